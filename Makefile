@@ -1,0 +1,52 @@
+# Every verb does its own set-up: Python 3.11 and Java 17 are all that a machine needs to have.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export SPARK_LOCAL_IP := 127.0.0.1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs lock clean
+
+help: ## show the verbs
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/ready: requirements.txt requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 …") if sys.version_info < (3, 11) else None'
+	@java -version >/dev/null 2>&1 || { echo "Java 17 or newer is needed: install a JDK, for example openjdk-17-jre-headless." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements-dev.txt
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(VENV)/ready-bench: $(VENV)/ready requirements-bench.txt
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements-bench.txt
+	@touch $@
+
+demo: $(VENV)/ready ## load the demo company and walk through check, list, who, explain and what-if
+	@$(BIN)/lakehold demo
+
+test: check ## lint, types, imports and every test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/ready ## lint, types and imports only
+	$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --diff .; exit 1; }
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/ready-bench ## measure speed beside peers; ONLY=access for one part
+	$(BIN)/python -m benchmarks $(ONLY)
+
+docs: $(VENV)/ready ## write the access tables into docs/access
+	$(BIN)/lakehold docs
+
+lock: $(VENV)/ready ## choose the newest versions anew
+	for name in "" -dev -bench; do \
+	  groups=$$(case "$$name" in -dev) echo "--group dev";; -bench) echo "--group dev --group bench";; esac); \
+	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links $$groups pyproject.toml -o requirements$$name.txt || exit 1; \
+	done
+
+clean: ## remove what set-up made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,143 @@
+"""From 10,000 to 1,000,000 resources: what must stay flat, drawn into docs/access/growth.svg."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import perf_counter_ns
+
+from benchmarks.figures import ROUNDS, Figure, median_of, p50
+from benchmarks.growth_plot import draw
+from lakehold.access.decide.decisions import Decisions
+from lakehold.access.facts.index import Index
+from lakehold.access.facts.loading import Spanned
+from lakehold.access.facts.view import ALL_MEMBERS, EdgeRow, GrantRow, ModelRow, ResourceRow, Row
+from lakehold.kit.clock import FOREVER
+from lakehold.workspaces import models
+
+SIZES = (10_000, 31_600, 100_000, 316_000, 1_000_000)
+FLAT = 2.0
+"""At a hundred times as many resources nothing that is flat takes twice as long."""
+_PLOT = Path(__file__).parents[1] / "docs" / "access" / "growth.svg"
+_QUESTIONS = 2_000
+_MEMBERS, _GROUPS, _IN_LAYER = 1_000, 100, 1_000
+
+SIMPLE, UNION, CHANGE = "check, simple path", "check, full union", "take up one change"
+
+
+@dataclass(frozen=True, slots=True)
+class _Grown:
+    """An index of some size, and what to ask of it."""
+
+    index: Index
+    simple: Sequence[tuple[str, str, str]]
+    union: Sequence[tuple[str, str, str]]
+    changes: Sequence[GrantRow]
+
+
+def figures(say: Callable[[str], None]) -> Iterator[Figure]:
+    """Largest over smallest."""
+    taken = _measured(say)
+    draw(_PLOT, taken)
+    for name, by_size in taken.items():
+        grown = by_size[SIZES[-1]] / by_size[SIZES[0]]
+        yield Figure(
+            f"{name}, 1,000,000 resources over 10,000",
+            partial(float, grown),
+            most=FLAT,
+            unit="×",  # noqa: RUF001 - the sign that is meant
+            note=f"Growth: drawn in {_PLOT.relative_to(_PLOT.parents[2])}.",
+        )
+
+
+def _measured(say: Callable[[str], None]) -> Mapping[str, Mapping[int, float]]:
+    taken: dict[str, dict[int, float]] = {SIMPLE: {}, UNION: {}, CHANGE: {}}
+    for size in SIZES:
+        say(f"growing to {size:,} resources")
+        grown = _grown(size)
+        gc.collect()
+        gc.freeze()
+        decisions = Decisions(grown.index)
+        for _ in range(ROUNDS):
+            for name, sample in (
+                (SIMPLE, p50(decisions.check, grown.simple)),
+                (UNION, p50(decisions.check, grown.union)),
+                (CHANGE, _change(grown)),
+            ):
+                taken[name][size] = min(sample, taken[name].get(size, sample))
+        gc.unfreeze()
+    return taken
+
+
+def _change(grown: _Grown) -> float:
+    """What catching up does once the change is read: the database's part knows nothing of the size."""
+    taken: list[int] = []
+    for row in grown.changes:
+        start = perf_counter_ns()
+        grown.index.open(row)
+        grown.index.touch()
+        taken.append(perf_counter_ns() - start)
+        grown.index.close(row)
+        grown.index.touch()
+    return median_of(taken)
+
+
+def _grown(size: int) -> _Grown:
+    chance = Random(size)
+    index = Index(1, 1, 0, (Spanned(("row", n), row, 0, FOREVER) for n, row in enumerate(_rows(size, chance))))
+    members = [f"m{number}" for number in range(_MEMBERS)]
+    tables = [(f"t{number}", number) for number in (chance.randrange(size) for _ in range(_QUESTIONS))]
+    return _Grown(
+        index,
+        [(f"m{_holder(number, 0)}", "read", uid) for uid, number in tables],
+        [(chance.choice(members), "delete", uid) for uid, _ in tables],
+        [GrantRow(_member(chance.randrange(_MEMBERS)), "editor", _table(number)) for _, number in tables[:200]],
+    )
+
+
+def _group(number: int) -> int:
+    return 3 + number
+
+
+def _member(number: int) -> int:
+    return _group(_GROUPS) + number
+
+
+def _layer(number: int) -> int:
+    return _member(_MEMBERS) + 1 + number
+
+
+def _table(number: int) -> int:
+    return 1_000_000 + number
+
+
+def _holder(number: int, which: int) -> int:
+    """The members who hold Viewer on a table."""
+    return (number * 7 + which * 331) % _MEMBERS
+
+
+def _rows(size: int, chance: Random) -> Iterator[Row]:
+    yield from (ModelRow(model.name, model.source) for model in models())
+    yield ResourceRow(1, "acme", "tenant.tenant", "Acme")
+    yield ResourceRow(2, "all", ALL_MEMBERS, "All")
+    for number in range(_GROUPS):
+        yield ResourceRow(_group(number), f"g{number}", "tenant.group", f"g{number}")
+    for number in range(_MEMBERS):
+        yield ResourceRow(_member(number), f"m{number}", "tenant.member", f"m{number}")
+        yield EdgeRow("tenant", _member(number), 1)
+        yield from (EdgeRow("member_of", _member(number), _group(g)) for g in chance.sample(range(_GROUPS), 4))
+    lake = _member(_MEMBERS)
+    yield ResourceRow(lake, "lake", "lakehouse.lakehouse", "Lake")
+    yield EdgeRow("tenant", lake, 1)
+    for number in range(size // _IN_LAYER + 1):
+        yield ResourceRow(_layer(number), f"layer-{number}", "lakehouse.layer", f"layer-{number}")
+        yield EdgeRow("lakehouse", _layer(number), lake)
+        yield from (GrantRow(_group(g), "editor", _layer(number)) for g in chance.sample(range(_GROUPS), 2))
+    for number in range(size):
+        yield ResourceRow(_table(number), f"t{number}", "lakehouse.table", f"t{number}")
+        yield EdgeRow("layer", _table(number), _layer(number // _IN_LAYER))
+        yield from (GrantRow(_member(_holder(number, which)), "viewer", _table(number)) for which in range(3))

@@ -1,0 +1,89 @@
+"""The index in memory: loading it, what it takes, catching up with one change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from time import perf_counter_ns
+
+import sqlalchemy as sa
+
+from benchmarks.databases import Loaded
+from benchmarks.facts import TENANT
+from benchmarks.figures import Figure, median_of
+from benchmarks.world import World
+from lakehold.access.facts import tables
+from lakehold.kit.clock import FOREVER, now
+from lakehold.kit.database import Transaction
+from lakehold.ledger import changes
+
+_CHANGES = 20
+
+
+def figures(world: World) -> Iterator[Figure]:
+    """The figures of the index."""
+    facts = len(world.facts.grants) + len(world.facts.edges)
+    everything = f"{len(world.facts.grants):,} grants, {facts:,} facts on {len(world.facts.resources):,} resources"
+    note = f"Loading: a process of its own loads {everything}; memory is the peak while it does so, less that before."
+    for database, url in world.urls.items():
+        probe = partial(_probe, url)
+        yield Figure(f"load {everything}, {database}", partial(probe, "seconds"), most=3, note=note)
+        yield Figure(f"memory of it, {database}", partial(probe, "peak"), most=250e6, unit="bytes", note=note)
+    for database, loaded in world.databases.items():
+        yield Figure(f"catch up with one change, {database}", partial(_catch_up, loaded), most=1e-3)
+
+
+def _probe(url: str, what: str) -> float:
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-m", "benchmarks.load_probe", url], capture_output=True, text=True, timeout=300, check=True
+    )
+    return float(json.loads(done.stdout)[what])
+
+
+def _catch_up(loaded: Loaded) -> float:
+    """Somebody else gives a role and takes it away; the next session of this process catches up with each."""
+    with loaded.access.read(TENANT):
+        pass
+    taken: list[int] = []
+    for _ in range(_CHANGES):
+        number = _given(loaded)
+        taken.append(_next_session(loaded))
+        _taken_away(loaded, number)
+        taken.append(_next_session(loaded))
+    return median_of(taken)
+
+
+def _next_session(loaded: Loaded) -> int:
+    with loaded.access.database.read() as transaction:
+        start = perf_counter_ns()
+        loaded.access.session(transaction, TENANT)
+        return perf_counter_ns() - start
+
+
+def _given(loaded: Loaded) -> int:
+    tenant, at = loaded.numbers[TENANT], now()
+    row = {
+        "subject_id": loaded.numbers["m0500"],
+        "role": "lakehouse.layer.viewer",
+        "resource_id": loaded.numbers["layer-50"],
+    }
+    with loaded.access.database.write() as transaction:
+        statement = tables.grant.insert().values(tenant_id=tenant, since=at, until=FOREVER, **row)
+        key = transaction.connection.execute(statement).inserted_primary_key
+        assert key is not None
+        _log(transaction, tenant, changes.Entry("grant", int(key[0]), 0, FOREVER))
+    return int(key[0])
+
+
+def _taken_away(loaded: Loaded, number: int) -> None:
+    tenant, at = loaded.numbers[TENANT], now()
+    with loaded.access.database.write() as transaction:
+        transaction.connection.execute(sa.update(tables.grant).where(tables.grant.c.id == number).values(until=at))
+        _log(transaction, tenant, changes.Entry("grant", number, FOREVER, at))
+
+
+def _log(transaction: Transaction, tenant: int, entry: changes.Entry) -> None:
+    changes.append(transaction, tenant, now(), [entry])

@@ -1,0 +1,258 @@
+"""Every decision over one view: check, actions, and what a change would need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lakehold.access.decide.check import Checks
+from lakehold.access.decide.effects import Effects, sets_of, what_if
+from lakehold.access.decide.explain import Explainer, Path
+from lakehold.access.decide.subjects import Asker, Token, within
+from lakehold.access.decide.ways import MOST_WAYS, Way, Ways
+from lakehold.access.facts.changes import with_changes, with_draft
+from lakehold.access.facts.records import Add, Attribute, Change, Draft, Edge, Fact, Grant, Remove
+from lakehold.access.facts.view import Subject, View
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.expressions import Expression
+from lakehold.access.model.names import CREATE, give, invite, link, put
+from lakehold.access.model.policy import Policy
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import shown
+
+Edges = Mapping[str, str | Sequence[str]]
+
+_CARRYING = {"give": give, "invite": invite}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why somebody may or may not do something."""
+
+    allowed: bool
+    member: str
+    action: str
+    resource: str
+    paths: tuple[Path, ...]
+    """For an allow every line of the model that held; for a denial all that speak of the action."""
+    gates: tuple[Path, ...]
+    ways: tuple[Way, ...]
+    """For a denial what would have to be added, fewest facts first."""
+    hidden_ways: bool
+    """Whether there are ways that would name what the viewer may not see."""
+
+
+class Decisions:
+    """What a policy says of the facts of one view."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.checks = checks_of(view.policy)
+        self._tests = self.checks.asked
+
+    def check(
+        self, asker: Asker, action: str, resource: str | Draft, *, role: str | None = None, edges: Edges | None = None
+    ) -> bool:
+        """Whether the asker may do this.
+
+        With a `Draft` and the action `create`: may they make it? With a `role` and `give` or `invite`: may they give
+        it? With `edges`: may they do it so that these edges point there afterwards?
+        """
+        view = self.view
+        if role is None and edges is None and type(asker) is str and type(resource) is str:
+            there = view.ids.get(resource)
+            test = self._tests.get((view.kinds.get(there), action)) if there is not None else None
+            if there is not None and test is not None:
+                return test(view, view.subject(view.member(asker)), there)
+        return self._check(asker, action, resource, role, edges)
+
+    def check_many(self, questions: Iterable[tuple[Asker, str, str]]) -> list[bool]:
+        """The same for many, in their order."""
+        return [self.check(asker, action, resource) for asker, action, resource in questions]
+
+    def actions(self, asker: Asker, resource: str) -> list[str]:
+        """All that the asker may do with the resource, in the model's order."""
+        kind = self.view.policy.kind(self.view.kind(self.view.resource(resource)))
+        return [action for action in kind.schema.actions if self.check(asker, action, resource)]
+
+    def check_change(self, asker: Asker, change: Add | Remove) -> bool:
+        """Whether the asker may make this change: what the model declares for the role, attribute or edge."""
+        view, fact = self.view, change.fact
+        with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
+        if isinstance(asker, Token) and asker.is_narrowed and isinstance(fact, Grant):
+            return False
+        here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
+        name = self._setting(fact, here, isinstance(change, Remove))
+        if (view.kind(here), name) not in view.policy.relations:
+            return False
+        if not self._narrowed(asker, name, here) or not self._holds(asker, name, here):
+            return False
+        if not isinstance(fact, Edge):
+            return True
+        return self._ends_allow(asker, name, here, [change])
+
+    def explain(self, asker: Asker, action: str, resource: str, *, viewer: Asker | None = None) -> Explanation:
+        """Why the asker may or may not do this.
+
+        What the viewer may not see is not named; the viewer is the asker unless another one is given. A resource that
+        the viewer may not see answers like one that does not exist.
+        """
+        view, subject = self.view, self._subject(asker)
+        here = view.resource(resource)
+        looking = self._subject(viewer or asker)
+        if not self._visible(looking, here):
+            raise NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
+        expression = view.policy.action(view.kind(here), action)
+        allowed = self.check(asker, action, resource)
+        explainer = Explainer(view, self.checks, lambda number: self._visible(looking, number))
+        paths = explainer.paths(subject, action, here, held_only=allowed)
+        gates = explainer.gates(subject, action, here)
+        if allowed or self._holds(asker, action, here):
+            return Explanation(allowed, _member(asker), action, resource, paths, gates, (), hidden_ways=False)
+        ways, hidden = self._ways(expression, subject, here, looking)
+        return Explanation(allowed, _member(asker), action, resource, paths, gates, ways, hidden)
+
+    def _ways(
+        self, expression: Expression, subject: Subject, here: int, looking: Subject
+    ) -> tuple[tuple[Way, ...], bool]:
+        finder = Ways(self.view, self.checks, sets_of(self.view.policy))
+        kept: list[Way] = []
+        hidden = False
+        for facts in finder.find(expression, self.view.kind(here), subject, here):
+            if not all(self._visible(looking, number) for fact in facts for number in self._named_in(fact)):
+                hidden = True
+                continue
+            kept.append(Way(finder.needed(facts)))
+            if len(kept) == MOST_WAYS:
+                break
+        return tuple(kept), hidden
+
+    def _named_in(self, fact: Fact) -> list[int]:
+        match fact:
+            case Grant(subject, _, resource):
+                uids = [subject, resource]
+            case Edge(_, source, target):
+                uids = [source, target]
+            case Attribute(resource, _, _, member):
+                uids = [resource] if member is None else [resource, member]
+        return [self.view.resource(uid) for uid in uids]
+
+    def _visible(self, looking: Subject, number: int) -> bool:
+        kind = self.view.policy.kinds[self.view.kind(number)]
+        if not kind.schema.actions:
+            return True
+        return self.checks.test(kind.id, kind.schema.visible)(self.view, looking, number)
+
+    def what_if(self, changes: Sequence[Change]) -> Effects:
+        """Who would win and lose what by these changes."""
+        return what_if(self.view, changes)
+
+    def _setting(self, fact: Fact, here: int, removed: bool) -> str:  # noqa: FBT001 - one of two ways to ask
+        match fact:
+            case Grant(_, role, _):
+                return give(role)
+            case Edge(edge, _, _):
+                return link(edge)
+            case Attribute(_, name, value, member):
+                schema = self.view.policy.kind(self.view.kind(here)).schema
+                known = schema.attributes if member is None else schema.membership
+                return put(name, known[name].default if removed else str(value))
+
+    def _check(self, asker: Asker, action: str, resource: str | Draft, role: str | None, edges: Edges | None) -> bool:
+        if isinstance(resource, Draft):
+            return self._check_draft(asker, action, resource)
+        here = self.view.resource(resource)
+        name = self._relation(self.view.kind(here), action, role)
+        if (self.view.kind(here), name) not in self.view.policy.relations:
+            self.view.member(_member(asker))
+            return False
+        if not self._narrowed(asker, action, here) or not self._holds(asker, name, here):
+            return False
+        return edges is None or self._ends_allow(asker, name, here, list(self._repointing(here, edges)))
+
+    def _relation(self, kind: str, action: str, role: str | None) -> str:
+        if role is not None:
+            if action not in _CARRYING:
+                raise InvalidInputError(f"{shown(action)} carries no role.", "Use give or invite.")
+            self.view.policy.role(kind, role)
+            return _CARRYING[action](role)
+        self.view.policy.action(kind, action)
+        self._tests[kind, action] = self.checks.test(kind, action)
+        return action
+
+    def _check_draft(self, asker: Asker, action: str, draft: Draft) -> bool:
+        if action != "create":
+            raise InvalidInputError(
+                f"A draft can only be created, not {shown(action)}.", did_you_mean(action, ["create"])
+            )
+        view, number = with_draft(self.view, draft)
+        subject = view.subject(view.member(_member(asker)))
+        if isinstance(asker, Token) and asker.is_narrowed and not _may_create(view, asker, number):
+            return False
+        if (draft.kind, CREATE) not in view.policy.relations:
+            return False
+        return self.checks.test(draft.kind, CREATE)(view, subject, number)
+
+    def _subject(self, asker: Asker) -> Subject:
+        return self.view.subject(self.view.member(_member(asker)))
+
+    def _holds(self, asker: Asker, name: str, here: int) -> bool:
+        return self.checks.test(self.view.kind(here), name)(self.view, self._subject(asker), here)
+
+    def _narrowed(self, asker: Asker, action: str, here: int) -> bool:
+        """Whether a token's narrowing leaves this to it."""
+        if not isinstance(asker, Token) or not asker.is_narrowed:
+            return True
+        if action in _CARRYING or (self.view.kind(here), action) in self.view.policy.handing_out:
+            return False
+        if asker.actions is not None and action not in asker.actions:
+            return False
+        return asker.resources is None or within(self.view, here, asker.resources)
+
+    def _repointing(self, here: int, edges: Edges) -> Iterable[Add | Remove]:
+        uid = self.view.uid(here)
+        for edge, targets in edges.items():
+            self.view.policy.edge(self.view.kind(here), edge)
+            wanted = {self.view.resource(t) for t in ([targets] if isinstance(targets, str) else targets)}
+            there = set(self.view.out[edge].get(here) or ())
+            yield from (Remove(Edge(edge, uid, self.view.uid(end))) for end in there - wanted)
+            yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in wanted - there)
+
+    def _ends_allow(self, asker: Asker, name: str, here: int, changes: Sequence[Add | Remove]) -> bool:
+        """Whether the edges may be set: here before, at their new ends, and where the model says so here after."""
+        view, subject = self.view, self._subject(asker)
+        kind = view.kind(here)
+        also_after = False
+        for change in changes:
+            edge = change.fact
+            assert isinstance(edge, Edge)  # noqa: S101 - only edges are re-pointed
+            declared = view.policy.edge(kind, edge.name)
+            setting = link(edge.name)
+            if (kind, setting) not in view.policy.relations or not self._holds(asker, setting, here):
+                return False
+            also_after |= declared.also_after
+            if declared.needs and isinstance(change, Add):
+                end = view.resource(edge.target)
+                if not self.checks.test(view.kind(end), declared.needs)(view, subject, end):
+                    return False
+        if not also_after:
+            return True
+        after = with_changes(view, changes)
+        return self.checks.test(kind, name)(after, after.subject(subject.id), here)
+
+
+def _member(asker: Asker) -> str:
+    return asker.member if isinstance(asker, Token) else asker
+
+
+def _may_create(view: View, token: Token, number: int) -> bool:
+    if token.actions is not None and "create" not in token.actions:
+        return False
+    return token.resources is None or within(view, number, token.resources)
+
+
+@lru_cache(maxsize=32)
+def checks_of(policy: Policy) -> Checks:
+    """The compiled checks of a policy, made once."""
+    return Checks(policy)

@@ -1,0 +1,267 @@
+"""What would have to be added to make a denial an allow, fewest facts first, and who could add it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from lakehold.access.decide.check import Checks, ends, holders, mask_of
+from lakehold.access.decide.members import MemberSets, numbers
+from lakehold.access.facts.changes import with_changes
+from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant
+from lakehold.access.facts.view import Subject, View
+from lakehold.access.model.expressions import (
+    All,
+    Any,
+    Every,
+    Expression,
+    Granted,
+    Holder,
+    Is,
+    Item,
+    MemberIs,
+    Not,
+    Relation,
+    Some,
+)
+from lakehold.access.model.names import give, link, put
+from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
+from lakehold.access.model.soundness import implied_roles
+
+MOST_WAYS = 5
+MOST_GIVERS = 5
+_BEAM = 24
+_MOST_ENDS = 60
+
+Facts = frozenset[Fact]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A fact to add, and some of those who may add it."""
+
+    fact: Fact
+    givers: tuple[str, ...]
+    more_givers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Facts that together make the answer yes."""
+
+    needed: tuple[Needed, ...]
+
+
+class Ways:
+    """Looks for ways in one view."""
+
+    def __init__(self, view: View, checks: Checks, sets: MemberSets) -> None:
+        self._view = view
+        self._checks = checks
+        self._sets = sets
+
+    def find(self, expression: Expression, kind: str, subject: Subject, here: int) -> Iterator[Facts]:
+        """Sets of facts, each of which makes the expression hold; none of them contains another."""
+        best: list[Facts] = []
+        for way in self._ways(expression, kind, subject, here):
+            if any(other <= way for other in best) or not self._works(way, expression, subject, here):
+                continue
+            best.append(way)
+            yield way
+
+    def needed(self, way: Facts) -> tuple[Needed, ...]:
+        """The facts of a way, each with its givers."""
+        return tuple(self._needed(fact) for fact in sorted(way, key=lambda fact: (type(fact).__name__, repr(fact))))
+
+    def _works(self, way: Facts, expression: Expression, subject: Subject, here: int) -> bool:
+        after = with_changes(self._view, [Add(fact) for fact in way])
+        return self._checks.of(expression)(after, after.subject(subject.id), here)
+
+    # Looking
+
+    def _ways(self, expression: Expression, kind: str, subject: Subject, here: int) -> list[Facts]:
+        if self._checks.of(expression)(self._view, subject, here):
+            return [frozenset()]
+        match expression:
+            case Relation(_, name):
+                return self._ways(self._view.policy.relations[kind, name], kind, subject, here)
+            case Any(inner):
+                return self._best([way for part in inner for way in self._ways(part, kind, subject, here)])
+            case All(inner):
+                return self._together(self._ways(part, kind, subject, here) for part in inner)
+            case Granted():
+                return self._best(self._grants(expression, subject, here))
+            case Is(name, value, _):
+                return self._attribute(kind, here, name, value)
+            case Not(Is(name, value, _)):
+                values = self._view.policy.kinds[kind].schema.attributes[name].values
+                return [way for other in values if other != value for way in self._attribute(kind, here, name, other)]
+            case MemberIs(name, value, _):
+                settable = (kind, put(name, value)) in self._view.policy.relations
+                fact = Attribute(self._view.uid(here), name, value, self._view.uid(subject.id))
+                return [frozenset({fact})] if settable else []
+            case Some(items, then):
+                return self._some(items, dict(then), kind, subject, here)
+            case Every(items, then):
+                there = list(islice(self._ends(items, subject, here), _MOST_ENDS + 1))
+                if not there or len(there) > _MOST_ENDS:
+                    return []
+                asked = dict(then)
+                return self._together(
+                    self._ways(asked[self._view.kind(end)], self._view.kind(end), subject, end) for end in there
+                )
+            case Holder(steps, role, question):
+                persons = holders(self._view, steps, mask_of(role.roles), here)
+                return [
+                    way
+                    for person in persons[:1]
+                    for way in self._ways(question, kind, self._view.subject(person), here)
+                ]
+            case _:
+                return []
+
+    def _grants(self, granted: Granted, subject: Subject, here: int) -> list[Facts]:
+        view = self._view
+        roles = view.policy.kinds[granted.kind].schema.roles
+        weakest = [
+            name
+            for name in granted.roles
+            if roles[name].given_with and not (implied_roles(roles, roles[name]) - {name}) & granted.roles
+        ]
+        found: list[Facts] = [frozenset({Grant(view.uid(subject.id), role, view.uid(here))}) for role in weakest]
+        if granted.person_only:
+            return found
+        mask = mask_of(granted.roles)
+        for holder, held in (view.grants.get(here) or {}).items():
+            if held & mask and view.kinds.get(holder) == GROUP:
+                found.append(frozenset({Edge(MEMBER_OF, view.uid(subject.id), view.uid(holder))}))
+        return found
+
+    def _attribute(self, kind: str, here: int, name: str, value: str) -> list[Facts]:
+        if (kind, put(name, value)) not in self._view.policy.relations:
+            return []
+        return [frozenset({Attribute(self._view.uid(here), name, value)})]
+
+    def _ends(self, items: tuple[Item, ...], subject: Subject, here: int) -> Iterator[int]:
+        for item in items:
+            where = {kind: self._checks.of(part) for kind, part in item.where}
+            there = [
+                end
+                for end in ends(item.step)(self._view, here)
+                if not where or where[self._view.kind(end)](self._view, subject, end)
+            ]
+            yield from there or (ends(item.otherwise)(self._view, here) if item.otherwise else ())
+
+    def _some(
+        self, items: tuple[Item, ...], then: dict[str, Expression], kind: str, subject: Subject, here: int
+    ) -> list[Facts]:
+        found = [
+            way
+            for end in islice(self._ends(items, subject, here), _MOST_ENDS)
+            for way in self._ways(then[self._view.kind(end)], self._view.kind(end), subject, end)
+        ]
+        for item in items:
+            found.extend(self._new_edges(item, then, kind, subject, here))
+        return self._best(found)
+
+    def _new_edges(
+        self, item: Item, then: dict[str, Expression], kind: str, subject: Subject, here: int
+    ) -> Iterator[Facts]:
+        """Edges that could be added to what holds already: a context that the person has."""
+        step = item.step
+        if step.back or item.where or (kind, link(step.edge)) not in self._view.policy.relations:
+            return
+        if not self._view.policy.kinds[kind].schema.edges[step.edge].many:
+            return
+        parent = self._view.policy.kinds[kind].parent
+        around = set(self._view.out[parent.edge].get(here) or ()) if parent else set()
+        for end_kind in step.kinds:
+            test = self._checks.of(then[end_kind])
+            for end in islice(self._view.of_kind.get(end_kind) or (), _MOST_ENDS):
+                beside = self._view.policy.kinds[end_kind].parent
+                lies_in = set(self._view.out[beside.edge].get(end) or ()) if beside else set()
+                if lies_in & around and test(self._view, subject, end):
+                    yield frozenset({Edge(step.edge, self._view.uid(here), self._view.uid(end))})
+
+    # Choosing
+
+    def _together(self, parts: Iterable[list[Facts]]) -> list[Facts]:
+        found: list[Facts] = [frozenset()]
+        for ways in parts:
+            found = self._best([have | way for have in found for way in ways])
+            if not found:
+                return []
+        return found
+
+    def _best(self, ways: Iterable[Facts]) -> list[Facts]:
+        return sorted(set(ways), key=self._cost)[:_BEAM]
+
+    def _cost(self, way: Facts) -> tuple[int, int, str]:
+        """Fewest facts first; among as many, those that open the least to the fewest."""
+        return len(way), sum(self._spread(fact) for fact in way), repr(sorted(map(repr, way)))
+
+    def _spread(self, fact: Fact) -> int:
+        match fact:
+            case Grant(_, role, resource):
+                here = self._view.resource(resource)
+                roles = self._view.policy.kinds[self._view.kind(here)].schema.roles
+                return 10 * (8 - self._depth(here)) + len(implied_roles(roles, roles[role]))
+            case Edge(name):
+                return 45 if name == MEMBER_OF else 25
+            case Attribute(_, _, _, member):
+                return 60 if member is None else 50
+
+    def _depth(self, here: int) -> int:
+        """How many containers it lies in: what lies deeper opens less."""
+        depth = 0
+        parent = self._view.policy.kinds[self._view.kind(here)].parent
+        while parent is not None:
+            depth += 1
+            here = next(iter(self._view.out[parent.edge].get(here) or ()), 0)
+            if not here:
+                break
+            parent = self._view.policy.kinds[self._view.kind(here)].parent
+        return depth
+
+    # Givers
+
+    def _needed(self, fact: Fact) -> Needed:
+        view = self._view
+        here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
+        kind = view.kind(here)
+        name = _setting(fact)
+        givers = self._sets.set_of(kind, name)(view, here) if (kind, name) in view.policy.relations else 0
+        if isinstance(fact, Edge):
+            needs = view.policy.edge(kind, fact.name).needs
+            if needs:
+                target = view.resource(fact.target)
+                givers &= self._sets.set_of(view.kind(target), needs)(view, target)
+        chosen = list(islice(self._nearest_first(here, givers), MOST_GIVERS))
+        return Needed(fact, tuple(view.uid(giver) for giver in chosen), givers.bit_count() - len(chosen))
+
+    def _nearest_first(self, here: int, givers: int) -> Iterator[int]:
+        """Those who hold something right here before those who hold it further up, and these before all others."""
+        view = self._view
+        told: set[int] = set()
+        place: int | None = here
+        while place is not None:
+            for holder in view.grants.get(place) or ():
+                number = view.members.get(holder) if view.kinds.get(holder) == MEMBER else None
+                if number is not None and givers >> number & 1 and holder not in told:
+                    told.add(holder)
+                    yield holder
+            parent = view.policy.kinds[view.kind(place)].parent
+            place = next(iter(view.out[parent.edge].get(place) or ()), None) if parent else None
+        order = list(view.members)
+        yield from (order[number] for number in numbers(givers) if order[number] not in told)
+
+
+def _setting(fact: Fact) -> str:
+    match fact:
+        case Grant(_, role, _):
+            return give(role)
+        case Edge(name):
+            return link(name)
+        case Attribute(_, name, value):
+            return put(name, value)

@@ -1,0 +1,222 @@
+"""From a change as people name it to the rows that open and close. Everything that cannot be is refused here,
+for writing and for what-if alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lakehold.access.facts.records import Add, Attribute, Draft, Edge, Fact, Grant, Remove
+from lakehold.access.facts.view import (
+    ALL_MEMBERS,
+    AttributeRow,
+    EdgeRow,
+    GrantRow,
+    ModelRow,
+    ResourceRow,
+    Row,
+    View,
+    role_bit,
+)
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.policy import GROUP, MEMBER
+from lakehold.access.model.schema import FLAG
+from lakehold.access.model.schema import Attribute as AttributeKind
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import shown
+
+Opening = tuple[bool, Row]
+"""A row, and whether it opens (or closes)."""
+
+_SUBJECTS = {MEMBER, GROUP, ALL_MEMBERS}
+
+
+def rows(view: View, change: Add | Remove) -> list[Opening]:
+    """What opens and closes by this change, in order. Empty if it is so already."""
+    row = row_of(view, change.fact)
+    if isinstance(change, Remove):
+        refuse_taking_the_last(view, row)
+        return [(False, row)] if holds(view, row) else []
+    if holds(view, row):
+        return []
+    return [*((False, old) for old in _replaced(view, row)), (True, row)]
+
+
+def row_of(view: View, fact: Fact) -> Row:
+    """The fact with everything in it looked up, or an error that names what is not there."""
+    match fact:
+        case Grant():
+            return _grant(view, fact)
+        case Attribute():
+            return _attribute(view, fact)
+        case Edge():
+            return _edge(view, fact)
+
+
+def fact_of(view: View, row: Row) -> Fact:
+    """The row as people name it."""
+    match row:
+        case GrantRow(subject, role, resource):
+            return Grant(view.uid(subject), role, view.uid(resource))
+        case EdgeRow(name, source, target):
+            return Edge(name, view.uid(source), view.uid(target))
+        case AttributeRow(resource, member, name, value):
+            return Attribute(view.uid(resource), name, value, view.uid(member) if member else None)
+        case ResourceRow() | ModelRow():
+            raise TypeError(row)
+
+
+def holds(view: View, row: Row) -> bool:
+    """Whether the fact holds in the view."""
+    match row:
+        case GrantRow(subject, role, resource):
+            return (view.grants.get(resource) or {}).get(subject, 0) & role_bit(role) != 0
+        case EdgeRow(name, source, target):
+            return target in (view.out[name].get(source) or ())
+        case AttributeRow(resource, member, name, value):
+            if member:
+                return (view.memberships[name].get(resource) or {}).get(member) == value
+            return view.attributes[name].get(resource) == value
+        case ResourceRow(resource):
+            return view.kinds.get(resource) is not None
+        case ModelRow(name, source):
+            return view.sources.get(name) == source
+
+
+def refuse_taking_the_last(view: View, row: Row) -> None:
+    """Some roles must always be held by somebody: a tenant without an Owner could never have one again."""
+    if not isinstance(row, GrantRow) or not holds(view, row):
+        return
+    role = view.policy.role(view.kind(row.resource), row.role)
+    held = (view.grants.get(row.resource) or {}).values()
+    if role.last_stays and sum(1 for mask in held if mask & role_bit(row.role)) == 1:
+        raise ConflictError(
+            f"{shown(view.uid(row.subject))} is the last {role.title} of {shown(view.uid(row.resource))}.",
+            "Give the role to somebody else first.",
+        )
+
+
+def _replaced(view: View, row: Row) -> Iterator[Row]:
+    """The facts whose place this one takes, where there can be only one."""
+    match row:
+        case AttributeRow(resource, member, name, _):
+            held = view.memberships[name].get(resource) or {}
+            old = held.get(member) if member else view.attributes[name].get(resource)
+            if old is not None:
+                yield AttributeRow(resource, member, name, old)
+        case EdgeRow(name, source, _):
+            if not view.policy.edge(view.kind(source), name).many:
+                yield from (EdgeRow(name, source, old) for old in view.out[name].get(source) or ())
+        case GrantRow(_, role, resource):
+            if view.policy.role(view.kind(resource), role).single:
+                held_by = view.grants.get(resource) or {}
+                yield from (GrantRow(old, role, resource) for old, mask in held_by.items() if mask & role_bit(role))
+
+
+def _grant(view: View, fact: Grant) -> GrantRow:
+    resource, subject = view.resource(fact.resource), view.resource(fact.subject, "member or group")
+    role = view.policy.role(view.kind(resource), fact.role)
+    kind = view.kind(subject)
+    if kind not in _SUBJECTS:
+        raise InvalidInputError(
+            f"{shown(fact.subject)} is a {kind}, and cannot hold a role.", "Give roles to members and groups."
+        )
+    if role.person_only and kind != MEMBER:
+        raise InvalidInputError(
+            f"{role.title} is held by a person, and {shown(fact.subject)} is a group.", "Give it to a member."
+        )
+    return GrantRow(subject, fact.role, resource)
+
+
+def _attribute(view: View, fact: Attribute) -> AttributeRow:
+    resource = view.resource(fact.resource)
+    schema = view.policy.kind(view.kind(resource)).schema
+    known = schema.attributes if fact.member is None else schema.membership
+    if fact.name not in known:
+        raise InvalidInputError(
+            f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {shown(fact.name)}.",
+            did_you_mean(fact.name, known),
+        )
+    value = valid_value(known[fact.name], fact.value)
+    member = 0 if fact.member is None else view.member(fact.member)
+    return AttributeRow(resource, member, fact.name, value)
+
+
+def valid_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa: FBT001 - a flag's value is a flag
+    """The value as it is kept."""
+    kept = FLAG[value] if isinstance(value, bool) else value
+    if kept not in attribute.values:
+        raise InvalidInputError(
+            f"{shown(str(value))} is no value of {attribute.name}.", did_you_mean(str(value), attribute.values)
+        )
+    return kept
+
+
+def _edge(view: View, fact: Edge) -> EdgeRow:
+    source, target = view.resource(fact.source), view.resource(fact.target)
+    _refuse_wrong_end(view, view.kind(source), fact.name, target)
+    if reaches(view, fact.name, target, source):
+        raise ConflictError(
+            f"{shown(fact.source)} cannot point at {shown(fact.target)} as {fact.name}: that would close a circle.",
+            "Break the circle elsewhere first.",
+        )
+    return EdgeRow(fact.name, source, target)
+
+
+def _refuse_wrong_end(view: View, kind: str, edge: str, target: int) -> None:
+    view.policy.edge(kind, edge)
+    ends = view.policy.kind(kind).steps[edge].kinds
+    if view.kind(target) not in ends:
+        raise InvalidInputError(
+            f"{edge} of a {kind} cannot point at {shown(view.uid(target))}, a {view.kind(target)}.",
+            f"It points at: {', '.join(ends)}.",
+        )
+
+
+def reaches(view: View, edge: str, start: int, goal: int) -> bool:
+    """Whether the goal can be come to from the start along edges of this name."""
+    seen: set[int] = set()
+    todo = [start]
+    while todo:
+        here = todo.pop()
+        if here == goal:
+            return True
+        if here not in seen:
+            seen.add(here)
+            todo.extend(view.out[edge].get(here) or ())
+    return False
+
+
+def with_changes(view: View, changes: Iterable[Add | Remove]) -> View:
+    """The view as it would be after the changes."""
+    after = View(view.policy, view)
+    for change in changes:
+        for opens, row in rows(after, change):
+            (after.open if opens else after.close)(row)
+        after.touch()
+    return after
+
+
+_DRAFT = -1
+
+
+def with_draft(view: View, draft: Draft) -> tuple[View, int]:
+    """The view with a resource in it that does not exist yet, and its number."""
+    schema = view.policy.kind(draft.kind).schema
+    after = View(view.policy, view)
+    after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
+    for name, value in draft.attributes.items():
+        if name not in schema.attributes:
+            raise InvalidInputError(
+                f"{draft.kind} has no attribute {shown(name)}.", did_you_mean(name, schema.attributes)
+            )
+        after.open(AttributeRow(_DRAFT, 0, name, valid_value(schema.attributes[name], value)))
+    for edge, targets in draft.edges.items():
+        uids = (targets,) if isinstance(targets, str) else tuple(targets)
+        if len(uids) > 1 and not view.policy.edge(draft.kind, edge).many:
+            raise InvalidInputError(f"{edge} of a {draft.kind} points at one, not at {len(uids)}.")
+        for uid in uids:
+            target = view.resource(uid)
+            _refuse_wrong_end(view, draft.kind, edge, target)
+            after.open(EdgeRow(edge, _DRAFT, target))
+    return after, _DRAFT

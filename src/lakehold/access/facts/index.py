@@ -1,0 +1,153 @@
+"""The committed facts of one tenant in memory, at one sequence number and one moment.
+
+One index serves all transactions of a process. It only moves forward; a transaction that still reads an older state
+is given a view in which the newest steps are undone.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import RLock
+
+from lakehold.access.facts.changes import Opening
+from lakehold.access.facts.loading import Spanned, all_rows, rows_by_id
+from lakehold.access.facts.view import ModelRow, Row, View
+from lakehold.access.model.policy import policy_of
+from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.database import Transaction
+from lakehold.ledger import changes
+
+_JOURNAL = 1_000
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What changed between two versions, when, and by which number of the log."""
+
+    version: int
+    seq: int
+    time: Moment
+    openings: Sequence[Opening]
+
+
+class Index(View):
+    """Committed facts, and what is already known to begin or end later."""
+
+    def __init__(self, tenant: int, seq: int, at: Moment, spans: Iterable[Spanned]) -> None:
+        rows = list(spans)
+        models = [span.row for span in rows if isinstance(span.row, ModelRow) and span.since <= at]
+        super().__init__(policy_of(tuple(sorted(models))))
+        self.tenant = tenant
+        self.seq = seq
+        self.time = at
+        self.lock = RLock()
+        self._agenda: list[tuple[Moment, Key]] = []
+        self._planned: dict[Key, Spanned] = {}
+        self._journal: deque[_Batch] = deque(maxlen=_JOURNAL)
+        for span in rows:
+            if span.since <= at:
+                self.open(span.row)
+            if span.since > at or span.until < FOREVER:
+                self._plan(span)
+        self.touch()
+
+    @classmethod
+    def load(cls, transaction: Transaction, tenant: int, at: Moment) -> Index:
+        """Read everything that holds, or will."""
+        seq = changes.head(transaction, tenant)
+        return cls(tenant, seq, at, all_rows(transaction, tenant, at))
+
+    # Moving forward
+
+    def catch_up(self, transaction: Transaction, at: Moment) -> int:
+        """Come to the state that the transaction sees, or past it. Returns the number that it sees."""
+        seen = changes.head(transaction, self.tenant)
+        if seen > self.seq:
+            self._replay(transaction, changes.since(transaction, self.tenant, self.seq), at)
+        elif self._agenda and self._agenda[0][0] <= at:
+            self._step(self.seq, self._due(at), max(self.time, at))
+        return seen
+
+    def _replay(self, transaction: Transaction, logged: Sequence[changes.Logged], at: Moment) -> None:
+        wanted: dict[str, list[int]] = {}
+        for _, _, entry in logged:
+            wanted.setdefault(entry.fact, []).append(entry.fact_id)
+        known = {fact: rows_by_id(transaction, fact, ids) for fact, ids in wanted.items()}
+        batches: dict[int, list[changes.Logged]] = {}
+        for line in logged:
+            batches.setdefault(line.seq, []).append(line)
+        for seq, lines in batches.items():
+            # A clock that lags behind the one that wrote must not bring back what was closed.
+            moment = max(self.time, at, *(line.made_at for line in lines))
+            openings = self._due(moment)
+            for line in lines:
+                row, since = known[line.entry.fact][line.entry.fact_id]
+                openings.extend(self._moved(line.entry, row, since, moment))
+            self._step(seq, openings, moment)
+
+    def _moved(self, entry: changes.Entry, row: Row, since: Moment, moment: Moment) -> Iterable[Opening]:
+        key = (entry.fact, entry.fact_id)
+        before = since <= moment < entry.was_until
+        after = since <= moment < entry.until
+        self._planned.pop(key, None)
+        if moment < entry.until and (since > moment or entry.until < FOREVER):
+            self._plan(Spanned(key, row, since, entry.until))
+        if before != after:
+            yield after, row
+
+    def _plan(self, span: Spanned) -> None:
+        self._planned[span.key] = span
+        for moment in (span.since, span.until):
+            if self.time < moment < FOREVER:
+                heapq.heappush(self._agenda, (moment, span.key))
+
+    def _due(self, at: Moment) -> list[Opening]:
+        """What begins and ends until this moment, by what was planned before."""
+        openings: list[Opening] = []
+        while self._agenda and self._agenda[0][0] <= at:
+            moment, key = heapq.heappop(self._agenda)
+            span = self._planned.get(key)
+            if span is None:
+                continue
+            if moment == span.since:
+                openings.append((True, span.row))
+                # From here on only its end is to come: a second entry for the beginning says nothing.
+                self._planned[key] = span._replace(since=-1)
+            elif moment == span.until:
+                openings.append((False, span.row))
+                del self._planned[key]
+        return openings
+
+    def _step(self, seq: int, openings: Sequence[Opening], moment: Moment) -> None:
+        for opens, row in openings:
+            (self.open if opens else self.close)(row)
+        self.seq, self.time = seq, moment
+        self.touch()
+        self._journal.append(_Batch(self.version, seq, moment, tuple(openings)))
+
+    # Looking back
+
+    def version_at(self, seq: int, at: Moment) -> int | None:
+        """The last version at or before this number and moment; None if it is no longer remembered."""
+        version = self.version
+        for batch in reversed(self._journal):
+            if batch.seq <= seq and batch.time <= at:
+                return batch.version
+            version = batch.version - 1
+        return version if len(self._journal) < _JOURNAL else None
+
+    def undone_to(self, version: int) -> View:
+        """The facts as they were at an earlier version."""
+        view = View(self.policy, self)
+        for batch in reversed(self._journal):
+            if batch.version <= version:
+                break
+            for opens, row in reversed(batch.openings):
+                (view.close if opens else view.open)(row)
+        view.touch()
+        return view

@@ -1,0 +1,83 @@
+"""Rows of the database as rows of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View
+from lakehold.access.model.policy import policy_of
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import shown, valid_id
+
+_COLUMNS = {
+    "model": ("access_model", "name, source", ModelRow),
+    "resource": ("resource", "id, uid, kind, name", ResourceRow),
+    "edge": ("access_edge", "name, source_id, target_id", EdgeRow),
+    "attribute": ("access_attribute", "resource_id, member_id, name, value", AttributeRow),
+    "grant": ("access_grant", "subject_id, role, resource_id", GrantRow),
+}
+
+
+class Spanned(NamedTuple):
+    """A row of a view with the span of time in which it holds."""
+
+    key: tuple[str, int]
+    row: Row
+    since: Moment
+    until: Moment
+
+
+def tenant_of(transaction: Transaction, uid: str) -> int:
+    """The number of the tenant of this id."""
+    found = transaction.connection.execute(
+        sa.text("SELECT id FROM resource WHERE tenant_id = id AND uid = :uid"), {"uid": valid_id(uid, "tenant")}
+    ).scalar()
+    if found is None:
+        raise NotFoundError(f"There is no tenant {shown(uid)}.")
+    return int(found)
+
+
+def all_rows(transaction: Transaction, tenant: int, at: Moment) -> Iterator[Spanned]:
+    """Every fact of the tenant that holds at this moment, or will."""
+    for fact in _COLUMNS:
+        yield from _read(transaction, fact, "tenant_id = :tenant AND until > :at", {"tenant": tenant, "at": at})
+
+
+def rows_by_id(transaction: Transaction, fact: str, ids: Iterable[int]) -> dict[int, tuple[Row, Moment]]:
+    """These facts, each with the moment from which it holds."""
+    wanted = ", ".join(str(int(number)) for number in set(ids))
+    return {span.key[1]: (span.row, span.since) for span in _read(transaction, fact, f"id IN ({wanted})", {})}
+
+
+def _read(transaction: Transaction, fact: str, where: str, values: dict[str, int]) -> Iterator[Spanned]:
+    table, columns, make = _COLUMNS[fact]
+    # The texts are this module's own; what comes from outside is bound.
+    query = sa.text(f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id")  # noqa: S608
+    plain = _plain if fact in {"grant", "edge"} else None
+    for number, since, until, *rest in transaction.connection.execute(query, values):
+        if plain:
+            position = 1 if fact == "grant" else 0
+            rest[position] = plain(rest[position])
+        yield Spanned((fact, number), make(*rest), since, until)
+
+
+@cache
+def _plain(name: str) -> str:
+    """`viewer` of `lakehouse.table.viewer`: roles and edges are kept with the kind that has them."""
+    return name.rpartition(".")[2]
+
+
+def view_at(transaction: Transaction, tenant: int, at: Moment) -> View:
+    """The facts as they are at a past or future moment, with the models of that moment."""
+    rows = [span.row for span in all_rows(transaction, tenant, at) if span.since <= at]
+    view = View(policy_of(tuple(sorted(row for row in rows if isinstance(row, ModelRow)))))
+    for row in rows:
+        view.open(row)
+    view.touch()
+    return view

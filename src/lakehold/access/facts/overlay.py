@@ -1,0 +1,42 @@
+"""A view with a transaction's own changes on top. The view below may be another one each time it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakehold.access.facts.changes import Opening
+from lakehold.access.facts.view import Row, View
+
+
+class Overlay:
+    """What a transaction sees: committed facts from below, and its own."""
+
+    def __init__(self, below: Callable[[], View]) -> None:
+        self._below = below
+        self._openings: list[Opening] = []
+        self._view: View | None = None
+        self._on: tuple[View, int] | None = None
+        self._applied = 0
+
+    def open(self, row: Row) -> None:
+        """The fact holds in this transaction."""
+        self._openings.append((True, row))
+
+    def close(self, row: Row) -> None:
+        """The fact no longer holds in this transaction."""
+        self._openings.append((False, row))
+
+    @property
+    def view(self) -> View:
+        """The facts as this transaction sees them now."""
+        below = self._below()
+        if not self._openings:
+            return below
+        if self._view is None or self._on != (below, below.version):
+            self._view, self._on, self._applied = View(below.policy, below), (below, below.version), 0
+        if self._applied < len(self._openings):
+            for opens, row in self._openings[self._applied :]:
+                (self._view.open if opens else self._view.close)(row)
+            self._applied = len(self._openings)
+            self._view.touch()
+        return self._view

@@ -1,0 +1,284 @@
+"""Writes facts. What a transaction has written shows in its own view at once, and everywhere after its commit."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from lakehold.access.facts import tables
+from lakehold.access.facts.changes import refuse_taking_the_last, row_of, valid_value
+from lakehold.access.facts.overlay import Overlay
+from lakehold.access.facts.records import Add, Attribute, Change, Edge, Grant, Remove
+from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
+from lakehold.access.model.document import loads
+from lakehold.access.model.policy import TENANT, Policy
+from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import folded, shown, valid_id, valid_name
+from lakehold.ledger import changes
+
+Targets = Mapping[str, str | Sequence[str]]
+
+_TABLE = {
+    ResourceRow: "resource",
+    GrantRow: "grant",
+    AttributeRow: "attribute",
+    EdgeRow: "edge",
+    ModelRow: "model",
+}
+
+
+@dataclass(slots=True)
+class Store:
+    """The facts of one tenant in one transaction."""
+
+    transaction: Transaction
+    tenant: int
+    overlay: Overlay
+    at: Moment
+    entries: list[changes.Entry] = field(default_factory=list)
+
+    @property
+    def view(self) -> View:
+        """What the transaction sees, its own changes on top."""
+        return self.overlay.view
+
+    def log(self) -> None:
+        """Number what was written. The last thing before the commit."""
+        if self.entries:
+            changes.append(self.transaction, self.tenant, self.at, self.entries)
+
+    # What exists
+
+    def create(
+        self,
+        kind: str,
+        name: str,
+        *,
+        uid: str | None = None,
+        edges: Targets | None = None,
+        attributes: Mapping[str, str | bool] | None = None,
+        creator: str | None = None,
+    ) -> str:
+        """Make a resource with its parent, edges and attributes. Its creator gets the role that the model names."""
+        schema = self.view.policy.kind(kind).schema
+        chosen = secrets.token_hex(8) if uid is None else valid_id(uid)
+        if self.view.ids.get(chosen) is not None or self._was_used(chosen):
+            raise ConflictError(f"The id {shown(chosen)} is taken.", "Choose another; ids are never used twice.")
+        if schema.parent and schema.parent not in (edges or {}):
+            raise InvalidInputError(f"A {kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
+        self._insert_resource(chosen, kind, valid_name(name), edges or {})
+        for edge, targets in (edges or {}).items():
+            for target in [targets] if isinstance(targets, str) else targets:
+                self.add(Edge(edge, chosen, target))
+        for attribute, value in (attributes or {}).items():
+            kept = valid_value(schema.attributes[attribute], value) if attribute in schema.attributes else str(value)
+            self.add(Attribute(chosen, attribute, kept))
+        if creator and schema.creator:
+            self.add(Grant(creator, schema.creator, chosen))
+        return chosen
+
+    def create_tenant(self, uid: str, name: str) -> None:
+        """Make the tenant itself, the first row of all that is its own."""
+        self.tenant = self._insert_resource(uid, TENANT, name, {})
+        table = tables.resource
+        self.transaction.connection.execute(
+            table.update().where(table.c.id == self.tenant).values(tenant_id=self.tenant)
+        )
+
+    def delete(self, uid: str) -> None:
+        """End a resource and every fact about it. What still lies in it must go first."""
+        here = self.view.resource(uid)
+        inside = [
+            self.view.uid(child)
+            for kind in self.view.policy.kinds.values()
+            if kind.parent and self.view.kind(here) in kind.parent.kinds
+            for child in self.view.back[kind.parent.edge].get(here) or ()
+            if self.view.kind(child) == kind.id
+        ]
+        if inside:
+            raise ConflictError(
+                f"{shown(uid)} still holds {len(inside)} others, {shown(inside[0])} among them.",
+                "Delete or move them first.",
+            )
+        for resource, mask in (self.view.held.get(here) or {}).items():
+            for role in role_names(mask):
+                refuse_taking_the_last(self.view, GrantRow(here, role, resource))
+        grant, edge, attribute = tables.grant.c, tables.edge.c, tables.attribute.c
+        self._close("grant", (grant.resource_id == here) | (grant.subject_id == here), self.at)
+        self._close("edge", (edge.source_id == here) | (edge.target_id == here), self.at)
+        self._close("attribute", (attribute.resource_id == here) | (attribute.member_id == here), self.at)
+        self._close("resource", tables.resource.c.id == here, self.at)
+
+    # What is so
+
+    def add(self, fact: Grant | Attribute | Edge, *, since: Moment | None = None, until: Moment | None = None) -> None:
+        """The fact holds, from now on or for a span of time. If it holds already, nothing changes."""
+        self.make(Add(fact), since=since, until=until)
+
+    def remove(self, fact: Grant | Attribute | Edge) -> None:
+        """The fact holds no longer. If it did not hold, nothing changes."""
+        self.make(Remove(fact))
+
+    def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
+        """Make a change."""
+        begin, end = self.at if since is None else since, FOREVER if until is None else until
+        if begin < self.at:
+            raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
+        if end <= begin:
+            raise InvalidInputError("A fact must end after it begins.", "Choose a later end.")
+        if not isinstance(change, Add | Remove):
+            self._adopt(change.source)
+            return
+        row = row_of(self.view, change.fact)
+        fact = _TABLE[type(row)]
+        if isinstance(change, Remove):
+            refuse_taking_the_last(self.view, row)
+            self._close(fact, self._same(row), begin)
+        elif not self._is_open(fact, row, begin, end):
+            self._close(fact, self._rivals(row), begin)
+            self._open(row, begin, end)
+
+    def _rivals(self, row: Row) -> sa.ColumnElement[bool]:
+        """The same fact for another span of time, and those whose place it takes where there can be only one."""
+        match row:
+            case AttributeRow(resource, member, name, _):
+                return _where(tables.attribute, resource_id=resource, member_id=member, name=name)
+            case EdgeRow(name, source, _) if not self.view.policy.edge(self.view.kind(source), name).many:
+                return _where(tables.edge, source_id=source, name=f"{self.view.kind(source)}.{name}")
+            case GrantRow(_, role, resource) if self.view.policy.role(self.view.kind(resource), role).single:
+                return _where(tables.grant, role=f"{self.view.kind(resource)}.{role}", resource_id=resource)
+            case _:
+                return self._same(row)
+
+    def _adopt(self, source: str) -> None:
+        model = loads(source)
+        old = self.view.sources.get(model.name)
+        if old == source:
+            return
+        # Refused as a whole if it does not go together with the others, or if facts would lose their meaning.
+        others = [loads(text) for name, text in self.view.sources.items() if name != model.name]
+        policy = Policy([*others, model])
+        for kind in self.view.policy.kinds:
+            if kind not in policy.kinds and self.view.of_kind.get(kind):
+                raise ConflictError(f"There are still resources of the kind {kind}, which the new model drops.")
+        if old is not None:
+            self._close("model", self._same(ModelRow(model.name, old)), self.at)
+        self.put_model(ModelRow(model.name, source))
+
+    def put_model(self, row: ModelRow) -> None:
+        """A model is in force from now on."""
+        self._open(row, self.at, FOREVER)
+
+    # Rows
+
+    def _insert_resource(self, uid: str, kind: str, name: str, edges: Targets) -> int:
+        number = self._insert(
+            "resource",
+            {"uid": uid, "kind": kind, "name": name, "sort_name": folded(name), "workspace_id": 0},
+            self.at,
+            FOREVER,
+        )
+        workspace = self._workspace(kind, number, edges)
+        self.transaction.connection.execute(
+            tables.resource.update().where(tables.resource.c.id == number).values(workspace_id=workspace)
+        )
+        self._opened(ResourceRow(number, uid, kind, name), self.at)
+        return number
+
+    def _workspace(self, kind: str, number: int, edges: Targets) -> int:
+        """The workspace that it lies in: found by going up; a workspace lies in itself."""
+        schema = self.view.policy.kind(kind).schema
+        above = edges.get(schema.parent) if schema.parent else None
+        if above is None or schema.name == self.view.policy.models[schema.model].root:
+            return number
+        parent = self.view.resource(above if isinstance(above, str) else above[0])
+        found = self.transaction.connection.execute(
+            sa.select(tables.resource.c.workspace_id).where(tables.resource.c.id == parent)
+        ).scalar_one()
+        return int(found)
+
+    def _was_used(self, uid: str) -> bool:
+        table = tables.resource
+        query = sa.select(table.c.id).where(table.c.tenant_id == self.tenant, table.c.uid == uid)
+        return self.transaction.connection.execute(query).first() is not None
+
+    def _open(self, row: Row, since: Moment, until: Moment) -> None:
+        fact = _TABLE[type(row)]
+        self._insert(fact, self._columns(row), since, until)
+        self._opened(row, since)
+
+    def _opened(self, row: Row, since: Moment) -> None:
+        if since <= self.at:
+            self.overlay.open(row)
+
+    def _insert(self, fact: str, values: Mapping[str, object], since: Moment, until: Moment) -> int:
+        table = tables.TABLES[fact]
+        result = self.transaction.connection.execute(
+            table.insert().values(tenant_id=self.tenant, since=since, until=until, **values)
+        )
+        number = _new_id(result)
+        self.entries.append(changes.Entry(fact, number, 0, until))
+        return number
+
+    def _same(self, row: Row) -> sa.ColumnElement[bool]:
+        return _where(tables.TABLES[_TABLE[type(row)]], **self._columns(row))
+
+    def _columns(self, row: Row) -> dict[str, object]:
+        """The row as it is kept: roles and edges with the kind that has them, so that SQL need not ask for it."""
+        match row:
+            case ResourceRow(_, uid, kind, _):
+                return {"uid": uid, "kind": kind}
+            case GrantRow(subject, role, resource):
+                kept = f"{self.view.kind(resource)}.{role}"
+                return {"subject_id": subject, "role": kept, "resource_id": resource}
+            case AttributeRow(resource, member, name, value):
+                return {"resource_id": resource, "member_id": member, "name": name, "value": value}
+            case EdgeRow(name, source, target):
+                kept = f"{self.view.kind(source)}.{name}"
+                return {"name": kept, "source_id": source, "target_id": target}
+            case ModelRow(name, source):
+                return {"name": name, "source": source}
+
+    def _is_open(self, fact: str, row: Row, since: Moment, until: Moment) -> bool:
+        table = tables.TABLES[fact]
+        query = sa.select(table.c.id).where(self._same(row), table.c.since <= since, table.c.until == until)
+        return self.transaction.connection.execute(query).first() is not None
+
+    def _close(self, fact: str, which: sa.ColumnElement[bool], until: Moment) -> None:
+        """Let facts end, those too that have not begun."""
+        table = tables.TABLES[fact]
+        query = sa.select(table).where(table.c.tenant_id == self.tenant, table.c.until > until, which)
+        for found in self.transaction.connection.execute(query).mappings().all():
+            self.transaction.connection.execute(table.update().where(table.c.id == found["id"]).values(until=until))
+            self.entries.append(changes.Entry(fact, found["id"], found["until"], until))
+            if until <= self.at and found["since"] <= self.at:
+                self.overlay.close(_row(fact, found))
+
+
+def _new_id(result: sa.CursorResult[tuple[object, ...]]) -> int:
+    key = result.inserted_primary_key
+    assert key is not None  # noqa: S101 - every table has a key
+    return int(key[0])
+
+
+def _where(table: sa.Table, **values: object) -> sa.ColumnElement[bool]:
+    return sa.and_(*(table.c[name] == value for name, value in values.items()))
+
+
+def _row(fact: str, found: sa.RowMapping) -> Row:
+    match fact:
+        case "resource":
+            return ResourceRow(found["id"], found["uid"], found["kind"], found["name"])
+        case "grant":
+            return GrantRow(found["subject_id"], found["role"].rpartition(".")[2], found["resource_id"])
+        case "attribute":
+            return AttributeRow(found["resource_id"], found["member_id"], found["name"], found["value"])
+        case "edge":
+            return EdgeRow(found["name"].rpartition(".")[2], found["source_id"], found["target_id"])
+        case _:
+            return ModelRow(found["name"], found["source"])

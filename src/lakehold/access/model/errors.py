@@ -1,0 +1,65 @@
+"""What is wrong with a model, and where."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from lakehold.kit.errors import LakeholdError
+
+_SHOWN = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a model's file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Word(str):
+    """A name that is looked up in another kind or model, with the line where it stands."""
+
+    __slots__ = ("place",)
+    place: Place
+
+    def __new__(cls, text: str, place: Place) -> Self:
+        """The text, as it stands at this place."""
+        word = super().__new__(cls, text)
+        word.place = place
+        return word
+
+    def __reduce__(self) -> tuple[type[Word], tuple[str, Place]]:
+        # A copy keeps its line; str's own way would lose it.
+        return Word, (str(self), self.place)
+
+
+class ModelError(LakeholdError):
+    """A model that cannot be loaded: file, line, what is wrong and what would be right."""
+
+    code = "model_invalid"
+    status = 422
+
+    def __init__(self, place: Place, message: str, hint: str = "") -> None:
+        super().__init__(f"{place}: {message}", hint)
+        self.place = place
+
+
+def quoted(text: str, longest: int = _SHOWN) -> str:
+    """The text as it may stand in a message: not too long, and with nothing unprintable."""
+    return repr(text if len(text) <= longest else text[:longest] + "…")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest known word, or all of them when none is near."""
+    words = sorted(known)
+    near = difflib.get_close_matches(word, words, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Known here: {', '.join(words)}." if words else "None is known here."

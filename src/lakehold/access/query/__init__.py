@@ -1,0 +1,7 @@
+"""List and who, as SQL that the database evaluates.
+
+- `sql`: one expression of a policy as an SQL condition on a member and a resource
+- `drivers`: the same question turned round: from the asker's grants to the resources, for when those are few
+- `listing`: all that an asker may see, paged, sorted and searched
+- `holders`: all members who may do something with a resource
+"""

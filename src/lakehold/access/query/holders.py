@@ -1,0 +1,49 @@
+"""All members who may do something with a resource, found by the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lakehold.access.facts.view import View
+from lakehold.access.model.policy import MEMBER, Policy
+from lakehold.access.query.listing import Statement, placeholder
+from lakehold.access.query.sql import Conditions, Term, literal
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+
+
+@lru_cache(maxsize=2_048)
+def _statement(policy: Policy, dialect: str, kind: str, action: str) -> Statement:
+    bind = placeholder(dialect)
+    never: Callable[[str], bool] = lambda _kind: False  # noqa: E731 - the asker varies, so no set is worked out once
+    sql = Conditions(policy, bind, never)
+    holds = sql.holds(policy.relations[kind, action], kind, Term("m.id", fixed=False), Term(bind("here"), fixed=True))
+    return Statement(
+        sql.statement(
+            f"SELECT m.uid FROM resource m WHERE m.tenant_id = {bind('tenant')} AND m.kind = {literal(MEMBER)}"
+            f" AND {sql.live('m')} AND {holds} ORDER BY m.sort_name, m.id"
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Who may, in one transaction, at one moment."""
+
+    transaction: Transaction
+    tenant: int
+    view: View
+    at: Moment
+
+    def who(self, action: str, resource: str) -> list[str]:
+        """The members who may do this, by name."""
+        here = self.view.resource(resource)
+        kind = self.view.kind(here)
+        self.view.policy.action(kind, action)
+        statement = _statement(self.view.policy, self.transaction.dialect, kind, action)
+        values: dict[str, object] = {
+            "here": here, "me": 0, "at": self.at, "tenant": self.tenant, "everyone": self.view.everyone,
+        }  # fmt: skip
+        return [str(uid) for (uid,) in statement.run(self.transaction, values)]

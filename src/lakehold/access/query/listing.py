@@ -1,0 +1,301 @@
+"""All that an asker may do something with, paged, sorted and searched by the database."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from lakehold.access.decide.subjects import Asker, Token
+from lakehold.access.facts.view import View
+from lakehold.access.model.policy import Policy
+from lakehold.access.query.drivers import Drivers
+from lakehold.access.query.sql import Conditions, Term, joined, literal
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import folded, shown
+
+SMALL = 2_000
+MOST = 1_000
+_SORTS = {"name": ("sort_name", "ASC"), "-name": ("sort_name", "DESC"), "created": ("since", "ASC")}
+_SORTS["-created"] = ("since", "DESC")
+
+
+class Found(NamedTuple):
+    """A resource in a listing."""
+
+    id: int
+    uid: str
+    kind: str
+    name: str
+    since: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some resources, and where the next ones begin; None after the last."""
+
+    items: list[Found]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An SQL text with names to bind."""
+
+    sql: str
+
+    def run(self, transaction: Transaction, values: dict[str, object]) -> sa.CursorResult[tuple[object, ...]]:
+        """Execute it as it stands."""
+        return transaction.connection.exec_driver_sql(self.sql, values)
+
+
+def placeholder(dialect: str, cast: str = "bigint") -> Callable[[str], str]:
+    """How a bound value is written."""
+    if dialect == "sqlite":
+        return lambda name: f":{name}"
+    return lambda name: f"%({name})s::{cast}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a listing is of: an action on a kind, in a container of some kind, narrowed by a token's resources."""
+
+    kind: str
+    action: str
+    within: str | None = None
+    token: tuple[int, ...] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing but the action narrows it."""
+        return self.within is None and self.token is None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a page is put together."""
+
+    sort: str
+    searched: bool
+    after: bool
+    driven: bool
+    """Whether it is found from the asker's grants, and then sorted, or in order, and then looked at."""
+
+
+class _Writer:
+    """Writes the statements for one policy, dialect and set of small kinds."""
+
+    def __init__(self, policy: Policy, dialect: str, small: frozenset[str]) -> None:
+        self.policy = policy
+        self.bind = placeholder(dialect)
+        self.text = placeholder(dialect, "text")
+        self.dialect = dialect
+        self._small = small
+
+    def conditions(self) -> Conditions:
+        return Conditions(self.policy, self.bind, self._small.__contains__)
+
+    @lru_cache(maxsize=2_048)  # noqa: B019 - writers are few and live as long as their policy
+    def ids(self, asked: Asked) -> Statement:
+        """All ids in one long text, which is several times faster to fetch than a row for each."""
+        sql = self.conditions()
+        ids = self._driven(asked, sql) if asked.is_whole else None
+        if ids is None:
+            sql = self.conditions()
+            ids = self._scan(asked, "r.id", sql)
+        gather = "group_concat(id)" if self.dialect == "sqlite" else "string_agg(id::text, ',')"
+        return Statement(sql.statement(f"SELECT {gather} FROM ({ids}) found"))
+
+    @lru_cache(maxsize=2_048)  # noqa: B019 - as above
+    def page(self, asked: Asked, shape: Shape) -> Statement:
+        """One page of a listing."""
+        sql = self.conditions()
+        column, order = _SORTS[shape.sort]
+        columns = "r.id, r.uid, r.kind, r.name, r.since"
+        ids = self._driven(asked, sql) if shape.driven else None
+        if ids is None:
+            query = self._scan(asked, columns, sql)
+        else:
+            query = f"SELECT {columns} FROM resource r WHERE r.id IN ({ids}) AND {self._narrow(asked, sql)}"
+        if shape.searched:
+            found = f"instr(r.sort_name, {self.text('search')}) > 0"
+            query += " AND " + (found if self.dialect == "sqlite" else found.replace("instr", "strpos"))
+        if shape.after:
+            bound = self.text("after") if column == "sort_name" else self.bind("after")
+            query += f" AND (r.{column}, r.id) {'>' if order == 'ASC' else '<'} ({bound}, {self.bind('after_id')})"
+        query += f" ORDER BY r.{column} {order}, r.id {order} LIMIT {self.bind('limit')}"
+        return Statement(sql.statement(query))
+
+    def _driven(self, asked: Asked, sql: Conditions) -> str | None:
+        return Drivers(self.policy, sql).ids(self.policy.relations[asked.kind, asked.action], asked.kind)
+
+    def _scan(self, asked: Asked, columns: str, sql: Conditions) -> str:
+        relation = self.policy.relations[asked.kind, asked.action]
+        holds = sql.holds(relation, asked.kind, sql.me, Term("r.id", fixed=False))
+        return (
+            f"SELECT {columns} FROM resource r WHERE r.tenant_id = {self.bind('tenant')}"
+            f" AND r.kind = {literal(asked.kind)} AND {sql.live('r')}"
+            f" AND {joined('AND', (self._narrow(asked, sql), holds))}"
+        )
+
+    def _narrow(self, asked: Asked, sql: Conditions) -> str:
+        return joined(
+            "AND", (self._within(asked.kind, asked.within, sql), self._narrowed(asked.kind, asked.token, sql))
+        )
+
+    def _within(self, kind: str, within: str | None, sql: Conditions) -> str:
+        if within is None:
+            return "1 = 1"
+        return self._lies_in(kind, within, f"= {self.bind('within')}", sql) or "1 = 0"
+
+    def _narrowed(self, kind: str, token: tuple[int, ...] | None, sql: Conditions) -> str:
+        """What a token's resources leave: they themselves, and all that lies in them."""
+        if token is None:
+            return "1 = 1"
+        one_of = f"IN ({', '.join(map(str, token))})" if token else "IN (-1)"
+        here = f"r.id {one_of}"
+        above = [self._lies_in(kind, end, one_of, sql) for end in self._above(kind)]
+        return joined("OR", [here, *(part for part in above if part)])
+
+    def _above(self, kind: str) -> Iterator[str]:
+        here = self.policy.kinds[kind]
+        while here.parent is not None:
+            here = self.policy.kinds[here.parent.kinds[0]]
+            yield here.id
+
+    def _lies_in(self, kind: str, container: str, test: str, sql: Conditions) -> str | None:
+        """Going up from a resource of the kind to one of the container's kind, that one passes the test."""
+        here, term = self.policy.kinds[kind], Term("r.id", fixed=False)
+        while here.parent is not None:
+            term = sql.end(here.parent, here.id, term)
+            here = self.policy.kinds[here.parent.kinds[0]]
+            if here.id == container:
+                return f"{term.sql} {test}"
+        return None
+
+
+_writer = lru_cache(maxsize=64)(_Writer)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Listings in one transaction, at one moment."""
+
+    transaction: Transaction
+    tenant: int
+    view: View
+    at: Moment
+
+    def page(
+        self,
+        asker: Asker,
+        action: str,
+        kind: str,
+        *,
+        within: str | None = None,
+        search: str = "",
+        sort: str = "name",
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Page:
+        """One page of all that the asker may do this with."""
+        if sort not in _SORTS:
+            raise InvalidInputError(f"Cannot sort by {shown(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
+        if not 1 <= limit <= MOST:
+            raise InvalidInputError(f"A page of {limit} is not to be had.", f"Ask for 1 to {MOST}.")
+        asked = self._asked(asker, action, kind, within)
+        if asked is None:
+            return Page([], None)
+        values = self._values(asker, within)
+        values |= {"limit": limit + 1}
+        if after is not None:
+            values |= _read_cursor(after, sort)
+        if search:
+            values |= {"search": folded(search)}
+        shape = Shape(sort, bool(search), after is not None, self._are_few(self._member(asker)))
+        statement = self._writer().page(asked, shape)
+        rows = [Found._make(row) for row in statement.run(self.transaction, values)]
+        more = len(rows) > limit
+        return Page(rows[:limit], _cursor(rows[limit - 1], sort) if more else None)
+
+    def ids(self, asker: Asker, action: str, kind: str, *, within: str | None = None) -> list[int]:
+        """The numbers of all that the asker may do this with, without order."""
+        asked = self._asked(asker, action, kind, within)
+        if asked is None:
+            return []
+        text = self._writer().ids(asked).run(self.transaction, self._values(asker, within)).scalar()
+        return json.loads(f"[{text}]") if text else []
+
+    def _asked(self, asker: Asker, action: str, kind: str, within: str | None) -> Asked | None:
+        """What is asked for; None if a token's narrowing leaves nothing of it."""
+        self.view.policy.action(kind, action)
+        container = self.view.kind(self.view.resource(within)) if within is not None else None
+        if not isinstance(asker, Token) or not asker.is_narrowed:
+            return Asked(kind, action, container)
+        if (kind, action) in self.view.policy.handing_out:
+            return None
+        if asker.actions is not None and action not in asker.actions:
+            return None
+        if asker.resources is None:
+            return Asked(kind, action, container)
+        numbers = (number for uid in asker.resources if (number := self.view.ids.get(uid)) is not None)
+        return Asked(kind, action, container, tuple(sorted(numbers)))
+
+    def _member(self, asker: Asker) -> int:
+        return self.view.member(asker.member if isinstance(asker, Token) else asker)
+
+    def _values(self, asker: Asker, within: str | None) -> dict[str, object]:
+        return {
+            "me": self._member(asker),
+            "at": self.at,
+            "tenant": self.tenant,
+            "everyone": self.view.everyone,
+            "within": self.view.resource(within) if within is not None else 0,
+        }
+
+    def _writer(self) -> _Writer:
+        few = frozenset(kind for kind in self.view.policy.kinds if len(self.view.of_kind.get(kind) or ()) <= SMALL)
+        return _writer(self.view.policy, self.transaction.dialect, few)
+
+    def _are_few(self, member: int) -> bool:
+        """Whether what the asker's grants lead to is little enough to be fetched and then sorted."""
+        edges = {kind.parent.edge for kind in self.view.policy.kinds.values() if kind.parent}
+        todo = [number for subject in self.view.subject(member).ids_with_all for number in self._held(subject)]
+        left = SMALL - len(todo)
+        while todo and left >= 0:
+            here = todo.pop()
+            for edge in edges:
+                inside = self.view.back[edge].get(here) or ()
+                left -= len(inside)
+                if left < 0:
+                    break
+                todo.extend(inside)
+        return left >= 0
+
+    def _held(self, subject: int) -> Iterator[int]:
+        return islice(self.view.held.get(subject) or (), SMALL + 1)
+
+
+def _cursor(last: Found, sort: str) -> str:
+    value = last.since if _SORTS[sort][0] == "since" else folded(last.name)
+    return base64.urlsafe_b64encode(json.dumps([sort, value, last.id]).encode()).decode()
+
+
+def _read_cursor(text: str, sort: str) -> dict[str, object]:
+    try:
+        made_for, value, number = json.loads(base64.urlsafe_b64decode(text.encode()))
+        wanted = int if _SORTS[sort][0] == "since" else str
+        if made_for == sort and isinstance(value, wanted) and isinstance(number, int) and abs(number) < 2**62:
+            return {"after": value, "after_id": number}
+    except (ValueError, TypeError, binascii.Error, UnicodeError):
+        pass
+    raise InvalidInputError("The cursor cannot be read.", "Begin again without one, or with the last page's.")

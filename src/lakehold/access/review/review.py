@@ -1,0 +1,111 @@
+"""The result of a review: who may do what with what, as DataFrames that nobody has to collect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from lakehold.access.facts.view import View
+from lakehold.access.model.expressions import Expression
+from lakehold.access.review import columns as c
+from lakehold.access.review.frames import Frames
+from lakehold.access.review.shipped import Shipped
+from lakehold.kit.errors import InvalidInputError
+
+
+class Review:
+    """Every member × resource × action of a tenant, or of some kinds of it, at the moment of the view."""
+
+    def __init__(self, spark: SparkSession, view: View, kinds: Iterable[str] | None = None) -> None:
+        self._policy = view.policy
+        self._spark = spark
+        self._facts = Shipped(spark, view)
+        self._frames = Frames(view.policy, self._facts)
+        wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
+        self._kinds = [kind for kind in wanted if self._facts.count(kind) and self.actions(kind)]
+        if not view.members:
+            raise InvalidInputError("A tenant without members has nothing to review.")
+
+    def actions(self, kind: str) -> Sequence[str]:
+        """The actions of a kind. The n-th is the n-th lowest bit of `actions` in `pairs`."""
+        return self._policy.kind(kind).schema.actions
+
+    def pairs(self) -> DataFrame:
+        """One row for each member and resource with anything allowed: `member` and `resource` as numbers, `kind`,
+        and `actions` as bits.
+        """
+        return reduce(DataFrame.unionByName, map(self._pairs, self._kinds))
+
+    def rows(self) -> DataFrame:
+        """One row for each member, resource and action, by their public ids."""
+        found = self.pairs()
+        members = self._facts.member_names().select(F.col("number").alias("member"), F.col("uid").alias("who"))
+        resources = self._facts.names(self._kinds).select(F.col("id").alias("resource"), F.col("uid").alias("what"))
+        named = found.join(F.broadcast(members), "member").join(resources, "resource")
+        bits = self._spark.createDataFrame(
+            [(kind, action, 1 << n) for kind in self._kinds for n, action in enumerate(self.actions(kind))],
+            "kind string, action string, bit bigint",
+        )
+        each = named.join(F.broadcast(bits), "kind").where(F.col("actions").bitwiseAND(F.col("bit")) != 0)
+        return each.select(F.col("who").alias("member"), F.col("what").alias("resource"), "kind", "action")
+
+    def counts(self) -> DataFrame:
+        """How many pairs each action of each kind is allowed for: `kind`, `action`, `pairs`."""
+        counted = reduce(DataFrame.unionByName, map(self._counts, self._kinds))
+        return counted.groupBy("kind", "action").agg(F.sum("pairs").alias("pairs"))
+
+    def _asked(self, kind: str) -> dict[Expression, int]:
+        """What is asked of a kind, each once, with the actions that it answers for as bits."""
+        asked: dict[Expression, int] = {}
+        for n, action in enumerate(self.actions(kind)):
+            expression = self._policy.relations[kind, action]
+            asked[expression] = asked.get(expression, 0) | 1 << n
+        return asked
+
+    def _counts(self, kind: str) -> DataFrame:
+        asked = self._asked(kind)
+        frame = self._frames.frame(kind, tuple(asked))
+        sums = [F.sum(c.size(self._facts.layout.columns(f"x{n}"))).alias(f"n{n}") for n in range(len(asked))]
+        lines = [
+            F.struct(F.lit(action).alias("action"), F.col(f"n{n}").alias("pairs"))
+            for n, bits in enumerate(asked.values())
+            for position, action in enumerate(self.actions(kind))
+            if bits >> position & 1
+        ]
+        return frame.agg(*sums).select(F.lit(kind).alias("kind"), F.inline(F.array(*lines)))
+
+    def _pairs(self, kind: str) -> DataFrame:
+        asked, layout = self._asked(kind), self._facts.layout
+        frame = self._frames.frame(kind, tuple(asked))
+        by_word = [
+            F.struct(
+                (F.col("block") * layout.block + word * 64).alias("first"),
+                *(F.col(f"x{n}_{word}").alias(f"x{n}") for n in range(len(asked))),
+            )
+            for word in range(layout.words)
+        ]
+        sets = [F.col(f"x{n}") for n in range(len(asked))]
+        anyone = reduce(Column.bitwiseOR, sets)
+        words = frame.select(F.col("id").alias("resource"), F.inline(F.array(*by_word))).where(anyone != 0)
+        numbers = F.array(*(F.lit(n) for n in range(64)))
+        each = (
+            words.withColumn("anyone", anyone)
+            .withColumn("n", F.explode(numbers))
+            .where(c.bit_at(F.col("anyone"), F.col("n")) != 0)
+        )
+        actions = reduce(
+            Column.__add__,
+            (
+                c.bit_at(mask, F.col("n")) * F.lit(bits).cast("bigint")
+                for mask, bits in zip(sets, asked.values(), strict=True)
+            ),
+        )
+        return each.select(
+            (F.col("first") + F.col("n")).alias("member"),
+            "resource",
+            F.lit(kind).alias("kind"),
+            actions.alias("actions"),
+        )

@@ -1,0 +1,7 @@
+"""Corner & Main, the demo company: a small retailer that the demo, the tests and the documentation share.
+
+- `company`: the people, and how everything below is loaded
+- `marts`, `lakehouse`, `spaces`, `products`: one workspace of each kind, with realistic grants
+
+Everything is made the same each time, and people are named by what they are.
+"""

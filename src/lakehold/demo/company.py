@@ -1,0 +1,71 @@
+"""The people of Corner & Main, and the loading of the whole company."""
+
+from __future__ import annotations
+
+from lakehold import workspaces
+from lakehold.access.access import Access
+from lakehold.access.facts.records import Edge, Grant
+from lakehold.access.facts.store import Store
+from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
+from lakehold.demo import lakehouse, marts, products, spaces
+
+TENANT = "corner"
+EVERYBODY = f"{TENANT}/all"
+
+PEOPLE = {
+    "olga": "Olga, Owner",
+    "adam": "Adam, Admin",
+    "edith": "Edith, Tenant Editor",
+    "victor": "Victor, Tenant Viewer",
+    "dana": "Dana, Data Admin",
+    "stella": "Stella, Space Creator",
+    "tara": "Tara, Technical User",
+    "tim": "Tim, Technical User in EMEA",
+    "bella": "Bella, Business User",
+    "boris": "Boris, Business User in EMEA",
+    "mona": "Mona, Manager of the lake",
+    "erik": "Erik, Engineer",
+    "ana": "Ana, Analyst",
+    "otto": "Otto, Operator",
+    "petra": "Petra, Project Owner",
+    "carla": "Carla, Curator",
+    "nils": "Nils, New here",
+}
+
+GROUPS = {
+    "engineers": ("Engineers", ("erik", "otto", "tara")),
+    "analysts": ("Analysts", ("ana", "bella", "boris")),
+    "stewards": ("Data stewards", ("mona", "carla")),
+}
+
+ROLES = {
+    "olga": "owner",
+    "adam": "admin",
+    "edith": "editor",
+    "victor": "viewer",
+    "dana": "data_admin",
+    "stella": "data_space_creator",
+}
+
+
+def load(access: Access) -> None:
+    """Found the tenant and write all of its facts in one transaction."""
+    access.found(TENANT, "Corner & Main", workspaces.models())
+    with access.write(TENANT) as session:
+        store = session.store
+        _people(store)
+        marts.load(store, TENANT)
+        lakehouse.load(store, TENANT)
+        spaces.load(store, TENANT)
+        products.load(store, TENANT)
+
+
+def _people(store: Store) -> None:
+    for uid, name in PEOPLE.items():
+        store.create(MEMBER, name, uid=uid, edges={"tenant": TENANT})
+    for uid, (name, members) in GROUPS.items():
+        store.create(GROUP, name, uid=uid, edges={"tenant": TENANT})
+        for member in members:
+            store.add(Edge(MEMBER_OF, member, uid))
+    for member, role in ROLES.items():
+        store.add(Grant(member, role, TENANT))

@@ -1,0 +1,128 @@
+"""SQLite or PostgreSQL behind one URL. One request or one run step is one transaction, committed at the edge.
+
+Inside a transaction everything is read from one snapshot: PostgreSQL runs repeatable read, SQLite reads its
+write-ahead log. A SQLite writer begins immediate, so that it waits for its turn instead of failing half-way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+
+import alembic.command
+import alembic.config
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TEXT
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from lakehold.kit.errors import BusyError, InvalidInputError
+
+metadata = sa.MetaData()
+
+# Compared and sorted byte by byte, in both databases alike.
+Exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+Id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+_RETRY = {"40001", "40P01", "55P03", "23505"}
+_DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+
+
+@dataclass(slots=True)
+class Transaction:
+    """What a request or a run step reads and writes in. Stores never commit; the edge does."""
+
+    connection: sa.Connection
+    writes: bool
+    before_commit: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.connection.dialect.name
+
+
+class Database:
+    """A database by its URL: `sqlite:///lakehold.sqlite` or `postgresql://user@host/name`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = _with_driver(url)
+        if self.url.get_backend_name() == "sqlite":
+            self._engine = sa.create_engine(self.url, connect_args={"timeout": 30, "check_same_thread": False})
+            sa.event.listen(self._engine, "connect", _prepare_sqlite)
+            sa.event.listen(self._engine, "begin", _begin_sqlite)
+        else:
+            self._engine = sa.create_engine(self.url, isolation_level="REPEATABLE READ")
+
+    def migrate(self) -> None:
+        """Bring the tables to this version."""
+        with as_file(files("lakehold") / "migrations") as folder:
+            config = alembic.config.Config()
+            config.set_main_option("script_location", str(folder).replace("%", "%%"))
+            with self._engine.connect().execution_options(lakehold_writes=True) as connection:
+                config.attributes["connection"] = connection
+                alembic.command.upgrade(config, "head")
+                connection.commit()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A transaction that changes nothing."""
+        options = {"postgresql_readonly": True} if self._engine.dialect.name == "postgresql" else {}
+        with self._engine.connect().execution_options(**options) as connection, connection.begin():
+            yield Transaction(connection, writes=False)
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A transaction that is committed at the end, or leaves nothing behind."""
+        with self._engine.connect().execution_options(lakehold_writes=True) as connection:
+            try:
+                with connection.begin():
+                    transaction = Transaction(connection, writes=True)
+                    yield transaction
+                    for last in transaction.before_commit:
+                        last()
+            except sa.exc.DBAPIError as error:
+                if _is_race(error):
+                    raise BusyError(
+                        "Somebody else changed the same thing at the same moment; nothing was written.", "Try again."
+                    ) from error
+                raise
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self._engine.dispose()
+
+
+def _with_driver(text: str) -> sa.URL:
+    try:
+        url = sa.make_url(text)
+    except sa.exc.ArgumentError as error:
+        raise InvalidInputError(
+            "The database URL cannot be read.", "Write sqlite:///file or postgresql://user@host/name."
+        ) from error
+    if url.get_backend_name() not in _DRIVERS:
+        raise InvalidInputError(f"{url.get_backend_name()} is not supported.", "Use sqlite or postgresql.")
+    return url.set(drivername=_DRIVERS[url.get_backend_name()])
+
+
+def _is_race(error: sa.exc.DBAPIError) -> bool:
+    if getattr(error.orig, "sqlstate", None) in _RETRY:
+        return True
+    text = str(error.orig)
+    return "database is locked" in text or "UNIQUE constraint failed" in text
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    # The driver's own transactions begin too late and too weak; ours are begun below.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-65536", "temp_store=2"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("lakehold_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

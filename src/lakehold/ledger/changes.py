@@ -1,0 +1,86 @@
+"""The log of changed facts. Its sequence numbers are in commit order, so that a reader who has seen number n
+has seen everything that can ever come before n.
+
+A plain serial number is drawn when a row is written, not when it is committed: a transaction that draws 7 and commits
+after 8 would be missed by everybody who has read up to 8. Here the number is drawn at the very end, behind a lock
+that is held until the commit is visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Id, Transaction, metadata
+
+change_table = sa.Table(
+    "change",
+    metadata,
+    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("seq", Id, primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("made_at", Id, nullable=False),
+    sa.Column("fact", sa.Text, nullable=False),
+    sa.Column("fact_id", Id, nullable=False),
+    sa.Column("was_until", Id, nullable=False),
+    sa.Column("until", Id, nullable=False),
+)
+
+_LOCK = 0x4C414B45
+
+
+class Entry(NamedTuple):
+    """A fact that began (it was until 0), or whose end was moved."""
+
+    fact: str
+    fact_id: int
+    was_until: Moment
+    until: Moment
+
+
+class Logged(NamedTuple):
+    """An entry with its place in the log."""
+
+    seq: int
+    made_at: Moment
+    entry: Entry
+
+
+def head(transaction: Transaction, tenant: int) -> int:
+    """The number of the last change that this transaction sees; 0 before the first."""
+    found = transaction.connection.execute(
+        sa.text("SELECT max(seq) FROM change WHERE tenant_id = :tenant"), {"tenant": tenant}
+    ).scalar()
+    return int(found or 0)
+
+
+def append(transaction: Transaction, tenant: int, made_at: Moment, entries: Sequence[Entry]) -> int:
+    """Number the entries. Called as the last thing before the commit."""
+    if transaction.dialect == "postgresql":
+        transaction.connection.execute(
+            sa.text("SELECT pg_advisory_xact_lock(:lock, :tenant)"), {"lock": _LOCK, "tenant": tenant % 2**31}
+        )
+        seq = int(transaction.connection.execute(sa.text("SELECT nextval('change_seq')")).scalar_one())
+    else:
+        seq = head(transaction, tenant) + 1
+    rows = [
+        {"tenant_id": tenant, "seq": seq, "n": n, "made_at": made_at, **entry._asdict()}
+        for n, entry in enumerate(entries)
+    ]
+    transaction.connection.execute(change_table.insert(), rows)
+    return seq
+
+
+def since(transaction: Transaction, tenant: int, seq: int) -> list[Logged]:
+    """Everything after this number, in order."""
+    found = transaction.connection.execute(
+        sa.text(
+            "SELECT seq, made_at, fact, fact_id, was_until, until FROM change"
+            " WHERE tenant_id = :tenant AND seq > :seq ORDER BY seq, n"
+        ),
+        {"tenant": tenant, "seq": seq},
+    )
+    return [Logged(seq, made_at, Entry(*rest)) for seq, made_at, *rest in found]

@@ -1,0 +1,32 @@
+"""One folder for each way of working, with its own words and its own rules of who may do what.
+
+- `marts`: projects of storages, data marts, destinations, reports and triggers
+- `lakehouse`: layers, tables and volumes with levels, and the pipelines between them
+- `spaces`: data spaces with projects, tasks, connections, gateways and apps
+- `products`: mastered entities with roles inherited from tenant to project to product
+
+Each folder holds a `model.yaml`. A fifth way of working is one more folder.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from lakehold import directory
+from lakehold.access.model.document import load
+from lakehold.access.model.policy import Policy
+from lakehold.access.model.schema import Model
+
+
+@cache
+def models() -> tuple[Model, ...]:
+    """The tenant's model and those of every workspace folder."""
+    here = Path(__file__).parent
+    return (directory.model(), *(load(file) for file in sorted(here.glob("*/model.yaml"))))
+
+
+@cache
+def policy() -> Policy:
+    """The models that come with Lakehold, compiled."""
+    return Policy(models())

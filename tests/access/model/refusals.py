@@ -1,0 +1,62 @@
+"""How the tests of this folder say that a model is refused: the wrong line of a text ends with `# <-`."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+from typing import NamedTuple
+
+import pytest
+
+from lakehold import directory
+from lakehold.access.model.document import loads
+from lakehold.access.model.errors import ModelError
+from lakehold.access.model.policy import Policy
+from lakehold.kit.errors import LakeholdError
+
+FILE = "library/model.yaml"
+HEAD = "model: library\nextends: [tenant]\nkinds:\n"
+
+
+class Wrong(NamedTuple):
+    """A model with one thing wrong: what the message and the hint must name."""
+
+    text: str
+    message: str
+    hint: str = ""
+
+
+def kinds(text: str) -> str:
+    """A model with these kinds, standing on the tenant's."""
+    return HEAD + indent(dedent(text).strip("\n") + "\n", "  ")
+
+
+def marked_line(text: str) -> int:
+    """The line that the text says is wrong."""
+    return 1 + next(number for number, line in enumerate(text.splitlines()) if line.endswith("# <-"))
+
+
+def loading(text: str) -> ModelError:
+    """The refusal of a text that cannot even be read."""
+    with pytest.raises(ModelError) as caught:
+        loads(text, FILE)
+    return caught.value
+
+
+def compiling(text: str) -> ModelError:
+    """The refusal of a text that can be read, but whose names or rules are wrong."""
+    model = loads(text, FILE)
+    with pytest.raises(ModelError) as caught:
+        Policy([directory.model(), model])
+    return caught.value
+
+
+def assert_says(error: ModelError, wrong: Wrong, line: int | None = None) -> None:
+    """The error names the file, the line, what is wrong and what would be right."""
+    assert isinstance(error, LakeholdError)
+    assert (error.code, error.status, error.retryable) == ("model_invalid", 422, False)
+    line = line or marked_line(wrong.text)
+    assert (error.place.file, error.place.line) == (FILE, line)
+    assert error.message.startswith(f"{FILE}:{line}: ")
+    assert wrong.message in error.message
+    assert wrong.hint in error.hint
+    assert str(error) == f"{error.message} {error.hint}".strip()

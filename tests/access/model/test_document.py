@@ -1,0 +1,284 @@
+"""One file to a model: what it says, and every word in it that can be wrong by itself."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from lakehold.access.model.document import loads
+from lakehold.access.model.errors import Place, Word, did_you_mean
+from lakehold.access.model.schema import Attribute, Clause, EdgeKind, Rule
+from lakehold.access.model.syntax import Path
+from tests.access.model.refusals import FILE, Wrong, assert_says, kinds, loading
+
+FULL = """\
+model: library
+title: The library
+root: hall
+extends: [tenant]
+everyone: hall
+kinds:
+  hall:
+    in: tenant
+  shelf:
+    title: Long shelf
+    in: {hall: {back: shelves}}
+    visible: look
+    creator: keeper
+    roles:
+      keeper: {title: Head keeper, implies: reader, from: hall.look, when: open, given_with: lend,
+               invited_with: lend, to: person, single: true}
+      reader: {}
+    attributes:
+      open: {}
+      state: {values: [fresh, worn], default: worn, set_with: {fresh: lend, worn: reader}}
+    membership:
+      fee: {values: [low, high], set_with: lend}
+    edges:
+      beside: {to: [shelf, hall], many: true, set_with: lend, needs: look, also_after: true}
+      hall_before: {to: hall}
+    define:
+      tidy:   reader  and   open
+    create: hall.look
+    actions: [look, lend]
+    gates:
+      - {when: open, for: lend}
+    allow:
+      - {who: reader, may: look}
+      - {who: keeper, when: tidy, may: all}
+"""
+
+
+def at(line: int) -> Place:
+    return Place(FILE, line)
+
+
+def clause(text: str, line: int) -> Clause:
+    return Clause(text, Path(tuple(text.split("."))), at(line))
+
+
+def test_a_model() -> None:
+    model = loads(FULL, FILE)
+    assert (model.name, model.title, model.root, model.extends) == ("library", "The library", "hall", ("tenant",))
+    assert (model.everyone, model.source, model.place, list(model.kinds)) == ("hall", FULL, at(1), ["hall", "shelf"])
+    assert model.extends[0].place == at(4)
+
+
+def test_a_kind() -> None:
+    shelf = loads(FULL, FILE).kinds["shelf"]
+    assert (shelf.id, shelf.title, shelf.parent, shelf.visible) == ("library.shelf", "Long shelf", "hall", "look")
+    assert (shelf.creator, shelf.place, shelf.actions) == ("keeper", at(9), ("look", "lend"))
+    assert shelf.create == clause("hall.look", 28)
+    assert shelf.define["tidy"].text == "reader and open"
+    assert shelf.gates == (Rule(None, clause("open", 31), ("lend",), at(31)),)
+    assert shelf.allow[1] == Rule(clause("keeper", 34), clause("tidy", 34), ("look", "lend"), at(34))
+
+
+def test_its_roles() -> None:
+    roles = loads(FULL, FILE).kinds["shelf"].roles
+    keeper, reader = roles["keeper"], roles["reader"]
+    assert (keeper.title, keeper.implies, keeper.place) == ("Head keeper", "reader", at(15))
+    assert (keeper.derived, keeper.when) == (clause("hall.look", 15), clause("open", 15))
+    assert (keeper.given_with, keeper.invited_with) == (clause("lend", 15), "lend")
+    assert (keeper.person_only, keeper.single) == (True, True)
+    assert (reader.title, reader.implies, reader.person_only, reader.single) == ("Reader", None, False, False)
+
+
+def test_its_attributes() -> None:
+    shelf = loads(FULL, FILE).kinds["shelf"]
+    assert shelf.attributes["open"] == Attribute("open", ("false", "true"), "false", at(19))
+    assert shelf.attributes["state"].default == "worn"
+    assert shelf.attributes["state"].set_with == {"fresh": clause("lend", 20), "worn": clause("reader", 20)}
+    assert shelf.membership["fee"].default == "low"
+    assert shelf.membership["fee"].set_with == dict.fromkeys(("low", "high"), clause("lend", 22))
+    assert [shelf.attributes[name].is_flag for name in ("open", "state")] == [True, False]
+
+
+def test_a_flag_may_be_written_in_either_order() -> None:
+    kind = loads(kinds("a: {attributes: {on: {values: [true, false]}, off: {values: [false, true]}}}")).kinds["a"]
+    assert [(one.is_flag, one.default) for one in kind.attributes.values()] == [(True, "true"), (True, "false")]
+
+
+def test_its_edges() -> None:
+    edges = loads(FULL, FILE).kinds["shelf"].edges
+    assert edges["hall"] == EdgeKind("hall", (Word("hall", at(11)),), at(11), back="shelves")
+    assert edges["beside"].to == ("shelf", "hall")
+    assert (edges["beside"].many, edges["beside"].needs, edges["beside"].also_after) == (True, "look", True)
+    assert (edges["hall_before"].to, edges["hall_before"].many) == (("hall",), False)
+
+
+def test_what_is_left_out() -> None:
+    model = loads("kinds:\n  big_thing: {}\n  other: {}\nmodel: my_things\n")
+    assert (model.title, model.root, model.extends, model.everyone) == ("My things", "big_thing", (), None)
+    thing = model.kinds["big_thing"]
+    assert (thing.title, thing.parent, thing.visible, thing.creator) == ("Big thing", None, "see", None)
+    assert (thing.create, thing.actions, thing.gates, thing.allow) == (None, (), (), ())
+    assert [thing.roles, thing.attributes, thing.membership, thing.edges, thing.define] == [{}] * 5
+
+
+def test_titles_may_be_in_any_language() -> None:
+    assert loads(kinds("a: {title: Ein großes Regal – 書架 📚}")).kinds["a"].title == "Ein großes Regal – 書架 📚"
+
+
+def test_words_keep_their_line_in_copies() -> None:
+    word = Word("shelf", at(3))
+    copies = (copy.copy(word), copy.deepcopy(word), pickle.loads(pickle.dumps(word)))  # noqa: S301 - our own
+    assert [(text, text.place) for text in copies] == [("shelf", at(3))] * 3
+
+
+def test_did_you_mean() -> None:
+    assert did_you_mean("owenr", ["admin", "owner"]) == "Did you mean 'owner'?"
+    assert did_you_mean("x", ["owner", "admin"]) == "Known here: admin, owner."
+    assert did_you_mean("x", []) == "None is known here."
+
+
+NAMES = {
+    "implies": Wrong(
+        kinds("""
+        shelf:
+          roles:
+            keeper:
+              implies: raeder  # <-
+            reader: {}
+        """),
+        "implies: no role 'raeder'.",
+        "Did you mean 'reader'?",
+    ),
+    "creator": Wrong(
+        kinds("""
+        shelf:
+          creator: keper  # <-
+          roles: {keeper: {}}
+        """),
+        "creator: no role 'keper'.",
+        "Did you mean 'keeper'?",
+    ),
+    "creator without roles": Wrong(
+        kinds("shelf: {creator: keeper} # <-"), "creator: no role 'keeper'.", "None is known here."
+    ),
+    "invited_with": Wrong(
+        kinds("""
+        shelf:
+          roles:
+            reader: {}
+            keeper:
+              title: Keeper
+              invited_with: invit_keeper  # <-
+          actions: [see, invite_keeper]
+        """),
+        "invited_with: no role, action or definition 'invit_keeper'.",
+        "Did you mean 'invite_keeper'?",
+    ),
+    "root": Wrong(
+        "model: m\nroot: shelv # <-\nkinds: {shelf: {}}\n", "root: no kind 'shelv'.", "Did you mean 'shelf'?"
+    ),
+    "everyone": Wrong("model: m\neveryone: al # <-\nkinds: {all_of_it: {}}\n", "everyone: no kind 'al'.", "all_of_it"),
+    "extends itself": Wrong(
+        "model: m\nextends:\n  - tenant\n  - m # <-\nkinds: {a: {}}\n", "'m' extends itself.", "Name the models"
+    ),
+    "may": Wrong(
+        kinds("""
+        shelf:
+          actions: [see, lend]
+          allow:
+            - who: everyone
+              may: [see,
+                    lent]  # <-
+        """),
+        "a shelf has no action 'lent'.",
+        "Did you mean 'lend'?",
+    ),
+    "may all and more": Wrong(
+        kinds("shelf: {actions: [see], allow: [{who: everyone, may: [all, see]}]} # <-"),
+        "a shelf has no action 'all'.",
+        "Known here: see.",
+    ),
+    "may all of nothing": Wrong(
+        kinds("shelf: {allow: [{who: everyone, may: all}]} # <-"), "a shelf has no action 'all'.", "None is known here."
+    ),
+    "for": Wrong(
+        kinds("""
+        shelf:
+          actions: [see, lend]
+          gates:
+            - {when: everyone, for: see}
+            - {when: everyone, for: lnd}  # <-
+        """),
+        "a shelf has no action 'lnd'.",
+        "Did you mean 'lend'?",
+    ),
+    "visible": Wrong(
+        kinds("""
+        shelf:
+          roles: {looker: {}}
+          visible: looker  # <-
+          actions: [look]
+        """),
+        "visible: no action 'looker'.",
+        "Did you mean 'look'?",
+    ),
+    "visible left out": Wrong(
+        kinds("""
+        shelf:  # <-
+          actions: [look, seek]
+        """),
+        "`visible:` is missing: without an action 'see'",
+        "Did you mean 'seek'?",
+    ),
+    "rules of one kind used for another": Wrong(
+        kinds("""
+        shelf:
+          actions: [see, lend]
+          allow: &rules
+            - {who: everyone, may: [see, lend]}  # <-
+        book:
+          actions: [see, end]
+          allow: *rules
+        """),
+        "a book has no action 'lend'.",
+        "Did you mean 'end'?",
+    ),
+    "default": Wrong(
+        kinds("""
+        shelf:
+          attributes:
+            state:
+              values: [fresh, worn]
+              default: wron  # <-
+        """),
+        "default: no value 'wron'.",
+        "Did you mean 'worn'?",
+    ),
+    "default of a flag": Wrong(
+        kinds("shelf: {attributes: {open: {default: yes}}} # <-"), "default: no value 'yes'.", "false, true"
+    ),
+    "set_with": Wrong(
+        kinds("""
+        shelf:
+          membership:
+            fee:
+              values: [low, high]
+              set_with:
+                low: everyone
+                hihg: everyone  # <-
+        """),
+        "set_with: no value 'hihg'.",
+        "Did you mean 'high'?",
+    ),
+    "role to": Wrong(
+        kinds("""
+        shelf:
+          roles:
+            keeper:
+              to: persn  # <-
+        """),
+        "a role goes to a person or to anyone, not to 'persn'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_names(name: str) -> None:
+    assert_says(loading(NAMES[name].text), NAMES[name])

@@ -1,0 +1,276 @@
+"""Models that stand on each other: every name that is looked up, and what it is resolved to."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold import directory
+from lakehold.access.model.document import loads
+from lakehold.access.model.errors import ModelError
+from lakehold.access.model.expressions import (
+    ALWAYS,
+    All,
+    Any,
+    Every,
+    Expression,
+    Granted,
+    Holder,
+    Is,
+    Item,
+    MemberIs,
+    Not,
+    Relation,
+    Some,
+    Step,
+)
+from lakehold.access.model.names import CREATE, give, invite, link, put
+from lakehold.access.model.policy import Policy
+from lakehold.kit.errors import InvalidInputError
+from lakehold.workspaces import models, policy
+from tests.access.model.refusals import HEAD, Wrong, assert_says, compiling, kinds
+
+# Kinds for the names below to be wrong in. What a test adds stands after them.
+LIBRARY = """
+shelf:
+  in: tenant
+  roles:
+    keeper: {to: person, single: true}
+    reader: {}
+  attributes:
+    open: {}
+    state: {values: [fresh, worn]}
+  membership:
+    fee: {values: [low, high]}
+  edges:
+    beside: {to: shelf, many: true, back: neighbours}
+    next: {to: shelf}
+  actions: [see, lend]
+box:
+  in: {shelf: {back: boxes}}
+  roles: {owner: {}}
+  actions: [see]
+"""
+
+
+def book(text: str) -> str:
+    """A model with one kind more, which has one thing wrong."""
+    return kinds(LIBRARY + "book:\n  in: {shelf: {back: books}}\n" + text)
+
+
+EXPRESSIONS: dict[str, tuple[str, str]] = {
+    # An edge at the beginning of a path, further on, and in every quantifier
+    "shelff.reader": ("a book has no edge 'shelff'.", "Did you mean 'shelf'?"),
+    "shelf.tenat.admin": ("a shelf has no edge 'tenat'.", "Did you mean 'tenant'?"),
+    "any(shelfs)": ("a book has no edge 'shelfs'.", "Did you mean 'shelf'?"),
+    "any(shelfs).reader": ("a book has no edge 'shelfs'.", "Did you mean 'shelf'?"),
+    "every(shelf, shelfs).reader": ("a book has no edge 'shelfs'.", "Did you mean 'shelf'?"),
+    "every(shelf else shef).reader": ("a book has no edge 'shef'.", "Did you mean 'shelf'?"),
+    "no(shefl)": ("a book has no edge 'shefl'.", "Did you mean 'shelf'?"),
+    "any(shelf where any(bocks))": ("a shelf has no edge 'bocks'.", "Did you mean 'books'?"),
+    "as shef.keeper (everyone)": ("a book has no edge 'shef'.", "Did you mean 'shelf'?"),
+    # A role, action, definition or attribute here or at the end of a path
+    "raeder": ("a book has no role, action, definition or attribute 'raeder'.", "Did you mean 'reader'?"),
+    "shelf.raeder": ("a shelf has no role, action, definition or attribute 'raeder'.", "Did you mean 'reader'?"),
+    "shelf.ledn": ("a shelf has no role, action, definition or attribute 'ledn'.", "Did you mean 'lend'?"),
+    "shelf.next.opn": ("a shelf has no role, action, definition or attribute 'opn'.", "Did you mean 'open'?"),
+    "any(shelf).kepeer": ("a shelf has no role, action, definition or attribute 'kepeer'.", "Did you mean 'keeper'?"),
+    "any(shelf where opn)": ("a shelf has no role, action, definition or attribute 'opn'.", "Did you mean 'open'?"),
+    "not opn": ("a book has no role, action, definition or attribute 'opn'.", "Known here: everyone, reader, see."),
+    "as shelf.keeper (raeder)": ("a book has no role, action, definition or attribute 'raeder'.", "'reader'"),
+    "as shelf.keepr (everyone)": ("a shelf has no role 'keepr'.", "Did you mean 'keeper'?"),
+    "as shelf.open (everyone)": ("a shelf has no role 'open'.", "Known here: keeper, reader."),
+    "shelf": ("a book has no role, action, definition or attribute 'shelf'.", "'shelf' is an edge: say what is asked"),
+    # Attributes and their values
+    "shelf.state": ("'state' is not on or off.", "Say state = fresh."),
+    "shelf.fee": ("'fee' is not on or off.", "Say fee = low."),
+    "shelf.state = wron": ("'wron' is no value of 'state'.", "Did you mean 'worn'?"),
+    "shelf.fee = hihg": ("'hihg' is no value of 'fee'.", "Did you mean 'high'?"),
+    "shelf.open = yes": ("'yes' is no value of 'open'.", "Known here: false, true."),
+    "shelf.stat = worn": ("a shelf has no role, action, definition or attribute 'stat'.", "Did you mean 'state'?"),
+    "reader = true": ("'reader' has no values: it is no attribute.", "Say reader alone."),
+    "everyone = true": ("'everyone' has no values: it is no attribute.", "Say everyone alone."),
+    # One or many
+    "shelf.beside.reader": (
+        "'beside' may lead from a shelf to many.",
+        "Say any(beside).reader or every(beside).reader.",
+    ),
+    "shelf.books.reader": ("'books' may lead from a shelf to many.", "Say any(books).reader"),
+    "as shelf.beside.keeper (everyone)": ("`as` needs one resource, and 'beside' may lead to many.", ""),
+    "as shelf.boxes.owner (everyone)": ("`as` needs one resource, and 'boxes' may lead to many.", ""),
+    "as shelf.reader (everyone)": ("`as` needs a role of one person.", "Declare reader with to: person, single: true."),
+}
+
+READERS = "  roles: {reader: {}}\n"
+SPOTS = {
+    "from": "  roles:\n    reader:\n      to: person\n      from: ASKED  # <-\n",
+    "when of a role": "  roles:\n    reader:\n      when: ASKED  # <-\n",
+    "given_with": "  roles:\n    reader:\n      given_with: ASKED  # <-\n",
+    "define": READERS + "  define:\n    known: everyone\n    wrong: ASKED  # <-\n",
+    "create": READERS + "  create: ASKED  # <-\n",
+    "set_with of an attribute": READERS + "  attributes:\n    new:\n      set_with: ASKED  # <-\n",
+    "set_with of a value": READERS + "  membership:\n    new:\n      set_with:\n        true: ASKED  # <-\n",
+    "set_with of an edge": READERS + "  edges:\n    on:\n      to: shelf\n      set_with: ASKED  # <-\n",
+    "who": READERS + "  actions: [see]\n  allow:\n    - may: see\n      who: ASKED  # <-\n",
+    "when": READERS + "  actions: [see]\n  allow:\n    - {who: everyone, may: see, when: ASKED}  # <-\n",
+    "when of a gate": READERS + "  actions: [see]\n  gates:\n    - for: see\n      when: ASKED  # <-\n",
+}
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_wrong_names_in_expressions(expression: str) -> None:
+    text = book(SPOTS["who"].replace("ASKED", expression))
+    message, hint = EXPRESSIONS[expression]
+    assert_says(compiling(text), Wrong(text, message, hint))
+
+
+@pytest.mark.parametrize("spot", SPOTS)
+@pytest.mark.parametrize("expression", ["shelf.raeder", "any(shelfs).reader", "shelf.state = wron"])
+def test_wrong_names_wherever_an_expression_stands(spot: str, expression: str) -> None:
+    text = book(SPOTS[spot].replace("ASKED", expression))
+    assert_says(compiling(text), Wrong(text, *EXPRESSIONS[expression]))
+
+
+OTHERS = {
+    "extends": Wrong(
+        "model: m\ntitle: M\nextends:\n  - tenant\n  - lakehose # <-\nkinds: {a: {}}\n",
+        "it extends 'lakehose', which is not there.",
+        "Known here: m, tenant.",
+    ),
+    "in": Wrong(kinds("book:\n  title: Book\n  in: tenat # <-"), "no kind 'tenat'.", "Did you mean 'tenant'?"),
+    "in, by the name of its edge": Wrong(kinds("book:\n  in:\n    tenat: {back: books} # <-"), "no kind 'tenat'."),
+    "to": Wrong(
+        kinds("book:\n  edges:\n    after:\n      many: true\n      to: [book,\n           bok] # <-"),
+        "no kind 'bok'.",
+        "Did you mean 'book'?",
+    ),
+    "to, left out": Wrong(kinds("book: {}\nshelf:\n  edges:\n    books: {} # <-"), "no kind 'books'.", "'book'"),
+    "a kind of a model that it does not stand on": Wrong(
+        "model: m\nkinds:\n  a:\n    in: tenant # <-\n",
+        "no kind 'tenant'.",
+        "It is a kind of 'tenant': add that to `extends:`.",
+    ),
+    "needs": Wrong(
+        kinds("shelf: {actions: [see, lend]}\nbook:\n  edges:\n    on:\n      to: shelf\n      needs: ledn # <-"),
+        "needs: a shelf has no role, action or definition 'ledn'.",
+        "Did you mean 'lend'?",
+    ),
+    "needs an attribute": Wrong(
+        kinds("shelf: {attributes: {open: {}}}\nbook:\n  edges:\n    on: {to: shelf, needs: open} # <-"),
+        "needs: a shelf has no role, action or definition 'open'.",
+    ),
+    "needs at each end": Wrong(
+        kinds("a: {roles: {r: {}}}\nb: {roles: {s: {}}}\nc:\n  edges:\n    on: {to: [a, b], needs: r} # <-"),
+        "needs: a b has no role, action or definition 'r'.",
+        "Known here: s.",
+    ),
+    "known at one end only": Wrong(
+        kinds("a: {roles: {r: {}}}\nb: {roles: {s: {}}}\nc:\n  edges: {on: {to: [a, b]}}\n  define:\n    d: on.r # <-"),
+        "a b has no role, action, definition or attribute 'r'.",
+        "Known here: everyone, s.",
+    ),
+    "back": Wrong(
+        kinds("a: {}\nb:\n  edges:\n    one: {to: a, back: bs}\n    two: {to: a, back: bs} # <-"),
+        "library.a already has an edge 'bs'.",
+        "Choose another name.",
+    ),
+    "everyone": Wrong(
+        HEAD.replace("kinds", "everyone: hall\nkinds") + "  hall: {}\n  book: # <-\n    in: tenant\n",
+        "'book' does not lie in a 'hall', whose members the group All means.",
+        "Give it an `in:` that leads there.",
+    ),
+    "everyone, in a circle": Wrong(
+        HEAD.replace("kinds", "everyone: hall\nkinds") + "  hall: {}\n  a: # <-\n    in: b\n  b: {in: a}\n",
+        "'a' does not lie in a 'hall'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_wrong_names_of_kinds_models_and_edges(name: str) -> None:
+    assert_says(compiling(OTHERS[name].text), OTHERS[name])
+
+
+def test_two_models_of_one_name() -> None:
+    with pytest.raises(ModelError, match=r"here:2: there are two models called 'marts'\. Rename one of them\."):
+        Policy([*models(), loads("# mine\nmodel: marts\nkinds: {a: {}}\n", "here")])
+
+
+# What the names become
+
+SHELF, BOOK = "library.shelf", "library.book"
+TO_SHELF, TO_TENANT = Step("shelf", False, (SHELF,)), Step("tenant", False, ("tenant.tenant",))
+BOOKS, LABEL = Step("shelf", True, (BOOK,)), Step("label", False, (SHELF, "library.box"))
+
+
+def along(step: Step, end: str, then: Expression) -> Some:
+    return Some((Item(step),), ((end, then),))
+
+
+READER = Relation(SHELF, "reader")
+MEANINGS: dict[str, Expression] = {
+    "everyone": ALWAYS,
+    "mine": Relation(BOOK, "mine"),
+    "see": Relation(BOOK, "see"),
+    "shelf.reader": along(TO_SHELF, SHELF, READER),
+    "shelf.tenant.admin": along(TO_SHELF, SHELF, along(TO_TENANT, "tenant.tenant", Relation("tenant.tenant", "admin"))),
+    "shelf.open": along(TO_SHELF, SHELF, Is("open", "true", "false")),
+    "shelf.open = false": along(TO_SHELF, SHELF, Is("open", "false", "false")),
+    "shelf.state = worn": along(TO_SHELF, SHELF, Is("state", "worn", "fresh")),
+    "shelf.fee = high": along(TO_SHELF, SHELF, MemberIs("fee", "high", "low")),
+    "any(shelf)": along(TO_SHELF, SHELF, ALWAYS),
+    "no(shelf)": Not(along(TO_SHELF, SHELF, ALWAYS)),
+    "every(shelf).reader": Every((Item(TO_SHELF),), ((SHELF, READER),)),
+    "any(shelf where open).reader": Some(
+        (Item(TO_SHELF, ((SHELF, Is("open", "true", "false")),)),), ((SHELF, READER),)
+    ),
+    "any(shelf where any(books))": Some((Item(TO_SHELF, ((SHELF, along(BOOKS, BOOK, ALWAYS)),)),), ((SHELF, ALWAYS),)),
+    "every(label else shelf).see": Every(
+        (Item(LABEL, (), TO_SHELF),), ((SHELF, Relation(SHELF, "see")), ("library.box", Relation("library.box", "see")))
+    ),
+    "as shelf.keeper (mine)": Holder(
+        (TO_SHELF,), Granted(SHELF, frozenset({"keeper"}), person_only=True), Relation(BOOK, "mine")
+    ),
+    "mine and see and mine": All((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
+    "mine or (see or mine)": Any((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
+    "mine or everyone": ALWAYS,
+    "mine and everyone": Relation(BOOK, "mine"),
+}
+
+
+@pytest.mark.parametrize("expression", MEANINGS)
+def test_meaning(expression: str) -> None:
+    named = "  roles: {mine: {}}\n  edges: {label: {to: [shelf, box]}}\n  actions: [see]\n"
+    model = loads(book(f"{named}  define:\n    asked: {expression}\n"))
+    assert Policy([directory.model(), model]).relations[BOOK, "asked"] == MEANINGS[expression]
+
+
+def test_relations_that_no_model_names() -> None:
+    shipped = policy()
+    assert shipped.relation("marts.project", invite("admin")) == Relation("marts.project", "invite_admin")
+    assert shipped.relation("marts.project", give("admin")) == Relation("marts.project", "manage_members")
+    assert shipped.relation("marts.destination", put("deleted", "false")) == Relation("marts.destination", "restore")
+    assert shipped.relation("marts.report", link("destination")) == Relation("marts.report", "edit")
+    assert ("marts.report", CREATE) in shipped.relations
+    assert ("tenant.all_members", CREATE) not in shipped.relations
+
+
+def test_a_ladder_of_roles() -> None:
+    shipped = policy()
+    manager, editor = (Granted("lakehouse.layer", frozenset(roles)) for roles in (["manager"], ["manager", "editor"]))
+    derived = shipped.relation("lakehouse.layer", "manager")
+    assert isinstance(derived, Any)
+    assert derived.parts[0] == manager
+    assert derived.parts[1:] == shipped.relation("lakehouse.layer", "editor").parts[1:]  # type: ignore[union-attr]
+    assert shipped.relation("lakehouse.layer", "editor").parts[0] == editor  # type: ignore[union-attr]
+
+
+def test_what_is_asked_of_a_policy_by_a_wrong_name() -> None:
+    shipped = policy()
+    with pytest.raises(InvalidInputError, match=r"no kind 'marts\.reprot'\. Did you mean 'marts\.report'\?"):
+        shipped.kind("marts.reprot")
+    with pytest.raises(InvalidInputError, match=r"marts\.report has no action 'rnu'\. Did you mean 'run'\?"):
+        shipped.action("marts.report", "rnu")
+    with pytest.raises(InvalidInputError, match=r"marts\.report has no role 'ower'\. Did you mean 'owner'\?"):
+        shipped.role("marts.report", "ower")
+    with pytest.raises(InvalidInputError, match=r"marts\.report has no edge 'mart'\. Did you mean 'data_mart'\?"):
+        shipped.edge("marts.report", "mart")

@@ -1,0 +1,86 @@
+"""Databases for tests: SQLite and a real PostgreSQL, the same tests on both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from lakehold.kit.database import Database
+from tests import postgres
+
+settings.register_profile("default", deadline=None, print_blob=True)
+# The same examples in every run, so that what fails there failed by the change under test.
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+BOTH = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgres.Server]:
+    """A PostgreSQL for the whole run."""
+    with postgres.server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def template(server: postgres.Server) -> str:
+    """An empty PostgreSQL database with all tables."""
+    name = server.create()
+    migrated(server.url(name)).close()
+    return name
+
+
+@pytest.fixture(scope="session")
+def template_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty SQLite database with all tables."""
+    file = tmp_path_factory.mktemp("template") / "lakehold.sqlite"
+    migrated(f"sqlite:///{file}").close()
+    return file
+
+
+@pytest.fixture(params=BOTH)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database with all tables, for one test."""
+    if request.param == "sqlite":
+        file = tmp_path / "lakehold.sqlite"
+        shutil.copy(request.getfixturevalue("template_file"), file)
+        yield f"sqlite:///{file}"
+        return
+    running: postgres.Server = request.getfixturevalue("server")
+    name = running.create(request.getfixturevalue("template"))
+    yield running.url(name)
+    running.drop(name)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An empty database with all tables, for one test."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session", params=BOTH)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """A database that many examples share, each with a tenant of its own: what is another tenant's must not show."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('shared') / 'lakehold.sqlite'}"
+    else:
+        running: postgres.Server = request.getfixturevalue("server")
+        url = running.url(running.create())
+    opened = migrated(url)
+    yield opened
+    opened.close()
+
+
+def migrated(url: str) -> Database:
+    """The database of this URL, with its tables."""
+    found = Database(url)
+    found.migrate()
+    return found

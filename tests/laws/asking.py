@@ -1,0 +1,85 @@
+"""Everything that can be asked of a view, and everything that is so in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lakehold.access.decide.decisions import Decisions
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.view import View, role_names
+from lakehold.access.model.policy import MEMBER
+
+
+class Question(NamedTuple):
+    """May this member do this with that resource?"""
+
+    member: str
+    action: str
+    resource: str
+
+
+def members(view: View) -> list[str]:
+    """All members."""
+    return of_kind(view, MEMBER)
+
+
+def of_kind(view: View, kind: str) -> list[str]:
+    """All resources of a kind."""
+    return [view.uid(number) for number in view.of_kind.get(kind) or ()]
+
+
+def resources(view: View) -> dict[str, str]:
+    """All resources, each with its kind."""
+    return {uid: kind for kind in view.policy.kinds for uid in of_kind(view, kind)}
+
+
+def questions(view: View) -> list[Question]:
+    """Every member, action and resource."""
+    return [
+        Question(member, action, resource)
+        for resource, kind in resources(view).items()
+        for action in view.policy.kinds[kind].schema.actions
+        for member in members(view)
+    ]
+
+
+def allowed(view: View) -> set[Question]:
+    """Every question that is answered with yes."""
+    decisions = Decisions(view)
+    return {question for question in questions(view) if decisions.check(*question)}
+
+
+def may_see(view: View, member: str, resource: str) -> bool:
+    """Whether the member may know that the resource is there."""
+    schema = view.policy.kinds[resources(view)[resource]].schema
+    return not schema.actions or Decisions(view).check(member, schema.visible, resource)
+
+
+def above(view: View, resource: str) -> list[str]:
+    """All that the resource lies in, the nearest first."""
+    here = view.resource(resource)
+    parent = view.policy.kinds[view.kind(here)].parent
+    targets = (view.out[parent.edge].get(here) or ()) if parent else ()
+    return [uid for target in targets for uid in (view.uid(target), *above(view, view.uid(target)))]
+
+
+def facts(view: View) -> set[Fact]:
+    """Everything that is so."""
+    return {fact for uid in resources(view) for fact in _facts_of(view, uid)}
+
+
+def _facts_of(view: View, uid: str) -> Iterator[Fact]:
+    here = view.resource(uid)
+    for subject, roles in (view.grants.get(here) or {}).items():
+        yield from (Grant(view.uid(subject), role, uid) for role in role_names(roles))
+    schema = view.policy.kinds[view.kind(here)].schema
+    for name in schema.attributes:
+        value = view.attributes[name].get(here)
+        if value is not None:
+            yield Attribute(uid, name, value)
+    for name in schema.membership:
+        for member, held in (view.memberships[name].get(here) or {}).items():
+            yield Attribute(uid, name, held, view.uid(member))
+    for name in schema.edges:
+        yield from (Edge(name, uid, view.uid(target)) for target in view.out[name].get(here) or ())
