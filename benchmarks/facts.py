@@ -90,14 +90,16 @@ def _people(facts: Facts, chance: Random) -> None:
     ]
     for member in facts.groups:
         facts.grant(member, "lakehouse.lakehouse.member", LAKE)
-    facts.grant(ADMIN, "tenant.tenant.admin", TENANT)
+    for role in ("owner", "admin"):
+        facts.grant(ADMIN, f"tenant.tenant.{role}", TENANT)
 
 
 def _data(facts: Facts, chance: Random) -> None:
     facts.resources.append((LAKE, "lakehouse.lakehouse", "Lake"))
     facts.resources += [(layer(number), "lakehouse.layer", layer(number)) for number in range(LAYERS)]
     # Names say nothing of the layer: what a member may see lies anywhere in the order of names.
-    names = [f"{word}_{number:05}" for number in tables_of(0, LAYERS) for word in (chance.choice(_WORDS),)]
+    suffixes = chance.sample(range(LAYERS * TABLES_IN_LAYER), LAYERS * TABLES_IN_LAYER)
+    names = [f"{chance.choice(_WORDS)}_{suffix:05}" for suffix in suffixes]
     facts.resources += [(table(number), "lakehouse.table", name) for number, name in enumerate(names)]
     facts.edges += [("lakehouse.layer.lakehouse", layer(number), LAKE) for number in range(LAYERS)]
     facts.edges += [("lakehouse.table.layer", table(number), layer_of(number)) for number in tables_of(0, LAYERS)]

@@ -148,6 +148,16 @@ def test_create_data_mart(role: str, owner: bool, state: str, yes: bool) -> None
     assert sales.may_create("data_mart", project="sales", storage="warehouse") == yes
 
 
+def test_create_data_mart_takes_the_role_in_this_project() -> None:
+    """Create: a Business User here makes no data mart here with a storage that they use as Technical User elsewhere."""
+    sales = Sales(BU)
+    sales.add("marts.project", "finance", tenant="acme")
+    sales.add("marts.storage", "vault", project="finance")
+    sales.grant(ANN, TU, "finance")
+    assert sales.owns("vault").may("vault") == every_action("storage")
+    assert not sales.may_create("data_mart", project="sales", storage="vault")
+
+
 def test_create_data_mart_out_of_context() -> None:
     """Create: use on the storage is behind the context gate."""
     assert Sales(TU, OVERLAP).shared("warehouse", USE).may_create("data_mart", project="sales", storage="warehouse")

@@ -44,6 +44,13 @@ def questions(view: View) -> list[Question]:
     ]
 
 
+def telling(view: View) -> list[Question]:
+    """Those about what lies in workspaces; the tenant's own if there is nothing else."""
+    kinds = resources(view)
+    found = [question for question in questions(view) if not kinds[question.resource].startswith("tenant.")]
+    return found or questions(view)
+
+
 def allowed(view: View) -> set[Question]:
     """Every question that is answered with yes."""
     decisions = Decisions(view)

@@ -155,8 +155,7 @@ class Possible:
             for end in self._things
             if end.kind in self._policy.kinds[thing.kind].steps[edge].kinds
             and (
-                edge not in self._policy.kinds[end.kind].schema.edges
-                or self._places[end.uid] < self._places[thing.uid]
+                edge not in self._policy.kinds[end.kind].schema.edges or self._places[end.uid] < self._places[thing.uid]
             )
         ]
 

@@ -39,6 +39,8 @@ class Sketch:
 
     name: str
     up: Pointer
+    personal: bool = False
+    """Whether its second role goes to persons only."""
     edges: list[Pointer] = field(default_factory=list)
     behind: list[Pointer] = field(default_factory=list)
 
@@ -62,9 +64,10 @@ def sketches(draw: st.DrawFn, *, plain: bool) -> list[Sketch]:
         nested = [] if plain or not draw(st.booleans()) else [name]
         found.append(Sketch(name, Pointer("up", (*sorted(above), *nested), back="inside")))
     for sketch in found:
+        sketch.personal = draw(st.booleans())
         for number in range(1, draw(st.integers(0, 2)) + 1):
             to = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
-            back = f"{sketch.name}_{number}" if draw(st.booleans()) else ""
+            back = f"b{number}_{sketch.name}" if draw(st.booleans()) else ""
             sketch.edges.append(Pointer(f"e{number}", tuple(sorted(to)), draw(st.booleans()), back))
     _look_back(found)
     return found
@@ -171,10 +174,8 @@ class Expressions:
 
 
 @st.composite
-def texts(draw: st.DrawFn) -> str:
-    """A model as YAML."""
-    gathered = draw(st.booleans())
-    found = draw(sketches(plain=gathered))
+def texts(draw: st.DrawFn, found: Sequence[Sketch], *, gathered: bool) -> str:
+    """A model of these kinds as YAML. In a gathered one, All means the members of the first kind."""
     lines = [f"model: {NAME}", "extends: [tenant]", *(["everyone: t1"] if gathered else []), "kinds:"]
     for sketch in found:
         lines += _kind(draw, found, sketch)
@@ -188,7 +189,7 @@ def _kind(draw: st.DrawFn, found: Sequence[Sketch], sketch: Sketch) -> Iterator[
     yield "    visible: a1"
     yield from _roles(draw, found, sketch)
     yield "    attributes:"
-    yield f"      f: {{values: [\"false\", \"true\"]{draw(settable)}}}"
+    yield f'      f: {{values: ["false", "true"]{draw(settable)}}}'
     yield f"      v: {{values: [x, y, z], default: {draw(st.sampled_from('xyz'))}{draw(settable)}}}"
     yield "    membership:"
     yield f"      s: {{values: [p, q]{draw(settable)}}}"
@@ -214,15 +215,13 @@ def _roles(draw: st.DrawFn, found: Sequence[Sketch], sketch: Sketch) -> Iterator
     givable = st.sampled_from(("", *(f", given_with: {word}" for word in ("a1", "a2", "r1", "owner", "up.admin"))))
     write = Expressions(draw, found, sketch, ROLES)
     given = givable if TENANT in sketch.up.to else givable.map(lambda text: text.replace("up.admin", "up.a1"))
-    first, second = "title: One", "title: Two"
+    first, second = "title: One", "title: Two" + (", to: person" if sketch.personal else "")
     if draw(st.booleans()):
         first += ", implies: r2"
     if draw(st.booleans()):
         first += f", from: up.{write.terminal(sketch.up.to)}" if _is_earlier(found, sketch) else ", from: f"
     if draw(st.booleans()):
         first += f', when: "{write.condition()}"'
-    if draw(st.booleans()):
-        second += ", to: person"
     yield "    roles:"
     yield f"      r1: {{{first}{draw(given)}}}"
     yield f"      r2: {{{second}{draw(given)}}}"
@@ -265,5 +264,15 @@ def accepted(lines: list[str]) -> str:
 @st.composite
 def random_cases(draw: st.DrawFn) -> Case:
     """A random model with random facts."""
-    model = draw(texts())
+    gathered = draw(st.booleans())
+    model = draw(texts(draw(sketches(plain=gathered)), gathered=gathered))
     return draw(cases(random_policy(model), [NAME], model, most=3))
+
+
+@st.composite
+def revisions(draw: st.DrawFn) -> tuple[Case, str]:
+    """A random model with random facts, and another model with the same kinds, edges and attributes."""
+    gathered = draw(st.booleans())
+    found = draw(sketches(plain=gathered))
+    model, other = (draw(texts(found, gathered=gathered)) for _ in range(2))
+    return draw(cases(random_policy(model), [NAME], model, most=3)), other

@@ -6,5 +6,6 @@
 - `query`: list and who, as SQL that the database evaluates
 - `review`: every member × resource × action, as a Spark DataFrame
 - `access`: the engine of one process: a shared index for each tenant
+- `questions`: everything that can be asked at one moment
 - `session`: decisions inside one transaction, all at one sequence number and one moment
 """

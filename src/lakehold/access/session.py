@@ -1,27 +1,23 @@
-"""Decisions inside one transaction, all at one sequence number and one moment."""
+"""Questions and changes inside one transaction, all at one sequence number and one moment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
-from lakehold.access.decide.decisions import Decisions, Edges, Explanation
-from lakehold.access.decide.effects import Effects
-from lakehold.access.decide.subjects import Asker
+from lakehold.access.decide.decisions import Decisions
 from lakehold.access.facts.index import Index
 from lakehold.access.facts.loading import view_at
 from lakehold.access.facts.overlay import Overlay
-from lakehold.access.facts.records import Add, Change, Draft, Remove
 from lakehold.access.facts.store import Store
 from lakehold.access.facts.view import View
-from lakehold.access.query.holders import Holders
-from lakehold.access.query.listing import Listing, Page
+from lakehold.access.questions import Questions
 from lakehold.kit.clock import Moment, moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ForbiddenError
 
 
-class Session:
+class Session(Questions):
     """What one transaction may ask and change. It sees its own changes; others see them after the commit."""
 
     def __init__(self, transaction: Transaction, index: Index, at: Moment) -> None:
@@ -38,74 +34,18 @@ class Session:
         self._overlay = Overlay(self._committed)
         self._store: Store | None = None
 
-    # Asking
+    def locked(self) -> AbstractContextManager[object]:
+        """The index is shared with other transactions, which may move it."""
+        return self._index.lock
 
-    def check(
-        self, asker: Asker, action: str, resource: str | Draft, *, role: str | None = None, edges: Edges | None = None
-    ) -> bool:
-        """Whether the asker may do this; see `Decisions.check`."""
-        with self._index.lock:
-            return self.decisions.check(asker, action, resource, role=role, edges=edges)
-
-    def check_many(self, questions: Iterable[tuple[Asker, str, str]]) -> list[bool]:
-        """The same for many, in their order."""
-        with self._index.lock:
-            return self.decisions.check_many(questions)
-
-    def check_change(self, asker: Asker, change: Add | Remove) -> bool:
-        """Whether the asker may make this change."""
-        with self._index.lock:
-            return self.decisions.check_change(asker, change)
-
-    def actions(self, asker: Asker, resource: str) -> list[str]:
-        """All that the asker may do with the resource."""
-        with self._index.lock:
-            return self.decisions.actions(asker, resource)
-
-    def explain(self, asker: Asker, action: str, resource: str, *, viewer: Asker | None = None) -> Explanation:
-        """Why the asker may or may not do this; see `Decisions.explain`."""
-        with self._index.lock:
-            return self.decisions.explain(asker, action, resource, viewer=viewer)
-
-    def what_if(self, changes: Sequence[Change]) -> Effects:
-        """Who would win and lose what by these changes, without making them."""
-        with self._index.lock:
-            return self.decisions.what_if(changes)
-
-    def list(
-        self,
-        asker: Asker,
-        action: str,
-        kind: str,
-        *,
-        within: str | None = None,
-        search: str = "",
-        sort: str = "name",
-        after: str | None = None,
-        limit: int = 50,
-    ) -> Page:
-        """One page of all that the asker may do this with, worked out by the database."""
-        with self._index.lock:
-            listing = self._listing()
-            return listing.page(asker, action, kind, within=within, search=search, sort=sort, after=after, limit=limit)
-
-    def ids(self, asker: Asker, action: str, kind: str, *, within: str | None = None) -> Sequence[int]:
-        """The numbers of all that the asker may do this with, without order."""
-        with self._index.lock:
-            return self._listing().ids(asker, action, kind, within=within)
-
-    def who(self, action: str, resource: str) -> Sequence[str]:
-        """All members who may do this, worked out by the database."""
-        with self._index.lock:
-            return Holders(self.transaction, self.tenant, self._overlay.view, self.at).who(action, resource)
-
-    def _listing(self) -> Listing:
-        return Listing(self.transaction, self.tenant, self._overlay.view, self.at)
+    def seen(self) -> View:
+        """The committed facts at this transaction's number, and its own changes on top."""
+        return self._overlay.view
 
     @property
     def decisions(self) -> Decisions:
-        """Decisions over what this transaction sees. Hold the index's lock while you use it."""
-        return Decisions(self._overlay.view)
+        """Decisions over what this transaction sees."""
+        return Decisions(self.seen())
 
     def _committed(self) -> View:
         """The committed facts at this transaction's number, whatever the index has seen since."""
@@ -117,11 +57,9 @@ class Session:
             self._undone = (self._index.version, self._index.undone_to(self._version))
         return self._undone[1]
 
-    def as_of(self, at: Moment | datetime) -> Decisions:
+    def as_of(self, at: Moment | datetime) -> Snapshot:
         """The same questions at a past or future moment, under the models of that moment."""
-        return Decisions(view_at(self.transaction, self.tenant, moment(at)))
-
-    # Changing
+        return Snapshot(self.transaction, self.tenant, moment(at))
 
     @property
     def store(self) -> Store:
@@ -132,3 +70,21 @@ class Session:
             self._store = Store(self.transaction, self.tenant, self._overlay, self.at)
             self.transaction.before_commit.append(self._store.log)
         return self._store
+
+
+class Snapshot(Questions):
+    """The facts as they were, or as they are known to become."""
+
+    def __init__(self, transaction: Transaction, tenant: int, at: Moment) -> None:
+        self.transaction = transaction
+        self.tenant = tenant
+        self.at = at
+        self._view = view_at(transaction, tenant, at)
+
+    def locked(self) -> AbstractContextManager[object]:
+        """Nobody else has it."""
+        return nullcontext()
+
+    def seen(self) -> View:
+        """The facts of that moment."""
+        return self._view

@@ -30,8 +30,9 @@ def run(console: Console, url: str) -> None:
         try:
             database.migrate()
             access = Access(database)
-            with console.status("Loading Corner & Main …"):
-                company.load(access)
+            if not company.is_loaded(access):
+                with console.status("Loading Corner & Main …"):
+                    company.load(access)
             with access.read(company.TENANT) as session:
                 _tour(console, session)
         finally:

@@ -1,4 +1,4 @@
-"""The command and its answers to errors."""
+"""The command and its verbs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.console import Console
 
 from lakehold.cli import demo as demo_command
 from lakehold.cli import docs as docs_command
+from lakehold.cli import errors
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -26,7 +27,8 @@ def demo(
     ] = "",
 ) -> None:
     """Load the demo company and walk through check, list, who, explain and what-if."""
-    demo_command.run(Console(), database)
+    with errors.told():
+        demo_command.run(Console(), database)
 
 
 @app.command()

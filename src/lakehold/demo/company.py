@@ -8,6 +8,7 @@ from lakehold.access.facts.records import Edge, Grant
 from lakehold.access.facts.store import Store
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.demo import lakehouse, marts, products, spaces
+from lakehold.kit.errors import NotFoundError
 
 TENANT = "corner"
 EVERYBODY = f"{TENANT}/all"
@@ -46,6 +47,15 @@ ROLES = {
     "dana": "data_admin",
     "stella": "data_space_creator",
 }
+
+
+def is_loaded(access: Access) -> bool:
+    """Whether the company is there already."""
+    try:
+        with access.read(TENANT):
+            return True
+    except NotFoundError:
+        return False
 
 
 def load(access: Access) -> None:

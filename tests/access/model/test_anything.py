@@ -20,16 +20,21 @@ from lakehold.workspaces import models
 FILE = "any/model.yaml"
 
 
+def assert_helpful(error: ModelError, text: str) -> None:
+    """It stands in the one error tree, and names a line that there is."""
+    assert isinstance(error, LakeholdError)
+    assert error.place.file == FILE
+    assert 1 <= error.place.line <= len(text.splitlines()) + 1
+    assert error.message
+    assert len(str(error)) < 5000
+
+
 def read(text: str) -> Policy | ModelError:
     """A policy with the model in the text, or why there is none."""
     try:
         policy = Policy([directory.model(), loads(text, FILE)])
     except ModelError as error:
-        assert isinstance(error, LakeholdError)
-        assert error.place.file == FILE
-        assert 1 <= error.place.line <= len(text.splitlines()) + 1
-        assert error.message
-        assert len(str(error)) < 5000
+        assert_helpful(error, text)
         return error
     # What is loaded can be decided with.
     for kind, name in policy.relations:
@@ -76,8 +81,18 @@ EXPRESSIONS = st.sampled_from(
 )
 WORDS = NAMES | EXPRESSIONS | st.sampled_from(["true", "false", "person", "fresh", "worn", "Ä", "a" * 70])
 FIELDS = st.sampled_from(
-    ["model", "title", "root", "extends", "everyone", "kinds", "in", "visible", "creator", "roles", "attributes"]
-    + [
+    [
+        "model",
+        "title",
+        "root",
+        "extends",
+        "everyone",
+        "kinds",
+        "in",
+        "visible",
+        "creator",
+        "roles",
+        "attributes",
         "membership",
         "edges",
         "define",
@@ -90,8 +105,6 @@ FIELDS = st.sampled_from(
         "back",
         "set_with",
         "needs",
-    ]
-    + [
         "also_after",
         "implies",
         "from",
@@ -103,8 +116,8 @@ FIELDS = st.sampled_from(
         "default",
         "who",
         "may",
+        "for",
     ]
-    + ["for"]
 )
 ANYTHING = st.recursive(
     WORDS | st.none() | st.booleans() | st.integers(),
@@ -132,10 +145,23 @@ ASKED = st.sampled_from(
         "everyone",
         "see and edit",
         "x.y",
+        "state = fresh",
+        "state = lost",
+        "fee = low",
+        "owner and state = worn",
+        "owner and open and not open",
+        "up.reader",
+        "up.up.see",
+        "beside.see",
+        "any(beside).see",
+        "every(beside, up).seen",
+        "no(ups)",
+        "any(ups).known",
+        "every(beside where open else up).reader",
+        "any(up where owner)",
+        "as owner (see)",
+        "as up.owner (reader)",
     ]
-    + ["state = fresh", "state = lost", "fee = low", "owner and state = worn", "owner and open and not open"]
-    + ["up.reader", "up.up.see", "beside.see", "any(beside).see", "every(beside, up).seen", "no(ups)", "any(ups).known"]
-    + ["every(beside where open else up).reader", "any(up where owner)", "as owner (see)", "as up.owner (reader)"]
 )
 ROLES = st.sampled_from(["owner", "reader", "guest"])
 ACTIONS = st.sampled_from(["see", "edit", "lend"])

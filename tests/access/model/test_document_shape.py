@@ -191,7 +191,7 @@ PAIRS = [(one, other) for number, one in enumerate(SECTIONS) for other in list(S
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 @pytest.mark.parametrize("turned", [False, True])
-def test_one_name_for_two_things(one: str, other: str, turned: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_one_name_for_two_things(one: str, other: str, turned: bool) -> None:
     sections = [SECTIONS[one], SECTIONS[other] + " # <-"]
     text = kinds("a:\n  " + "\n  ".join(reversed(sections) if turned else sections))
     assert_says(loading(text), Wrong(text, f"in 'a', 'twin' is the name of both {one} and {other}.", "Rename one"))

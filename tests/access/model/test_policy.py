@@ -274,3 +274,14 @@ def test_what_is_asked_of_a_policy_by_a_wrong_name() -> None:
         shipped.role("marts.report", "ower")
     with pytest.raises(InvalidInputError, match=r"marts\.report has no edge 'mart'\. Did you mean 'data_mart'\?"):
         shipped.edge("marts.report", "mart")
+
+
+def test_ends_that_multiply_with_every_step_are_refused() -> None:
+    way = "e." * 14
+    kinds = "\n".join(
+        f"  {name}:\n    roles: {{r: {{}}}}\n    edges: {{e: {{to: [a, b]}}}}\n"
+        f"    actions: [see]\n    allow:\n      - {{who: {way}r, may: see}}"
+        for name in ("a", "b")
+    )
+    with pytest.raises(ModelError, match="more than 2,000 ends"):
+        Policy([loads(f"model: deep\nkinds:\n{kinds}\n")])

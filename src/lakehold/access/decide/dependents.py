@@ -48,7 +48,8 @@ class Dependents:
         self._of_relation: dict[Key, list[_Asker]] = defaultdict(list)
         self._of_role: dict[Key, list[_Asker]] = defaultdict(list)
         self._of_attribute: dict[Key, list[_Asker]] = defaultdict(list)
-        self._of_edge: dict[Key, list[_Asker]] = defaultdict(list)
+        self._of_edge: dict[Key, list[tuple[_Asker, bool]]] = defaultdict(list)
+        """Those that go along an edge, and whether they go back against it."""
         for key, expression in policy.relations.items():
             self._walk(expression, _Asker(key, (), (key[0],)))
 
@@ -77,14 +78,14 @@ class Dependents:
 
     def _walk_step(self, step: Step, then: Iterable[tuple[str, Expression]], asker: _Asker) -> None:
         for source in step.kinds if step.back else (asker.kinds[-1],):
-            self._of_edge[source, step.edge].append(asker)
+            self._of_edge[source, step.edge].append((asker, step.back))
         for kind, part in then:
             if kind in step.kinds:
                 self._walk(part, _Asker(asker.key, (*asker.way, step), (*asker.kinds, kind)))
 
     def _along(self, asker: _Asker, steps: Iterable[Step]) -> _Asker:
         for step in steps:
-            self._of_edge[asker.kinds[-1], step.edge].append(asker)
+            self._of_edge[asker.kinds[-1], step.edge].append((asker, False))
             asker = _Asker(asker.key, (*asker.way, step), (*asker.kinds, step.kinds[0]))
         return asker
 
@@ -123,10 +124,10 @@ class Dependents:
             case AttributeRow(resource, _, name, _):
                 yield from ((asker, resource) for asker in self._of_attribute[views[0].kind(resource), name])
             case EdgeRow(name, source, target):
-                kind = views[0].kind(source)
-                for asker in self._of_edge[kind, name]:
-                    near = source if asker.kinds[-1] == kind else target
-                    yield asker, near
+                for asker, back in self._of_edge[views[0].kind(source), name]:
+                    near = target if back else source
+                    if views[0].kind(near) == asker.kinds[-1]:
+                        yield asker, near
                 if name == MEMBER_OF:
                     yield from self._through_group(views, target)
 

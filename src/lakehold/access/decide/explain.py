@@ -126,7 +126,9 @@ class Explainer:
         inner = self.reason(self._view.policy.relations[kind, name], kind, subject, here, held_only=held_only)
         role = self._view.policy.kinds[kind].schema.roles.get(name)
         text = f"{role.title if role else spoken(name)} on {self._name(here)}"
-        return Reason(text, inner.held, inner.facts, inner.parts if inner.parts or inner.facts else (inner,))
+        if inner.text in {"any of", "all of"} or (inner.facts and not inner.parts):
+            return Reason(text, inner.held, inner.facts, inner.parts)
+        return Reason(text, inner.held, (), (inner,))
 
     def _any(
         self,

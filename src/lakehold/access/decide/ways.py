@@ -8,7 +8,7 @@ from itertools import islice
 
 from lakehold.access.decide.check import Checks, ends, holders, mask_of
 from lakehold.access.decide.members import MemberSets, numbers
-from lakehold.access.facts.changes import with_changes
+from lakehold.access.facts.changes import reaches, with_changes
 from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import Subject, View
 from lakehold.access.model.expressions import (
@@ -28,6 +28,7 @@ from lakehold.access.model.expressions import (
 from lakehold.access.model.names import give, link, put
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.access.model.soundness import implied_roles
+from lakehold.kit.errors import ConflictError
 
 MOST_WAYS = 5
 MOST_GIVERS = 5
@@ -75,7 +76,11 @@ class Ways:
         return tuple(self._needed(fact) for fact in sorted(way, key=lambda fact: (type(fact).__name__, repr(fact))))
 
     def _works(self, way: Facts, expression: Expression, subject: Subject, here: int) -> bool:
-        after = with_changes(self._view, [Add(fact) for fact in way])
+        try:
+            after = with_changes(self._view, [Add(fact) for fact in way])
+        except ConflictError:
+            # Each edge could be, but together they would close a circle.
+            return False
         return self._checks.of(expression)(after, after.subject(subject.id), here)
 
     # Looking
@@ -181,7 +186,11 @@ class Ways:
             for end in islice(self._view.of_kind.get(end_kind) or (), _MOST_ENDS):
                 beside = self._view.policy.kinds[end_kind].parent
                 lies_in = set(self._view.out[beside.edge].get(end) or ()) if beside else set()
-                if lies_in & around and test(self._view, subject, end):
+                if (
+                    lies_in & around
+                    and not reaches(self._view, step.edge, end, here)
+                    and test(self._view, subject, end)
+                ):
                     yield frozenset({Edge(step.edge, self._view.uid(here), self._view.uid(end))})
 
     # Choosing
@@ -208,9 +217,9 @@ class Ways:
                 roles = self._view.policy.kinds[self._view.kind(here)].schema.roles
                 return 10 * (8 - self._depth(here)) + len(implied_roles(roles, roles[role]))
             case Edge(name):
-                return 45 if name == MEMBER_OF else 25
+                return 100 if name == MEMBER_OF else 90
             case Attribute(_, _, _, member):
-                return 60 if member is None else 50
+                return 120 if member is None else 110
 
     def _depth(self, here: int) -> int:
         """How many containers it lies in: what lies deeper opens less."""

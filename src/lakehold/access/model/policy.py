@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -32,6 +33,8 @@ from lakehold.kit.ids import shown
 
 Key = tuple[str, str]
 ResolvedRule = tuple[Rule, Expression]
+
+_MOST_STEPS = 2_000
 
 TENANT = "tenant.tenant"
 MEMBER = "tenant.member"
@@ -219,6 +222,7 @@ class _Resolver:
         self._models = models
         self._kinds = kinds
         self.clauses: dict[tuple[str, Clause], Expression] = {}
+        self._steps: Counter[Place] = Counter()
 
     def relations(self) -> dict[Key, Expression]:
         found: dict[Key, Expression] = {}
@@ -241,7 +245,6 @@ class _Resolver:
 
     def _of_kind(self, kind: KindPolicy) -> Iterable[tuple[str, Expression]]:
         schema = kind.schema
-        self._refuse_clashes(schema)
         for role in schema.roles.values():
             yield role.name, self._role(kind, role)
             yield from self._optional(kind, give(role.name), role.given_with)
@@ -260,36 +263,10 @@ class _Resolver:
             if edge.needs:
                 for target in kind.steps[edge.name].kinds:
                     soundness.refuse_unknown_need(edge.needs, self._kinds[target].schema)
-        if schema.actions:
-            self._terminal(kind, schema.visible, None, schema.place)
-        if schema.creator and schema.creator not in schema.roles:
-            raise ModelError(
-                schema.place, f"creator: no role {schema.creator!r}.", did_you_mean(schema.creator, schema.roles)
-            )
 
     def _optional(self, kind: KindPolicy, name: str, clause: Clause | None) -> Iterable[tuple[str, Expression]]:
         if clause:
             yield name, self._clause(kind, clause)
-
-    @staticmethod
-    def _refuse_clashes(schema: Kind) -> None:
-        seen: dict[str, str] = {}
-        groups: Mapping[str, Iterable[str]] = {
-            "role": schema.roles,
-            "definition": schema.define,
-            "action": schema.actions,
-            "attribute": (*schema.attributes, *schema.membership),
-            "edge": schema.edges,
-        }
-        for what, names in groups.items():
-            for name in names:
-                if name in seen:
-                    raise ModelError(
-                        schema.place,
-                        f"in {schema.name!r}, {name!r} is the name of both a {seen[name]} and a {what}.",
-                        "Rename one of them, so that a rule can say which it means.",
-                    )
-                seen[name] = what
 
     # Rules
 
@@ -328,7 +305,9 @@ class _Resolver:
     def _clause(self, kind: KindPolicy, clause: Clause | None) -> Expression:
         if clause is None:
             return ALWAYS
-        return self.clauses.setdefault((kind.id, clause), self._tree(kind, clause.tree, clause.place))
+        if (kind.id, clause) not in self.clauses:
+            self.clauses[kind.id, clause] = self._tree(kind, clause.tree, clause.place)
+        return self.clauses[kind.id, clause]
 
     def _tree(self, kind: KindPolicy, tree: syntax.Tree, place: Place) -> Expression:
         match tree:
@@ -364,6 +343,10 @@ class _Resolver:
         return tuple((end, self._path(self._kinds[end], names, equals, place)) for end in ends)
 
     def _step(self, kind: KindPolicy, name: str, place: Place) -> Step:
+        # Edges that lead to several kinds multiply with every step.
+        self._steps[place] += 1
+        if self._steps[place] > _MOST_STEPS:
+            raise ModelError(place, f"this leads to more than {_MOST_STEPS:,} ends.", "Ask it in fewer steps.")
         if name not in kind.steps:
             raise ModelError(place, f"a {kind.schema.name} has no edge {name!r}.", did_you_mean(name, kind.steps))
         return kind.steps[name]

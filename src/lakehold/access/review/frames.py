@@ -46,9 +46,13 @@ class Frames:
 
     def frame(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
         """`id`, `block`, and for the n-th expression the set `x<n>_*` of those in the block for whom it holds."""
+        return _Kind(self, self._policy, self._facts, kind).frame(asked)
+
+    def kept(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
+        """The same for others to join: worked out once, so that no plan is written into another."""
         key = (kind, tuple(asked))
         if key not in self._known:
-            self._known[key] = _Kind(self, self._policy, self._facts, kind).frame(asked)
+            self._known[key] = self.frame(kind, asked).localCheckpoint()
         return self._known[key]
 
     def holding(self, kind: str, holder: Holder) -> DataFrame:
@@ -58,7 +62,7 @@ class Frames:
             asked = self.frame(kind, (holder.question,)).join(self._facts.holders(kind, holder), "id")
             layout = self._facts.layout
             held = asked.where(layout.has(layout.columns("x0"), F.col("holder")))
-            self._known[key] = held.select("id").distinct()
+            self._known[key] = held.select("id").distinct().localCheckpoint()
         return self._known[key]
 
     def is_small(self, kind: str) -> bool:
@@ -203,7 +207,7 @@ class _Kind:
         return wide
 
     def _ends(self, kinds: Iterable[str], asked: Sequence[dict[str, Expression]]) -> DataFrame:
-        frames = [self._frames.frame(kind, [then[kind] for then in asked]) for kind in kinds]
+        frames = [self._frames.kept(kind, [then[kind] for then in asked]) for kind in kinds]
         return reduce(DataFrame.unionByName, frames)
 
     def _aggregated(self, items: Sequence[Item], then: dict[str, Expression], name: str, *, every: bool) -> DataFrame:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from lakehold.access.facts.view import View
 from lakehold.access.model.expressions import Expression
+from lakehold.access.model.policy import Policy
 from lakehold.access.review import columns as c
 from lakehold.access.review.frames import Frames
 from lakehold.access.review.shipped import Shipped
@@ -25,9 +26,15 @@ class Review:
         self._facts = Shipped(spark, view)
         self._frames = Frames(view.policy, self._facts)
         wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
-        self._kinds = [kind for kind in wanted if self._facts.count(kind) and self.actions(kind)]
         if not view.members:
-            raise InvalidInputError("A tenant without members has nothing to review.")
+            raise InvalidInputError("A tenant without members has nothing to review.", "Add a member first.")
+        # Everything is handed to Spark here, so that the view may move on afterwards.
+        self._asked = {
+            kind: _asked(view.policy, kind) for kind in wanted if self._facts.count(kind) and self.actions(kind)
+        }
+        self._framed = {kind: self._frames.frame(kind, tuple(asked)) for kind, asked in self._asked.items()}
+        self._members = self._facts.member_names()
+        self._resources = self._facts.names(self._asked)
 
     def actions(self, kind: str) -> Sequence[str]:
         """The actions of a kind. The n-th is the n-th lowest bit of `actions` in `pairs`."""
@@ -37,16 +44,16 @@ class Review:
         """One row for each member and resource with anything allowed: `member` and `resource` as numbers, `kind`,
         and `actions` as bits.
         """
-        return reduce(DataFrame.unionByName, map(self._pairs, self._kinds))
+        return reduce(DataFrame.unionByName, map(self._pairs, self._asked))
 
     def rows(self) -> DataFrame:
         """One row for each member, resource and action, by their public ids."""
         found = self.pairs()
-        members = self._facts.member_names().select(F.col("number").alias("member"), F.col("uid").alias("who"))
-        resources = self._facts.names(self._kinds).select(F.col("id").alias("resource"), F.col("uid").alias("what"))
+        members = self._members.select(F.col("number").alias("member"), F.col("uid").alias("who"))
+        resources = self._resources.select(F.col("id").alias("resource"), F.col("uid").alias("what"))
         named = found.join(F.broadcast(members), "member").join(resources, "resource")
         bits = self._spark.createDataFrame(
-            [(kind, action, 1 << n) for kind in self._kinds for n, action in enumerate(self.actions(kind))],
+            [(kind, action, 1 << n) for kind in self._asked for n, action in enumerate(self.actions(kind))],
             "kind string, action string, bit bigint",
         )
         each = named.join(F.broadcast(bits), "kind").where(F.col("actions").bitwiseAND(F.col("bit")) != 0)
@@ -54,20 +61,11 @@ class Review:
 
     def counts(self) -> DataFrame:
         """How many pairs each action of each kind is allowed for: `kind`, `action`, `pairs`."""
-        counted = reduce(DataFrame.unionByName, map(self._counts, self._kinds))
+        counted = reduce(DataFrame.unionByName, map(self._counts, self._asked))
         return counted.groupBy("kind", "action").agg(F.sum("pairs").alias("pairs"))
 
-    def _asked(self, kind: str) -> dict[Expression, int]:
-        """What is asked of a kind, each once, with the actions that it answers for as bits."""
-        asked: dict[Expression, int] = {}
-        for n, action in enumerate(self.actions(kind)):
-            expression = self._policy.relations[kind, action]
-            asked[expression] = asked.get(expression, 0) | 1 << n
-        return asked
-
     def _counts(self, kind: str) -> DataFrame:
-        asked = self._asked(kind)
-        frame = self._frames.frame(kind, tuple(asked))
+        asked, frame = self._asked[kind], self._framed[kind]
         sums = [F.sum(c.size(self._facts.layout.columns(f"x{n}"))).alias(f"n{n}") for n in range(len(asked))]
         lines = [
             F.struct(F.lit(action).alias("action"), F.col(f"n{n}").alias("pairs"))
@@ -78,8 +76,7 @@ class Review:
         return frame.agg(*sums).select(F.lit(kind).alias("kind"), F.inline(F.array(*lines)))
 
     def _pairs(self, kind: str) -> DataFrame:
-        asked, layout = self._asked(kind), self._facts.layout
-        frame = self._frames.frame(kind, tuple(asked))
+        asked, frame, layout = self._asked[kind], self._framed[kind], self._facts.layout
         by_word = [
             F.struct(
                 (F.col("block") * layout.block + word * 64).alias("first"),
@@ -109,3 +106,12 @@ class Review:
             F.lit(kind).alias("kind"),
             actions.alias("actions"),
         )
+
+
+def _asked(policy: Policy, kind: str) -> dict[Expression, int]:
+    """What is asked of a kind, each once, with the actions that it answers for as bits."""
+    asked: dict[Expression, int] = {}
+    for n, action in enumerate(policy.kinds[kind].schema.actions):
+        expression = policy.relations[kind, action]
+        asked[expression] = asked.get(expression, 0) | 1 << n
+    return asked

@@ -1,0 +1,57 @@
+"""Random facts in a database: each case is a tenant of its own among all those that were there before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count, cycle
+
+from lakehold import directory
+from lakehold.access.access import Access
+from lakehold.access.facts.store import Store
+from lakehold.access.model.document import loads
+from lakehold.kit.clock import Clock, now
+from lakehold.kit.database import Database
+from lakehold.workspaces import models
+from tests.laws.facts import ACME, ALL, Case
+
+# Some are equal to people though not to a machine, some sort differently by letter and by byte.
+NAMES = ("Orders", "orders", "Öl", "o\u0308l", "Straße", "STRASSE", "a", "B", "_", "Z", "é", "%", "100 %", "日本", "'")
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """A case as a tenant of a database."""
+
+    access: Access
+    tenant: str
+    case: Case
+
+    def again(self, clock: Clock = now) -> Access:
+        """The same database, as another process sees it."""
+        return Access(self.access.database, clock)
+
+
+def founded(database: Database, case: Case, clock: Clock = now) -> Company:
+    """A new tenant with the models of the case and the group All."""
+    tenant = f"acme{next(_numbers)}"
+    access = Access(database, clock)
+    access.found(tenant, "Acme", (directory.model(), loads(case.model)) if case.model else models())
+    return Company(access, tenant, case.renamed({ACME: tenant, ALL: f"{tenant}/all"}))
+
+
+def written(database: Database, case: Case, clock: Clock = now) -> Company:
+    """The case as a new tenant, all of it in one transaction."""
+    company = founded(database, case, clock)
+    with company.access.write(company.tenant) as session:
+        write(session.store, company.case)
+    return company
+
+
+def write(store: Store, case: Case) -> None:
+    """The case's resources and changes, in their order."""
+    for thing, name in zip(case.things, cycle(NAMES), strict=False):
+        store.create(thing.kind, name, uid=thing.uid, edges=dict(thing.edges))
+    for change in case.changes:
+        store.make(change)

@@ -1,0 +1,123 @@
+"""What an explanation says is so, what it proposes works, and it names nothing that its reader may not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from lakehold.access.decide.decisions import Decisions, Explanation
+from lakehold.access.decide.explain import Reason
+from lakehold.access.decide.ways import MOST_GIVERS, MOST_WAYS, Way
+from lakehold.access.facts.changes import holds, row_of, with_changes
+from lakehold.access.facts.records import Add, Fact
+from lakehold.access.facts.view import View
+from lakehold.kit.errors import NotFoundError
+from tests.laws.asking import Question, may_see, members, resources, telling
+from tests.laws.budget import examples
+from tests.laws.facts import Case, shipped_cases
+from tests.laws.models import random_cases
+
+BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
+SOME = 12
+
+
+@BOTH
+@examples(60)
+@given(data=st.data())
+def test_explanations(kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> None:
+    view = data.draw(kind_of_case).world().view
+    asked = st.lists(st.sampled_from(telling(view)), min_size=1, max_size=SOME, unique=True)
+    for question in data.draw(asked):
+        note(repr(question))
+        assert_explained(view, question)
+
+
+def assert_explained(view: View, question: Question) -> None:
+    decisions = Decisions(view)
+    viewers = [viewer for viewer in (question.member, *members(view)) if may_see(view, viewer, question.resource)]
+    if question.member not in viewers:
+        with pytest.raises(NotFoundError):
+            decisions.explain(*question)
+    if not viewers:
+        return
+    explained = decisions.explain(*question, viewer=viewers[0])
+    assert explained.allowed == decisions.check(*question)
+    if explained.allowed:
+        assert_reasons(explained)
+    else:
+        assert_misses(view, explained)
+    assert all(holds(view, row_of(view, fact)) for fact in told(explained))
+    assert_keeps_secrets(view, explained, viewers[0])
+
+
+def assert_reasons(explained: Explanation) -> None:
+    """An allow: every path told has held, and no way is needed."""
+    assert explained.paths
+    assert all(path.held for path in (*explained.paths, *explained.gates))
+    assert not explained.ways
+    assert not explained.hidden_ways
+
+
+def assert_misses(view: View, explained: Explanation) -> None:
+    """A denial: no path with all gates has held, and every way leads to an allow."""
+    assert not (any(path.held for path in explained.paths) and all(gate.held for gate in explained.gates))
+    sizes = [len(way.needed) for way in explained.ways]
+    assert sizes == sorted(sizes)
+    assert 0 not in sizes
+    assert len(sizes) <= MOST_WAYS
+    sets = [frozenset(needed.fact for needed in way.needed) for way in explained.ways]
+    assert not any(one <= other for one in sets for other in sets if one is not other)
+    for way in explained.ways:
+        assert_works(view, way, explained)
+        assert_given(view, way)
+
+
+def assert_works(view: View, way: Way, explained: Explanation) -> None:
+    facts = [needed.fact for needed in way.needed]
+    assert not any(holds(view, row_of(view, fact)) for fact in facts)
+    for order in (facts, facts[::-1]):
+        after = Decisions(with_changes(view, map(Add, order)))
+        assert after.check(explained.member, explained.action, explained.resource), way
+
+
+def assert_given(view: View, way: Way) -> None:
+    """Whoever is named may add the fact, and the others are counted."""
+    decisions = Decisions(view)
+    for needed in way.needed:
+        may = {member for member in members(view) if decisions.check_change(member, Add(needed.fact))}
+        assert len(set(needed.givers)) == len(needed.givers) <= MOST_GIVERS
+        assert set(needed.givers) <= may, needed
+        assert len(needed.givers) + needed.more_givers == len(may), needed
+
+
+def assert_keeps_secrets(view: View, explained: Explanation, viewer: str) -> None:
+    said = "\n".join(texts(explained))
+    for resource in resources(view):
+        if not may_see(view, viewer, resource):
+            assert not re.search(rf"(?<!\w){re.escape(resource)}(?!\w)", said), resource
+
+
+def told(explained: Explanation) -> Iterator[Fact]:
+    """All facts that an explanation names as being so."""
+    for path in (*explained.paths, *explained.gates):
+        yield from path.reason.all_facts()
+
+
+def texts(explained: Explanation) -> Iterator[str]:
+    """Everything that an explanation says."""
+    for path in (*explained.paths, *explained.gates):
+        yield from (path.rule, path.place)
+        yield from _said(path.reason)
+    for way in explained.ways:
+        yield from (repr(needed) for needed in way.needed)
+
+
+def _said(reason: Reason) -> Iterator[str]:
+    yield reason.text
+    yield from map(repr, reason.facts)
+    for part in reason.parts:
+        yield from _said(part)

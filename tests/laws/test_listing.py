@@ -1,0 +1,127 @@
+"""A listing is the filter of check: in pages of any size, in any order, searched, and within a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from lakehold.access.decide.subjects import Asker
+from lakehold.access.facts.view import View
+from lakehold.access.query import listing
+from lakehold.access.questions import Questions
+from lakehold.kit.database import Database
+from lakehold.kit.ids import folded
+from tests.laws.asking import above, members, of_kind, resources
+from tests.laws.budget import examples
+from tests.laws.databases import written
+from tests.laws.facts import Case, shipped_cases, some
+from tests.laws.models import random_cases
+from tests.laws.test_tokens import tokens
+
+BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
+MOST = 10
+
+
+class Manner(NamedTuple):
+    """How a listing is asked for."""
+
+    sort: str
+    limit: int
+    search: str
+    within: str | None
+
+
+@st.composite
+def manners(draw: st.DrawFn, view: View) -> Manner:
+    """Any order, page size, search and container."""
+    return Manner(
+        draw(st.sampled_from(("name", "-name", "created", "-created"))),
+        draw(st.sampled_from((1, 2, 3, 50))),
+        draw(st.sampled_from(("", "", "o", "ss", "STRASSE", "É", "%", "'", "_", "OL\u0308"))),
+        draw(st.none() | st.sampled_from(list(resources(view)))),
+    )
+
+
+@contextmanager
+def tactics(small: int, driven: bool | None) -> Iterator[None]:
+    """The ways in which a listing may be worked out, which depend on how much there is."""
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(listing, "SMALL", small))
+        if driven is not None:
+            stack.enter_context(mock.patch.object(listing.Listing, "_are_few", lambda *_: driven))
+        yield
+
+
+@BOTH
+@examples(30)
+@given(data=st.data())
+def test_list_is_the_filter_of_check(
+    shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
+) -> None:
+    company = written(shared, data.draw(kind_of_case))
+    with company.access.read(company.tenant) as session:
+        view = session.seen()
+        asked = sorted({(kind, action) for kind, action in actions(view) if not kind.startswith("tenant.")})
+        askers: list[Asker] = [*members(view), data.draw(tokens(view))]
+        manner = data.draw(manners(view))
+        small, driven = data.draw(st.sampled_from(((2_000, None), (2_000, False), (0, True), (0, False), (1, True))))
+        note(f"{manner} small={small} driven={driven} {askers[-1]}")
+        with tactics(small, driven):
+            for kind, action in data.draw(some(asked, MOST)):
+                for asker in askers:
+                    assert_filtered(session, asker, action, kind, manner)
+
+
+def actions(view: View) -> Iterator[tuple[str, str]]:
+    """Every action of every kind of which there is something."""
+    for kind in set(resources(view).values()):
+        yield from ((kind, action) for action in view.policy.kinds[kind].schema.actions)
+
+
+def assert_filtered(session: Questions, asker: Asker, action: str, kind: str, manner: Manner) -> None:
+    view = session.seen()
+    may = [uid for uid in of_kind(view, kind) if session.check(asker, action, uid)]
+    inside = [uid for uid in may if manner.within is None or manner.within in above(view, uid)]
+    found = [uid for uid in inside if folded(manner.search) in folded(str(view.names.get(view.resource(uid))))]
+    question = f"{asker} {action} {kind}"
+    assert sorted(session.ids(asker, action, kind)) == sorted(map(view.resource, may)), question
+    assert sorted(session.ids(asker, action, kind, within=manner.within)) == sorted(map(view.resource, inside))
+    assert paged(session, asker, action, kind, manner) == sorted(found, key=order(session, manner.sort)), question
+
+
+def order(session: Questions, sort: str) -> Callable[[str], tuple[object, int]]:
+    """How resources are sorted: by name or age, and those that are alike by number."""
+    view = session.seen()
+    sign = -1 if sort.startswith("-") else 1
+    names = sorted({folded(str(view.names.get(number))) for number in range(10_000) if view.names.get(number)})
+    if "name" in sort:
+        return lambda uid: (
+            sign * names.index(folded(str(view.names.get(view.resource(uid))))),
+            sign * view.resource(uid),
+        )
+    # All of a case began at one moment.
+    return lambda uid: (0, sign * view.resource(uid))
+
+
+def paged(session: Questions, asker: Asker, action: str, kind: str, manner: Manner) -> list[str]:
+    """All pages, one after the other."""
+    found: list[str] = []
+    after: str | None = None
+    while True:
+        page = session.list(
+            asker, action, kind, within=manner.within, search=manner.search, sort=manner.sort, after=after,
+            limit=manner.limit,
+        )  # fmt: skip
+        assert len(page.items) <= manner.limit
+        assert {item.kind for item in page.items} <= {kind}
+        found += [item.uid for item in page.items]
+        if page.after is None:
+            return found
+        assert len(page.items) == manner.limit
+        after = page.after

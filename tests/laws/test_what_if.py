@@ -1,0 +1,85 @@
+"""What-if is the difference between all decisions before and after, and its groups count its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from lakehold.access.decide.decisions import Decisions
+from lakehold.access.decide.effects import Effect, Effects, Group
+from lakehold.access.facts.records import Add, Adopt, Change, Remove
+from lakehold.access.facts.view import View
+from lakehold.access.model.policy import MEMBER_OF
+from tests.laws.asking import Question, allowed, facts, resources
+from tests.laws.budget import examples
+from tests.laws.facts import Case, Possible, shipped_cases
+from tests.laws.models import random_cases, revisions
+
+BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
+
+
+@st.composite
+def changes(draw: st.DrawFn, case: Case, view: View) -> list[Add | Remove]:
+    """Some facts that begin, and some that end."""
+    possible = Possible(case.policy, case.things)
+    groups = [
+        possible.grants(lambda _kind: True),
+        possible.attributes(),
+        possible.edges(MEMBER_OF.__eq__),
+        possible.edges(lambda edge: edge not in {MEMBER_OF, "tenant"}),
+    ]
+    added = st.one_of(*(st.sampled_from(group).map(Add) for group in groups if group))
+    ending = sorted((fact for fact in facts(view) if not possible.stays(fact)), key=repr)
+    removed = st.sampled_from(ending).map(Remove) if ending else st.nothing()
+    return draw(st.lists(st.one_of(added, removed), min_size=1, max_size=4))
+
+
+@BOTH
+@examples(100)
+@given(data=st.data())
+def test_facts(kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> None:
+    case = data.draw(kind_of_case)
+    world = case.world()
+    made = data.draw(changes(case, world.view))
+    before = allowed(world.view)
+    effects = Decisions(world.view).what_if(made)
+    assert allowed(world.view) == before
+    for change in made:
+        world.change(change)
+    assert_difference(effects, before, allowed(world.view), resources(world.view))
+
+
+@examples(60)
+@given(revision=revisions())
+def test_models(revision: tuple[Case, str]) -> None:
+    case, other = revision
+    note(other)
+    world = case.world()
+    after = Case(case.things, case.changes, other).world()
+    adopted: Sequence[Change] = [Adopt(other)]
+    effects = Decisions(world.view).what_if(adopted)
+    assert_difference(effects, allowed(world.view), allowed(after.view), resources(world.view))
+
+
+def assert_difference(effects: Effects, before: set[Question], after: set[Question], kinds: dict[str, str]) -> None:
+    rows = list(effects.rows())
+    assert len(rows) == len(set(rows))
+    expected = {Effect(*won, gained=True) for won in after - before}
+    expected |= {Effect(*lost, gained=False) for lost in before - after}
+    assert set(rows) == expected
+    assert len(set(effects.groups)) == len(effects.groups)
+    assert set(effects.groups) == grouped(rows, kinds)
+
+
+def grouped(rows: Sequence[Effect], kinds: dict[str, str]) -> set[Group]:
+    """The rows, counted by kind, action and direction."""
+    by_group: dict[tuple[str, str, bool], list[Effect]] = {}
+    for row in rows:
+        by_group.setdefault((kinds[row.resource], row.action, row.gained), []).append(row)
+    return {
+        Group(*key, len({row.member for row in found}), len({row.resource for row in found}), len(found))
+        for key, found in by_group.items()
+    }
