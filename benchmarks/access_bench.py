@@ -1,10 +1,10 @@
-"""All figures of the access engine. The review on Spark is a part of its own that joins the list of sections."""
+"""All figures of the access engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks import check_bench, explain_bench, growth_bench, index_bench, listing_bench
+from benchmarks import check_bench, explain_bench, growth_bench, index_bench, listing_bench, review_bench
 from benchmarks.figures import Result, measure
 from benchmarks.world import world
 
@@ -20,5 +20,9 @@ def run(say: Callable[[str], None]) -> list[Result]:
             agree(everything)
         figures = [figure for section in _SECTIONS for figure in section(everything)]
         results = measure(figures, say)
+        with review_bench.spark() as spark:
+            say("reviewing on Spark")
+            review_bench.agree(everything, spark)
+            reviewed = measure(review_bench.figures(everything, spark), say)
     grown = measure(growth_bench.figures(say), say, rounds=1)
-    return [*results, *grown]
+    return [*results, *reviewed, *grown]

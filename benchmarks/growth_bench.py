@@ -49,7 +49,7 @@ def figures(say: Callable[[str], None]) -> Iterator[Figure]:
             f"{name}, 1,000,000 resources over 10,000",
             partial(float, grown),
             most=FLAT,
-            unit="×",  # noqa: RUF001 - the sign that is meant
+            unit="×",
             note=f"Growth: drawn in {_PLOT.relative_to(_PLOT.parents[2])}.",
         )
 

@@ -47,7 +47,7 @@ def _rows(result: Result) -> Iterator[tuple[str, ...]]:
     rivals = [*peers, *figure.floor] or [""]
     for place, rival in enumerate(rivals):
         beside = f"{rival} {shown(result.best(rival), figure.unit)}" if rival else "-"
-        ratio = f"{result.ratio(rival):.3g}×" if rival else ""  # noqa: RUF001 - the sign that is meant
+        ratio = f"{result.ratio(rival):.3g}×" if rival else ""
         if place == 0:
             yield figure.name, ours, beside, ratio, bar(figure), _verdict(result)
         else:
@@ -57,7 +57,7 @@ def _rows(result: Result) -> Iterator[tuple[str, ...]]:
 def bar(figure: Figure) -> str:
     """What must be held."""
     parts = [f"≤ {shown(figure.most, figure.unit)}"] if figure.most is not None else []
-    parts += [f"≥ {figure.times:g}×"] if figure.times is not None else []  # noqa: RUF001 - as above
+    parts += [f"≥ {figure.times:g}×"] if figure.times is not None else []
     return ", ".join(parts)
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, cycle
 
 from lakehold import directory
 from lakehold.access.access import Access
+from lakehold.access.facts.records import Adopt, Change
 from lakehold.access.facts.store import Store
 from lakehold.access.model.document import loads
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
 from lakehold.workspaces import models
-from tests.laws.facts import ACME, ALL, Case
+from tests.laws.facts import ACME, ALL, Case, renamed
 
 # Some are equal to people though not to a machine, some sort differently by letter and by byte.
 NAMES = ("Orders", "orders", "Öl", "o\u0308l", "Straße", "STRASSE", "a", "B", "_", "Z", "é", "%", "100 %", "日本", "'")
@@ -22,11 +23,21 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A case as a tenant of a database."""
+    """A tenant of a database."""
 
     access: Access
     tenant: str
-    case: Case
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the tenant and the group All are called here."""
+        return {ACME: self.tenant, ALL: f"{self.tenant}/all"}
+
+    def told(self, change: Change) -> Change:
+        """The change of a case, with the names that are right here."""
+        if isinstance(change, Adopt):
+            return change
+        return replace(change, fact=renamed(change.fact, self.names))
 
     def again(self, clock: Clock = now) -> Access:
         """The same database, as another process sees it."""
@@ -38,20 +49,22 @@ def founded(database: Database, case: Case, clock: Clock = now) -> Company:
     tenant = f"acme{next(_numbers)}"
     access = Access(database, clock)
     access.found(tenant, "Acme", (directory.model(), loads(case.model)) if case.model else models())
-    return Company(access, tenant, case.renamed({ACME: tenant, ALL: f"{tenant}/all"}))
+    return Company(access, tenant)
 
 
 def written(database: Database, case: Case, clock: Clock = now) -> Company:
     """The case as a new tenant, all of it in one transaction."""
     company = founded(database, case, clock)
     with company.access.write(company.tenant) as session:
-        write(session.store, company.case)
+        write(session.store, company, case)
     return company
 
 
-def write(store: Store, case: Case) -> None:
+def write(store: Store, company: Company, case: Case) -> None:
     """The case's resources and changes, in their order."""
+    names = company.names
     for thing, name in zip(case.things, cycle(NAMES), strict=False):
-        store.create(thing.kind, name, uid=thing.uid, edges=dict(thing.edges))
+        edges = {edge: names.get(target, target) for edge, target in thing.edges}
+        store.create(thing.kind, name, uid=thing.uid, edges=edges)
     for change in case.changes:
-        store.make(change)
+        store.make(company.told(change))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -59,19 +59,6 @@ class Case:
         for change in self.changes:
             world.change(change)
         return world
-
-    def renamed(self, names: Mapping[str, str]) -> Case:
-        """The same case with other ids."""
-        things = tuple(
-            Thing(
-                thing.kind,
-                names.get(thing.uid, thing.uid),
-                tuple((edge, names.get(target, target)) for edge, target in thing.edges),
-            )
-            for thing in self.things
-        )
-        changes = tuple(replace(change, fact=renamed(change.fact, names)) for change in self.changes)
-        return replace(self, things=things, changes=changes)
 
     def _repr_pretty_(self, printer: RepresentationPrinter, _cycle: bool) -> None:
         printer.text(repr(self))

@@ -11,7 +11,7 @@ from lakehold.kit.ids import folded
 from tests.laws.asking import allowed, facts, members, resources
 from tests.laws.budget import examples
 from tests.laws.databases import written
-from tests.laws.facts import ACME, ALL, Case, renamed, shipped_cases, some
+from tests.laws.facts import Case, renamed, shipped_cases, some
 from tests.laws.models import random_cases
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
@@ -46,7 +46,7 @@ def test_the_database_holds_what_was_written(
 ) -> None:
     case = data.draw(kind_of_case)
     company = written(shared, case)
-    names = {ACME: company.tenant, ALL: f"{company.tenant}/all"}
+    names = company.names
     world = case.world().view
     expected = {renamed(fact, names) for fact in facts(world)}
     may = {question._replace(resource=names.get(question.resource, question.resource)) for question in allowed(world)}

@@ -9,3 +9,10 @@
 - `questions`: everything that can be asked at one moment
 - `session`: decisions inside one transaction, all at one sequence number and one moment
 """
+
+from lakehold.access.access import Access
+from lakehold.access.decide.subjects import Token
+from lakehold.access.facts.records import Add, Adopt, Attribute, Draft, Edge, Grant, Remove
+from lakehold.access.session import Session
+
+__all__ = ["Access", "Add", "Adopt", "Attribute", "Draft", "Edge", "Grant", "Remove", "Session", "Token"]

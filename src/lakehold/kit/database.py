@@ -36,7 +36,7 @@ class Transaction:
 
     connection: sa.Connection
     writes: bool
-    before_commit: list[Callable[[], None]] = field(default_factory=list)
+    before_commit: list[Callable[[], object]] = field(default_factory=list)
 
     @property
     def dialect(self) -> str:

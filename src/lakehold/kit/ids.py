@@ -29,7 +29,7 @@ def valid_id(text: object, what: str = "id") -> str:
 def valid_name(text: object, what: str = "name") -> str:
     """Return `text` if it may be a name, or say why not."""
     if isinstance(text, str) and not text.strip():
-        raise InvalidInputError(f"A {what} must not be empty.", "Give it at least one visible character.")
+        raise InvalidInputError(f"{_article(what)} must not be empty.", "Give it at least one visible character.")
     return _valid(text, what, MAX_NAME)
 
 
@@ -40,9 +40,9 @@ def folded(name: str) -> str:
 
 def _valid(text: object, what: str, longest: int) -> str:
     if not isinstance(text, str):
-        raise InvalidInputError(f"A {what} is a text, not {type(text).__name__}.")
+        raise InvalidInputError(f"{_article(what)} is a text, not {type(text).__name__}.")
     if not text:
-        raise InvalidInputError(f"A {what} must not be empty.")
+        raise InvalidInputError(f"{_article(what)} must not be empty.")
     if len(text) > longest:
         raise InvalidInputError(
             f"The {what} {shown(text)} has {len(text):,} characters.", f"Use {longest} at the most."
@@ -53,3 +53,7 @@ def _valid(text: object, what: str, longest: int) -> str:
             "Use letters, digits, spaces and punctuation.",
         )
     return text
+
+
+def _article(what: str) -> str:
+    return f"{'An' if what[0] in 'aeiou' else 'A'} {what}"

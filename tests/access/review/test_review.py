@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -13,6 +15,9 @@ from lakehold.demo import company
 from lakehold.kit.database import Database
 from lakehold.kit.errors import InvalidInputError
 from tests.world import World
+
+# Spark's client leaves closing its loopback sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
 Decision = tuple[str, str, str]
 
@@ -39,7 +44,9 @@ def reviewed(spark: SparkSession, view: View) -> set[Decision]:
 
 
 @pytest.fixture
-def company_view(database: Database) -> View:
+def company_view(tmp_path: Path) -> View:
+    database = Database(f"sqlite:///{tmp_path / 'company.sqlite'}")
+    database.migrate()
     access = Access(database)
     company.load(access)
     with access.read(company.TENANT) as session:
@@ -79,9 +86,9 @@ def crowd(members: int) -> World:
 def test_members_in_other_words_and_blocks_are_not_mixed_up(spark: SparkSession, members: int) -> None:
     view = crowd(members).view
     kinds = ["lakehouse.layer", "lakehouse.table", "spaces.task"]
-    counted = {
-        (row["kind"], row["action"]): row["pairs"] for row in Review(spark, view, kinds).counts().toLocalIterator()
-    }
+    # With nothing small, everything that is asked along edges is worked out by Spark too.
+    review = Review(spark, view, kinds, small=0 if members == 65 else 100)
+    counted = {(row["kind"], row["action"]): row["pairs"] for row in review.counts().toLocalIterator()}
     decisions = crowd(members).decisions
     for kind, resource in (("lakehouse.table", "orders"), ("lakehouse.layer", "bronze"), ("spaces.task", "ta")):
         for action in view.policy.kinds[kind].schema.actions:

@@ -215,11 +215,17 @@ class Ways:
             case Grant(_, role, resource):
                 here = self._view.resource(resource)
                 roles = self._view.policy.kinds[self._view.kind(here)].schema.roles
-                return 10 * (8 - self._depth(here)) + len(implied_roles(roles, roles[role]))
+                return self._reach(here) + 3 * len(implied_roles(roles, roles[role]))
             case Edge(name):
-                return 100 if name == MEMBER_OF else 90
-            case Attribute(_, _, _, member):
-                return 120 if member is None else 110
+                return 100 if name == MEMBER_OF else 45
+            case Attribute(resource, _, _, None):
+                return 30 + self._reach(self._view.resource(resource))
+            case Attribute():
+                return 60
+
+    def _reach(self, here: int) -> int:
+        """Little for what lies deep, more for a workspace, most for the tenant."""
+        return (200, 130, 40, 30)[min(self._depth(here), 3)]
 
     def _depth(self, here: int) -> int:
         """How many containers it lies in: what lies deeper opens less."""

@@ -36,6 +36,8 @@ def rows(view: View, change: Add | Remove) -> list[Opening]:
     row = row_of(view, change.fact)
     if isinstance(change, Remove):
         refuse_taking_the_last(view, row)
+        if isinstance(row, AttributeRow):
+            return [(False, old) for old in _replaced(view, row)]
         return [(False, row)] if holds(view, row) else []
     if holds(view, row):
         return []
@@ -203,6 +205,8 @@ _DRAFT = -1
 def with_draft(view: View, draft: Draft) -> tuple[View, int]:
     """The view with a resource in it that does not exist yet, and its number."""
     schema = view.policy.kind(draft.kind).schema
+    if schema.parent and not draft.edges.get(schema.parent):
+        raise InvalidInputError(f"A {draft.kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
     after = View(view.policy, view)
     after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
     for name, value in draft.attributes.items():

@@ -46,7 +46,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """The fact no longer holds. An attribute goes back to its default."""
+    """The fact no longer holds. An attribute goes back to its default, whatever its value is."""
 
     fact: Fact
 

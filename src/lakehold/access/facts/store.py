@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -15,13 +16,14 @@ from lakehold.access.facts.records import Add, Attribute, Change, Edge, Grant, R
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
 from lakehold.access.model.document import loads
 from lakehold.access.model.policy import TENANT, Policy
-from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.clock import FOREVER, Moment, moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import folded, shown, valid_id, valid_name
 from lakehold.ledger import changes
 
 Targets = Mapping[str, str | Sequence[str]]
+When = Moment | datetime
 
 _TABLE = {
     ResourceRow: "resource",
@@ -116,7 +118,7 @@ class Store:
 
     # What is so
 
-    def add(self, fact: Grant | Attribute | Edge, *, since: Moment | None = None, until: Moment | None = None) -> None:
+    def add(self, fact: Grant | Attribute | Edge, *, since: When | None = None, until: When | None = None) -> None:
         """The fact holds, from now on or for a span of time. If it holds already, nothing changes."""
         self.make(Add(fact), since=since, until=until)
 
@@ -124,9 +126,9 @@ class Store:
         """The fact holds no longer. If it did not hold, nothing changes."""
         self.make(Remove(fact))
 
-    def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
+    def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
         """Make a change."""
-        begin, end = self.at if since is None else since, FOREVER if until is None else until
+        begin, end = self.at if since is None else moment(since), FOREVER if until is None else moment(until)
         if begin < self.at:
             raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
         if end <= begin:
@@ -138,7 +140,7 @@ class Store:
         fact = _TABLE[type(row)]
         if isinstance(change, Remove):
             refuse_taking_the_last(self.view, row)
-            self._close(fact, self._same(row), begin)
+            self._close(fact, self._rivals(row) if isinstance(row, AttributeRow) else self._same(row), begin)
         elif not self._is_open(fact, row, begin, end):
             self._close(fact, self._rivals(row), begin)
             self._open(row, begin, end)

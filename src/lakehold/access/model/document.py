@@ -14,6 +14,8 @@ from lakehold.access.model.syntax import WORDS
 
 _VERBS = frozenset({"create", "give", "invite"})
 _SEE = "see"
+_MOST_ACTIONS = 62
+"""So that the actions of a pair fit into one whole number in a review."""
 
 
 _KIND_FIELDS = [
@@ -129,6 +131,10 @@ class _Reader(Reader):
         if node is None:
             return ()
         actions = self._words(node, "actions")
+        if len(actions) > _MOST_ACTIONS:
+            raise ModelError(
+                self._place(node), f"a kind has at most {_MOST_ACTIONS} actions, not {len(actions)}.", "Split the kind."
+            )
         for part in self._parts(node):
             if self._name(part, "an action") in _VERBS:
                 raise ModelError(self._place(part), f"{part.value!r} is asked of every kind; it is no action of one.")

@@ -3,7 +3,7 @@
 expression := conjunction ("or" conjunction)*
 conjunction := factor ("and" factor)*
 factor := "not" factor | "(" expression ")" | "as" path "(" expression ")" | quantified | comparison
-quantified := ("any" | "every" | "no") "(" item ("," item)* ")" ["." path]
+quantified := ("any" | "every" | "no") "(" item ("," item)* ")" ["." comparison]
 item := name ["where" factor] ["else" name]
 comparison := path ["=" name]
 path := name ("." name)*

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from lakehold.access.model.expressions import All, Any, Every, Expression, Granted, Item, Relation, Some, Step
 from lakehold.access.model.policy import Policy
-from lakehold.access.query.sql import Conditions, Term, edge_names, in_words, joined
+from lakehold.access.query.sql import Conditions
+from lakehold.access.query.terms import NO, Term, edge_names, in_words, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Drivers:
         branches = self._branches(expression, kind)
         if branches is None:
             return None
+        if not branches:
+            return f"SELECT 0 AS id WHERE {NO}"
         ordered = sorted(branches, key=lambda branch: not branch.wide)
         return " UNION ALL ".join(self._apart(branch, ordered[:n], kind) for n, branch in enumerate(ordered))
 
@@ -69,17 +72,20 @@ class Drivers:
                 return None if ids is None else [Branch(expression, ids, exact=False, wide=False)]
 
     def _granted(self, granted: Granted) -> str:
-        g, h = self._sql.alias(), self._sql.alias()
-        roles = in_words(f"{granted.kind}.{role}" for role in granted.roles)
-        held = f"SELECT {g}.resource_id AS id FROM access_grant {g} WHERE {g}.role {roles} AND {self._sql.live(g)} AND "
         if granted.person_only:
-            return f"{held}{g}.subject_id = {self._sql.me.sql}"
-        to_all = held.replace(f"{g}.", f"{h}.").replace(f" {g} ", f" {h} ") + (
-            f"{h}.subject_id = {self._sql.bind('everyone')}"
-            f" AND {self._sql.belongs(granted.kind, self._sql.me, Term(f'{h}.resource_id', fixed=False))}"
+            return self._grants(granted, self._sql.alias(), f"= {self._sql.me.sql}")
+        h = self._sql.alias()
+        own = self._grants(granted, self._sql.alias(), "IN (SELECT id FROM me)")
+        belongs = self._sql.belongs(granted.kind, self._sql.me, Term(f"{h}.resource_id", fixed=False))
+        to_all = self._grants(granted, h, f"= {self._sql.bind('everyone')}")
+        return f"SELECT DISTINCT id FROM ({own} UNION ALL {to_all} AND {belongs}) s"
+
+    def _grants(self, granted: Granted, g: str, subject: str) -> str:
+        roles = in_words(f"{granted.kind}.{role}" for role in granted.roles)
+        return (
+            f"SELECT {g}.resource_id AS id FROM access_grant {g}"
+            f" WHERE {g}.role {roles} AND {self._sql.live(g)} AND {g}.subject_id {subject}"
         )
-        own = f"{held}{g}.subject_id IN (SELECT id FROM me)"
-        return f"SELECT DISTINCT id FROM ({own} UNION ALL {to_all}) s"
 
     def _along(self, expression: Expression, item: Item, then: dict[str, Expression], kind: str) -> list[Branch] | None:
         ids = self._ends(item.step, then, kind)
@@ -106,7 +112,7 @@ class Drivers:
 
     def _held(self, expression: Expression, kind: str) -> str | None:
         """Exactly the resources of the kind for which the expression holds."""
-        if self._sql.is_small(kind):
+        if self._sql.is_small(kind) or self._sql.is_cut:
             return self._sql.held(expression, kind)
         return self.ids(expression, kind)
 

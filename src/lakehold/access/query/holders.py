@@ -9,7 +9,9 @@ from functools import lru_cache
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER, Policy
 from lakehold.access.query.listing import Statement, placeholder
-from lakehold.access.query.sql import Conditions, Term, literal
+from lakehold.access.query.nesting import shallow
+from lakehold.access.query.sql import Conditions
+from lakehold.access.query.terms import Term
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 
@@ -18,14 +20,16 @@ from lakehold.kit.database import Transaction
 def _statement(policy: Policy, dialect: str, kind: str, action: str) -> Statement:
     bind = placeholder(dialect)
     never: Callable[[str], bool] = lambda _kind: False  # noqa: E731 - the asker varies, so no set is worked out once
-    sql = Conditions(policy, bind, never)
-    holds = sql.holds(policy.relations[kind, action], kind, Term("m.id", fixed=False), Term(bind("here"), fixed=True))
-    return Statement(
-        sql.statement(
-            f"SELECT m.uid FROM resource m WHERE m.tenant_id = {bind('tenant')} AND m.kind = {literal(MEMBER)}"
-            f" AND {sql.live('m')} AND {holds} ORDER BY m.sort_name, m.id"
+    member, here = Term("m.id", fixed=False), Term(bind("here"), fixed=True)
+
+    def write(deepest: int) -> str:
+        sql = Conditions(policy, bind, never, deepest)
+        holds = sql.holds(policy.relations[kind, action], kind, member, here)
+        return sql.statement(
+            f"SELECT m.uid FROM resource m WHERE {sql.all_of(MEMBER, 'm')} AND {holds} ORDER BY m.sort_name, m.id"
         )
-    )
+
+    return Statement(shallow(dialect, write))
 
 
 @dataclass(frozen=True, slots=True)

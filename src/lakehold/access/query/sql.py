@@ -6,10 +6,8 @@ fixed is turned into a set that the database works out once; what varies is look
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable
+from dataclasses import replace
 
 from lakehold.access.model.expressions import (
     All,
@@ -26,75 +24,20 @@ from lakehold.access.model.expressions import (
     Relation,
     Some,
     Step,
+    parts,
 )
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
-
-YES, NO = "1 = 1", "1 = 0"
-
-_PLAIN = re.compile(r"[a-z0-9_.]+")
+from lakehold.access.query.sets import Sets
+from lakehold.access.query.terms import NO, YES, End, Term, edge_names, in_words, joined, literal
 
 
-def literal(word: str) -> str:
-    """A word of a model as an SQL literal. Models have plain words only, and this is where that is relied on."""
-    if not _PLAIN.fullmatch(word):
-        raise ValueError(word)
-    return f"'{word}'"
-
-
-def in_words(words: Iterable[str]) -> str:
-    """`IN ('a', 'b')`, or `= 'a'` for one."""
-    listed = [literal(word) for word in sorted(words)]
-    return f"= {listed[0]}" if len(listed) == 1 else f"IN ({', '.join(listed)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A member or a resource in a statement."""
-
-    sql: str
-    fixed: bool
-
-
-class Conditions:
+class Conditions(Sets):
     """Writes conditions for one statement. `bind` writes a placeholder; `small` says which kinds have few resources."""
 
-    def __init__(self, policy: Policy, bind: Callable[[str], str], small: Callable[[str], bool]) -> None:
+    def __init__(self, policy: Policy, bind: Callable[[str], str], small: Callable[[str], bool], deepest: int) -> None:
+        super().__init__(bind, deepest)
         self._policy = policy
-        self.bind = bind
         self.is_small = small
-        self._numbers = count(1)
-        self._sets: dict[object, tuple[str, str]] = {}
-        self.me = Term(bind("me"), fixed=True)
-
-    def alias(self) -> str:
-        """A name that the statement does not use yet."""
-        return f"t{next(self._numbers)}"
-
-    def set_once(self, key: object, write: Callable[[], str]) -> str:
-        """A subquery of ids that does not vary from row to row: worked out once, and kept apart so that a statement
-        is never nested deeply.
-        """
-        if key not in self._sets:
-            query = write()
-            self._sets[key] = (f"s{len(self._sets) + 1}", query)
-        return f"SELECT id FROM {self._sets[key][0]}"
-
-    def statement(self, query: str) -> str:
-        """The query with the sets that it uses. `me` are the asker and their groups."""
-        groups = self._edge_ahead(f"{MEMBER}.{MEMBER_OF}", self.me.sql)
-        sets = [("me", f"SELECT {self.me.sql} AS id UNION ALL {groups}"), *self._sets.values()]
-        return "WITH " + ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in sets) + f" {query}"
-
-    def _edge_ahead(self, name: str, source: str) -> str:
-        e = self.alias()
-        return (
-            f"SELECT {e}.target_id AS id FROM access_edge {e} WHERE {e}.source_id = {source}"
-            f" AND {e}.name = {literal(name)} AND {self.live(e)}"
-        )
-
-    def live(self, alias: str) -> str:
-        """The fact holds at the moment of the question."""
-        return f"{alias}.since <= {self.bind('at')} AND {alias}.until > {self.bind('at')}"
 
     def holds(self, expression: Expression, kind: str, member: Term, resource: Term) -> str:
         """The expression as a condition."""
@@ -115,12 +58,26 @@ class Conditions:
                 return self._valued(name, value, default, resource, "0")
             case MemberIs(name, value, default):
                 return self._valued(name, value, default, resource, member.sql)
+            case Some() | Every() | Holder() if self.is_deep:
+                return self._set_apart(expression, kind, member, resource)
             case Some(items, then):
                 return self._some(items, dict(then), kind, member, resource)
             case Every(items, then):
                 return self._every(items, dict(then), kind, member, resource)
             case Holder():
                 return self._holder(expression, kind, resource)
+
+    def _set_apart(self, expression: Expression, kind: str, member: Term, resource: Term) -> str:
+        """The same condition, worked out beforehand for all that it may be asked of."""
+        if member.fixed:
+            return f"{resource.sql} IN ({self.held(expression, kind)})"
+        a, d, pairs = self.alias(), self.alias(), self.pairs_at(resource)
+        person, here = Term(f"{d}.member_id", fixed=False), Term(f"{d}.id", fixed=False, pairs=pairs)
+        yes = self.named(
+            ("yes", expression, kind, pairs),
+            lambda: f"SELECT {d}.member_id, {d}.id FROM {pairs} {d} WHERE {self.holds(expression, kind, person, here)}",
+        )
+        return f"EXISTS (SELECT 1 FROM {yes} {a} WHERE {a}.member_id = {member.sql} AND {a}.id = {resource.sql})"
 
     # Attributes
 
@@ -161,7 +118,7 @@ class Conditions:
             return lambda g: f"{g}.subject_id = {member.sql}"
         if member.fixed:
             return lambda g: f"{g}.subject_id IN (SELECT id FROM me)"
-        groups = self._edge_ahead(f"{MEMBER}.{MEMBER_OF}", member.sql)
+        groups = self.edge_ahead(f"{MEMBER}.{MEMBER_OF}", member.sql)
         return lambda g: f"({g}.subject_id = {member.sql} OR {g}.subject_id IN ({groups}))"
 
     def _holders(self, roles: str, resource: Term, *, groups: bool) -> str:
@@ -195,9 +152,9 @@ class Conditions:
         """The one resource at the end of an edge of which there is one."""
         name = f"{kind}.{step.edge}"
         if resource.fixed:
-            ahead = self.set_once(("end", name, resource.sql), lambda: self._edge_ahead(name, resource.sql))
+            ahead = self.set_once(("end", name, resource.sql), lambda: self.edge_ahead(name, resource.sql))
             return Term(f"({ahead} LIMIT 1)", fixed=True)
-        return Term(f"({self._edge_ahead(name, resource.sql)} LIMIT 1)", fixed=False)
+        return Term(f"({self.edge_ahead(name, resource.sql)} LIMIT 1)", fixed=False)
 
     # Edges
 
@@ -211,41 +168,57 @@ class Conditions:
         item = items[0]
         plain = len(items) == 1 and not item.where and item.otherwise is None
         if plain and resource.fixed and self.is_one(item.step, kind) and len(item.step.kinds) == 1:
-            return self.holds(then[item.step.kinds[0]], item.step.kinds[0], member, self.end(item.step, kind, resource))
+            end = self.end(item.step, kind, resource)
+            asked = self.holds(then[item.step.kinds[0]], item.step.kinds[0], member, end)
+            return joined("AND", (f"{end.sql} IS NOT NULL", asked))
         return joined(
             "OR",
-            (self._exists_end(item, kind, resource, lambda end: self.at_end(then, member, end)) for item in items),
+            (
+                self._exists_end(item, kind, member, resource, lambda end: self.at_end(then, member, end))
+                for item in items
+            ),
         )
 
     def _every(
         self, items: tuple[Item, ...], then: dict[str, Expression], kind: str, member: Term, resource: Term
     ) -> str:
-        there = joined("OR", (self._exists_end(item, kind, resource, _always) for item in items))
+        there = joined("OR", (self._exists_end(item, kind, member, resource, _always) for item in items))
         refusing = (
-            f"NOT {self._exists_end(item, kind, resource, lambda end: f'NOT {self.at_end(then, member, end)}')}"
+            f"NOT {self._exists_end(item, kind, member, resource, lambda end: f'NOT {self.at_end(then, member, end)}')}"
             for item in items
         )
         return joined("AND", (there, *refusing))
 
-    def _exists_end(self, item: Item, kind: str, resource: Term, asked: Callable[[End], str]) -> str:
-        here = self._exists(item.step, kind, resource, lambda end: self._counted(item, end), asked)
+    def _exists_end(self, item: Item, kind: str, member: Term, resource: Term, asked: Callable[[End], str]) -> str:
+        counted: Callable[[End], str] = lambda end: self._counted(item, member, end)  # noqa: E731 - said twice below
+        here = self._exists(item.step, kind, resource, counted, asked)
         if item.otherwise is None:
             return here
-        none = self._exists(item.step, kind, resource, lambda end: self._counted(item, end), _always)
+        none = self._exists(item.step, kind, resource, counted, _always)
         instead = self._exists(item.otherwise, kind, resource, _always, asked)
         return f"({here} OR (NOT {none} AND {instead}))"
 
-    def _counted(self, item: Item, end: End) -> str:
-        """The condition after `where`, which no person comes into."""
-        return self.at_end(dict(item.where), self.me, end) if item.where else YES
+    def _counted(self, item: Item, member: Term, end: End) -> str:
+        """The condition after `where`. Mostly no person comes into it, and then it is worked out once."""
+        if not item.where:
+            return YES
+        personal = any(self._is_personal(part) for _, part in item.where)
+        return self.at_end(dict(item.where), member if personal else self.me, end)
+
+    def _is_personal(self, expression: Expression) -> bool:
+        """Whether the condition asks for an attribute of a membership."""
+        if isinstance(expression, Relation):
+            expression = self._policy.relations[expression.kind, expression.name]
+        return isinstance(expression, MemberIs) or any(map(self._is_personal, parts(expression)))
 
     def _exists(
         self, step: Step, kind: str, resource: Term, where: Callable[[End], str], asked: Callable[[End], str]
     ) -> str:
         e = self.alias()
         near, far = ("target_id", "source_id") if step.back else ("source_id", "target_id")
-        end = End(Term(f"{e}.{far}", fixed=False), step.kinds)
-        conditions = [part for part in (where(end), asked(end)) if part != YES]
+        end = End(Term(f"{e}.{far}", fixed=False, pairs=self.pairs_along(step, kind, resource)), step.kinds)
+        with self.deeper():
+            conditions = [part for part in (where(end), asked(end)) if part != YES]
         return (
             f"EXISTS (SELECT 1 FROM access_edge {e} WHERE {e}.{near} = {resource.sql}"
             f" AND {e}.name {in_words(edge_names(step, kind))} AND {self.live(e)}"
@@ -283,54 +256,44 @@ class Conditions:
     def _held(self, expression: Expression, kind: str) -> str:
         x = self.alias()
         inner = self.holds(expression, kind, self.me, Term(f"{x}.id", fixed=False))
-        return (
-            f"SELECT {x}.id FROM resource {x} WHERE {x}.tenant_id = {self.bind('tenant')}"
-            f" AND {x}.kind = {literal(kind)} AND {self.live(x)} AND {inner}"
-        )
+        return f"SELECT {x}.id FROM resource {x} WHERE {self.all_of(kind, x)} AND {inner}"
 
     # Another person
 
     def _holder(self, holder: Holder, kind: str, resource: Term) -> str:
+        g, p = self.alias(), self.alias()
+        person = Term(f"{g}.subject_id", fixed=False)
+        asked = resource
+        if self.is_cut and not resource.fixed:
+            asked = replace(resource, pairs=self._pairs_held(holder, kind))
+        with self.deeper():
+            question = self.holds(holder.question, kind, person, asked)
+        return (
+            f"EXISTS (SELECT 1 FROM access_grant {g} JOIN resource {p} ON {p}.id = {g}.subject_id"
+            f" AND {p}.kind = {literal(MEMBER)} WHERE {self._held_by(holder, kind, resource, g)} AND {question})"
+        )
+
+    def _held_by(self, holder: Holder, kind: str, resource: Term, g: str) -> str:
+        """The condition on a grant that its subject is the person who is asked instead."""
         here, here_kind = resource, kind
         for step in holder.steps:
             here = self.end(step, here_kind, here)
             here_kind = step.kinds[0]
-        g, p = self.alias(), self.alias()
         roles = in_words(f"{here_kind}.{role}" for role in holder.role.roles)
-        question = self.holds(holder.question, kind, Term(f"{g}.subject_id", fixed=False), resource)
-        return (
-            f"EXISTS (SELECT 1 FROM access_grant {g} JOIN resource {p} ON {p}.id = {g}.subject_id"
-            f" AND {p}.kind = {literal(MEMBER)} WHERE {g}.resource_id = {here.sql}"
-            f" AND {g}.role {roles} AND {self.live(g)} AND {question})"
+        return f"{g}.resource_id = {here.sql} AND {g}.role {roles} AND {self.live(g)}"
+
+    def _pairs_held(self, holder: Holder, kind: str) -> str:
+        """Every resource of the kind with the person who is asked there."""
+        g, x = self.alias(), self.alias()
+        held = self._held_by(holder, kind, Term(f"{x}.id", fixed=False), g)
+        return self.named(
+            ("held by", holder.steps, holder.role, kind),
+            lambda: (
+                f"SELECT DISTINCT {g}.subject_id AS member_id, {x}.id AS id FROM resource {x}"
+                f" JOIN access_grant {g} ON {held} WHERE {self.all_of(kind, x)}"
+            ),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """What an edge leads to, and of which kinds it can be."""
-
-    term: Term
-    kinds: tuple[str, ...]
-
-
-def edge_names(step: Step, kind: str) -> Iterator[str]:
-    """The edge as it is kept: with the kind that it leads away from."""
-    return (f"{source}.{step.edge}" for source in (step.kinds if step.back else (kind,)))
 
 
 def _always(_end: End) -> str:
     return YES
-
-
-def joined(word: str, parts: Iterable[str]) -> str:
-    """The parts joined by AND or OR, without those that say nothing."""
-    neutral, absorbing = (NO, YES) if word == "OR" else (YES, NO)
-    kept: list[str] = []
-    for part in parts:
-        if part == absorbing:
-            return absorbing
-        if part != neutral:
-            kept.append(part)
-    if len(kept) < 2:  # noqa: PLR2004 - nothing to join
-        return kept[0] if kept else neutral
-    return f"({f' {word} '.join(kept)})"

@@ -11,7 +11,6 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from lakehold.access.decide.check import mask_of
 from lakehold.access.model.expressions import (
     All,
     Any,
@@ -33,15 +32,16 @@ from lakehold.access.review import columns as c
 from lakehold.access.review.shipped import Shipped
 
 SMALL = 10_000
-"""Frames of up to this many resources are sent to every task instead of being shuffled."""
+"""What a kind with up to this many resources is asked at the end of an edge is worked out before, and sent along."""
 
 
 class Frames:
     """Writes frames for one policy over shipped facts."""
 
-    def __init__(self, policy: Policy, facts: Shipped) -> None:
+    def __init__(self, policy: Policy, facts: Shipped, small: int) -> None:
         self._policy = policy
         self._facts = facts
+        self._small = small
         self._known: dict[object, DataFrame] = {}
 
     def frame(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
@@ -52,22 +52,25 @@ class Frames:
         """The same for others to join: worked out once, so that no plan is written into another."""
         key = (kind, tuple(asked))
         if key not in self._known:
-            self._known[key] = self.frame(kind, asked).localCheckpoint()
+            small = self.is_small(kind)
+            self._known[key] = (
+                self._facts.worked_out(kind, asked) if small else self.frame(kind, asked).localCheckpoint()
+            )
         return self._known[key]
 
     def holding(self, kind: str, holder: Holder) -> DataFrame:
         """The resources of a kind for which the question holds for the person who holds the role: `id`."""
         key = ("holding", kind, holder)
         if key not in self._known:
-            asked = self.frame(kind, (holder.question,)).join(self._facts.holders(kind, holder), "id")
+            asked = self.kept(kind, (holder.question,)).join(self._facts.holders(kind, holder), "id")
             layout = self._facts.layout
             held = asked.where(layout.has(layout.columns("x0"), F.col("holder")))
-            self._known[key] = held.select("id").distinct().localCheckpoint()
+            self._known[key] = held.select("id").distinct()
         return self._known[key]
 
     def is_small(self, kind: str) -> bool:
         """Whether a kind has few resources."""
-        return self._facts.count(kind) <= SMALL
+        return self._facts.count(kind) <= self._small
 
 
 class _Kind:
@@ -177,10 +180,11 @@ class _Kind:
         if not granted:
             return wide
         grants = self._facts.grants(self._kind).join(F.broadcast(self._facts.subjects()), "subject")
-        nobody = F.lit(0).cast("bigint")
+        nobody, bits = F.lit(0).cast("bigint"), self._facts.role_bits(self._kind)
         sums: list[Column] = []
         for leaf, name in granted.items():
-            counts = F.col("roles").bitwiseAND(F.lit(mask_of(leaf.roles)).cast("bigint")) != 0
+            mask = sum(bits[role] for role in leaf.roles)
+            counts = F.col("roles").bitwiseAND(F.lit(mask).cast("bigint")) != 0
             if leaf.person_only:
                 counts &= F.col("is_person")
             masks = [F.when(counts, word).otherwise(nobody) for word in self._layout.columns("s")]

@@ -12,29 +12,41 @@ from lakehold.access.facts.view import View
 from lakehold.access.model.expressions import Expression
 from lakehold.access.model.policy import Policy
 from lakehold.access.review import columns as c
-from lakehold.access.review.frames import Frames
+from lakehold.access.review.frames import SMALL, Frames
 from lakehold.access.review.shipped import Shipped
 from lakehold.kit.errors import InvalidInputError
 
 
 class Review:
-    """Every member × resource × action of a tenant, or of some kinds of it, at the moment of the view."""
+    """Every member × resource × action at the moment of the view: of a tenant, of some kinds of it, or of what is
+    inside one workspace.
+    """
 
-    def __init__(self, spark: SparkSession, view: View, kinds: Iterable[str] | None = None) -> None:
-        self._policy = view.policy
-        self._spark = spark
-        self._facts = Shipped(spark, view)
-        self._frames = Frames(view.policy, self._facts)
-        wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
+    def __init__(
+        self,
+        spark: SparkSession,
+        view: View,
+        kinds: Iterable[str] | None = None,
+        *,
+        inside: str | None = None,
+        small: int = SMALL,
+    ) -> None:
         if not view.members:
             raise InvalidInputError("A tenant without members has nothing to review.", "Add a member first.")
+        self._policy = view.policy
+        self._facts = Shipped(_planned(spark), view)
+        self._frames = Frames(view.policy, self._facts, small)
+        wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
         # Everything is handed to Spark here, so that the view may move on afterwards.
         self._asked = {
             kind: _asked(view.policy, kind) for kind in wanted if self._facts.count(kind) and self.actions(kind)
         }
-        self._framed = {kind: self._frames.frame(kind, tuple(asked)) for kind, asked in self._asked.items()}
         self._members = self._facts.member_names()
-        self._resources = self._facts.names(self._asked)
+        self._resources = self._facts.names(self._asked, inside)
+        self._framed = {kind: self._frames.frame(kind, tuple(asked)) for kind, asked in self._asked.items()}
+        if inside is not None:
+            only = self._resources.select("id")
+            self._framed = {kind: frame.join(only, "id", "left_semi") for kind, frame in self._framed.items()}
 
     def actions(self, kind: str) -> Sequence[str]:
         """The actions of a kind. The n-th is the n-th lowest bit of `actions` in `pairs`."""
@@ -52,10 +64,7 @@ class Review:
         members = self._members.select(F.col("number").alias("member"), F.col("uid").alias("who"))
         resources = self._resources.select(F.col("id").alias("resource"), F.col("uid").alias("what"))
         named = found.join(F.broadcast(members), "member").join(resources, "resource")
-        bits = self._spark.createDataFrame(
-            [(kind, action, 1 << n) for kind in self._asked for n, action in enumerate(self.actions(kind))],
-            "kind string, action string, bit bigint",
-        )
+        bits = self._facts.bits({kind: self.actions(kind) for kind in self._asked})
         each = named.join(F.broadcast(bits), "kind").where(F.col("actions").bitwiseAND(F.col("bit")) != 0)
         return each.select(F.col("who").alias("member"), F.col("what").alias("resource"), "kind", "action")
 
@@ -115,3 +124,13 @@ def _asked(policy: Policy, kind: str) -> dict[Expression, int]:
         expression = policy.relations[kind, action]
         asked[expression] = asked.get(expression, 0) | 1 << n
     return asked
+
+
+def _planned(spark: SparkSession) -> SparkSession:
+    """The same Spark with plans that stay as they are made: sizes are known beforehand here, and planning anew after
+    each of many small stages would take longer than all of them.
+    """
+    session = spark.newSession()
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    session.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
+    return session

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.access.decide.check import holders, mask_of
+from lakehold.access.decide.effects import sets_of
 from lakehold.access.decide.members import belonging, of_holder
-from lakehold.access.facts.view import View
-from lakehold.access.model.expressions import Holder, MemberIs
+from lakehold.access.decide.subjects import within
+from lakehold.access.facts.view import View, role_bit
+from lakehold.access.model.expressions import Expression, Holder, MemberIs
 from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.access.review.columns import Layout
 
@@ -66,11 +68,12 @@ class Shipped:
         if kind not in self._grants:
             view = self._view
             resources, subjects, roles, persons = [], [], [], []
+            local = [(role_bit(role), bit) for role, bit in self.role_bits(kind).items()]
             for resource in view.of_kind.get(kind) or ():
                 for subject, mask in (view.grants.get(resource) or {}).items():
                     resources.append(resource)
                     subjects.append(self._meant(subject, kind, resource))
-                    roles.append(mask)
+                    roles.append(sum(bit for role, bit in local if mask & role))
                     persons.append(view.kinds.get(subject) == MEMBER)
             self._grants[kind] = self._frame(
                 {
@@ -81,6 +84,10 @@ class Shipped:
                 }
             )
         return self._grants[kind]
+
+    def role_bits(self, kind: str) -> dict[str, int]:
+        """The bits of a kind's roles in `grants`: few for each kind, however many roles there are in all."""
+        return {role: 1 << n for n, role in enumerate(self._view.policy.kinds[kind].schema.roles)}
 
     def _meant(self, subject: int, kind: str, resource: int) -> int:
         """All means different people in different workspaces: there it is numbered by the root, negatively."""
@@ -122,6 +129,19 @@ class Shipped:
                 sets[resource] = sum(1 << view.members[member] for member in told)
         return self._sets(sets, "id", prefix)
 
+    def worked_out(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
+        """Relations of a kind that has few resources, worked out here: `id`, `block`, and `x<n>_*` for each."""
+        sets, view, layout = sets_of(self._view.policy), self._view, self.layout
+        tests = [sets.of(expression) for expression in asked]
+        rows = [
+            (resource, block, [word for members in found for word in layout.cut(members, block)])
+            for resource in view.of_kind.get(kind) or ()
+            for found in [[test(view, resource) for test in tests]]
+            for block in range(layout.blocks)
+        ]
+        names = [name for n in range(len(asked)) for name in layout.names(f"x{n}")]
+        return self._rows("id", rows, names)
+
     def holders(self, kind: str, holder: Holder) -> DataFrame:
         """For resources of a kind the member who holds the role there: `id`, `holder` as the member's number."""
         view, mask = self._view, mask_of(holder.role.roles)
@@ -137,9 +157,12 @@ class Shipped:
             }
         )
 
-    def names(self, kinds: Iterable[str]) -> DataFrame:
-        """The public ids of resources: `id`, `uid`."""
+    def names(self, kinds: Iterable[str], inside: str | None) -> DataFrame:
+        """The public ids of resources, all or those inside one: `id`, `uid`."""
         ids = [number for kind in kinds for number in self._view.of_kind.get(kind) or ()]
+        if inside is not None:
+            around = frozenset({self._view.uid(self._view.resource(inside))})
+            ids = [number for number in ids if within(self._view, number, around)]
         return self._frame(
             {"id": pa.array(ids, pa.int64()), "uid": pa.array([self._view.uid(n) for n in ids], pa.string())}
         )
@@ -154,6 +177,17 @@ class Shipped:
             }
         )
 
+    def bits(self, actions: Mapping[str, Sequence[str]]) -> DataFrame:
+        """Which bit stands for which action: `kind`, `action`, `bit`."""
+        lines = [(kind, action, 1 << n) for kind, named in actions.items() for n, action in enumerate(named)]
+        return self._frame(
+            {
+                "kind": pa.array([kind for kind, _, _ in lines], pa.string()),
+                "action": pa.array([action for _, action, _ in lines], pa.string()),
+                "bit": pa.array([bit for _, _, bit in lines], pa.int64()),
+            }
+        )
+
     def _sets(self, sets: dict[int, int], key: str, prefix: str) -> DataFrame:
         """Sets of members, one row for each block in which somebody is."""
         rows = [
@@ -162,11 +196,14 @@ class Shipped:
             for block in range(self.layout.blocks)
             if any(words := self.layout.cut(members, block))
         ]
+        return self._rows(key, rows, self.layout.names(prefix))
+
+    def _rows(self, key: str, rows: Sequence[tuple[int, int, list[int]]], names: Sequence[str]) -> DataFrame:
         data = {
             key: pa.array([number for number, _, _ in rows], pa.int64()),
             "block": pa.array([block for _, block, _ in rows], pa.int32()),
         }
-        for n, name in enumerate(self.layout.names(prefix)):
+        for n, name in enumerate(names):
             data[name] = pa.array([words[n] for _, _, words in rows], pa.int64())
         return self._frame(data)
 

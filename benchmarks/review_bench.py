@@ -1,0 +1,94 @@
+"""review: every member × every resource, computed by Spark, counted, and written as Parquet."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from benchmarks.facts import SOME, TENANT
+from benchmarks.figures import Figure
+from benchmarks.world import World
+from lakehold.access.review.review import Review
+from lakehold.access.session import Session
+
+TABLE = "lakehouse.table"
+_NOTE = "warm; local[2], heap of 1 GiB; facts handed to Spark each time"
+
+
+@contextmanager
+def spark() -> Iterator[SparkSession]:
+    """A Spark like that of a small installation."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("lakehold-bench")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.log.level", "ERROR")
+        .getOrCreate()
+    )
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def agree(world: World, session: SparkSession) -> None:
+    """The review counts what listings count."""
+    with world.databases["SQLite"].access.read(TENANT) as asked:
+        review = _review(session, asked)
+        number = asked.seen().members[asked.seen().member(SOME)]
+        bit = review.actions(TABLE).index("see")
+        pairs = review.pairs().where(f"kind = '{TABLE}' AND member = {number} AND (actions >> {bit}) & 1 = 1")
+        assert pairs.count() == len(asked.ids(SOME, "see", TABLE))
+
+
+def figures(world: World, session: SparkSession) -> Iterator[Figure]:
+    """Counted and written; beside them what Spark takes to make and write as many bare rows."""
+    yield Figure(
+        "review: 1,000 members × 100,000 resources, counted by kind and action",
+        lambda: _counted(world, session),
+        floor={"Spark: counting 100 million bare pairs": lambda: _bare(session)},
+        most=5.0,
+        note=_NOTE,
+    )
+    yield Figure(
+        "review: allowed pairs written as Parquet",
+        lambda: _written(world, session, world.folder / "review"),
+        most=30.0,
+        note=_NOTE,
+    )
+
+
+def _review(session: SparkSession, asked: Session) -> Review:
+    return asked.asking(lambda view: Review(session, view))
+
+
+def _counted(world: World, session: SparkSession) -> float:
+    with world.databases["SQLite"].access.read(TENANT) as asked:
+        start = time.perf_counter()
+        lines = _review(session, asked).counts().collect()
+        taken = time.perf_counter() - start
+    assert sum(line["pairs"] for line in lines) > 1_000_000
+    return taken
+
+
+def _written(world: World, session: SparkSession, folder: Path) -> float:
+    with world.databases["SQLite"].access.read(TENANT) as asked:
+        start = time.perf_counter()
+        _review(session, asked).pairs().write.mode("overwrite").parquet(str(folder))
+        return time.perf_counter() - start
+
+
+def _bare(session: SparkSession) -> float:
+    start = time.perf_counter()
+    members, resources = session.range(1_000), session.range(100_000)
+    assert resources.crossJoin(members.hint("broadcast")).selectExpr("sum(1)").collect()[0][0] == 100_000_000
+    return time.perf_counter() - start

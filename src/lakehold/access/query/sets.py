@@ -1,0 +1,112 @@
+"""The named sets of a statement: what is worked out once, and what is set apart so that nothing is nested deeply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from lakehold.access.model.expressions import Step
+from lakehold.access.model.policy import MEMBER, MEMBER_OF
+from lakehold.access.query.terms import Term, edge_names, in_words, literal
+
+UNLIMITED = 1_000
+
+
+class Sets:
+    """Those of one statement. After `deepest` subqueries inside each other, the next one is set apart."""
+
+    def __init__(self, bind: Callable[[str], str], deepest: int) -> None:
+        self.bind = bind
+        self.me = Term(bind("me"), fixed=True)
+        self._deepest = deepest
+        self._depth = 0
+        self._numbers = count(1)
+        self._sets: dict[object, tuple[str, str]] = {}
+
+    def alias(self) -> str:
+        """A name that the statement does not use yet."""
+        return f"t{next(self._numbers)}"
+
+    def set_once(self, key: object, write: Callable[[], str]) -> str:
+        """A subquery of ids that does not vary from row to row, and so is worked out once."""
+        return f"SELECT id FROM {self.named(key, write)}"
+
+    def named(self, key: object, write: Callable[[], str]) -> str:
+        """The name of the set of this key, which is written when it is first asked for."""
+        if key not in self._sets:
+            depth, self._depth = self._depth, 0
+            query = write()
+            self._depth = depth
+            self._sets[key] = (f"s{len(self._sets) + 1}", query)
+        return self._sets[key][0]
+
+    def statement(self, query: str) -> str:
+        """The query with the sets that it uses. `me` are the asker and their groups."""
+        groups = self.edge_ahead(f"{MEMBER}.{MEMBER_OF}", self.me.sql)
+        sets = [("me", f"SELECT {self.me.sql} AS id UNION ALL {groups}"), *self._sets.values()]
+        return "WITH " + ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in sets) + f" {query}"
+
+    def live(self, alias: str) -> str:
+        """The fact holds at the moment of the question."""
+        return f"{alias}.since <= {self.bind('at')} AND {alias}.until > {self.bind('at')}"
+
+    def edge_ahead(self, name: str, source: str) -> str:
+        """The ids at the end of an edge."""
+        e = self.alias()
+        return (
+            f"SELECT {e}.target_id AS id FROM access_edge {e} WHERE {e}.source_id = {source}"
+            f" AND {e}.name = {literal(name)} AND {self.live(e)}"
+        )
+
+    def all_of(self, kind: str, alias: str) -> str:
+        """The condition on a row of `resource` that it is of the kind, and there."""
+        return f"{alias}.tenant_id = {self.bind('tenant')} AND {alias}.kind = {literal(kind)} AND {self.live(alias)}"
+
+    # Depth
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether anything is set apart at all."""
+        return self._deepest < UNLIMITED
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the next subquery is set apart."""
+        return self._depth >= self._deepest
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Inside one more subquery."""
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    # Pairs of a member and a resource, for which something is worked out beforehand
+
+    def pairs_at(self, resource: Term) -> str:
+        """Those who are asked here: all members, if the resource is fixed and nothing else is known."""
+        if resource.pairs or not resource.fixed:
+            return resource.pairs
+        p = self.alias()
+        return self.named(
+            ("members at", resource.sql),
+            lambda: (
+                f"SELECT {p}.id AS member_id, {resource.sql} AS id FROM resource {p} WHERE {self.all_of(MEMBER, p)}"
+            ),
+        )
+
+    def pairs_along(self, step: Step, kind: str, resource: Term) -> str:
+        """The same members at the ends of an edge."""
+        start = self.pairs_at(resource) if self.is_cut else ""
+        if not start:
+            return ""
+        d, e = self.alias(), self.alias()
+        near, far = ("target_id", "source_id") if step.back else ("source_id", "target_id")
+        return self.named(
+            ("along", step, kind, start),
+            lambda: (
+                f"SELECT DISTINCT {d}.member_id, {e}.{far} AS id FROM {start} {d} JOIN access_edge {e}"
+                f" ON {e}.{near} = {d}.id AND {e}.name {in_words(edge_names(step, kind))} AND {self.live(e)}"
+            ),
+        )

@@ -1,0 +1,146 @@
+"""Any moment can be asked for: as_of says what check said then, and what it will say if nothing changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from lakehold.access.access import Access
+from lakehold.access.facts.records import Add, Adopt, Change, Remove
+from lakehold.access.questions import Questions
+from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.database import Database
+from tests.clock import StoppedClock
+from tests.laws.asking import Question, allowed, members, of_kind
+from tests.laws.budget import examples
+from tests.laws.databases import Company, written
+from tests.laws.facts import MEMBER_OF, Case, Possible, shipped_cases
+from tests.laws.models import random_cases, revisions
+
+CASES = [st.tuples(shipped_cases(), st.just("")), st.tuples(random_cases(), st.just("")), revisions()]
+ALL_CASES = pytest.mark.parametrize("kind_of_case", CASES, ids=["shipped", "random", "revised"])
+FAR = 40
+
+
+class Made(NamedTuple):
+    """A change, in how many seconds it begins, and after how many more it ends."""
+
+    change: Change
+    begins: int = 0
+    lasts: int | None = None
+
+
+class Step(NamedTuple):
+    """What happens together, some seconds after the step before."""
+
+    pause: int
+    made: tuple[Made, ...]
+
+
+@st.composite
+def histories(draw: st.DrawFn, case: Case, other: str) -> list[Step]:
+    """Facts that begin and end, now and later; and perhaps another model."""
+    possible = Possible(case.policy, case.things)
+    groups = [
+        possible.grants(lambda _kind: True),
+        possible.attributes(),
+        possible.edges(MEMBER_OF.__eq__),
+        possible.edges(lambda edge: edge not in {MEMBER_OF, "tenant"}),
+    ]
+    # Few facts, so that the same ones come again.
+    facts = [fact for group in groups if group for fact in draw(st.lists(st.sampled_from(group), max_size=4))]
+    kinds: list[st.SearchStrategy[Made]] = [st.just(Made(Adopt(other)))] if other else []
+    if facts:
+        later, lasting = st.integers(0, FAR) | st.just(0), st.none() | st.integers(1, FAR)
+        kinds.append(st.builds(Made, st.sampled_from(facts).map(Add), later, lasting))
+    ending = [fact for fact in facts if not possible.stays(fact)]
+    if ending:
+        kinds.append(st.builds(Made, st.sampled_from(ending).map(Remove), st.integers(0, FAR) | st.just(0), st.none()))
+    made = st.lists(st.one_of(kinds), max_size=4).map(tuple) if kinds else st.just(())
+    return draw(st.lists(st.builds(Step, st.integers(1, FAR), made), max_size=5))
+
+
+@ALL_CASES
+@examples(12)
+@given(data=st.data())
+def test_as_of_says_what_check_said_then(
+    shared: Database, kind_of_case: st.SearchStrategy[tuple[Case, str]], data: st.DataObject
+) -> None:
+    case, other = data.draw(kind_of_case)
+    clock = StoppedClock()
+    company = written(shared, case, clock)
+    said: dict[Moment, set[Question]] = {}
+    steps = data.draw(histories(case, other))
+    watching = company.again(clock)
+    for step in steps:
+        clock.pass_by(step.pause)
+        make(company, step, clock)
+        said[clock()] = look(company, watching, clock)
+        clock.pass_by(0.5)
+        said[clock()] = look(company, company.access, clock)
+    with company.access.read(company.tenant) as session:
+        for moment, answers in said.items():
+            note(f"{(moment - session.at) / SECOND} s from now")
+            assert allowed(session.as_of(moment).seen()) == answers
+            assert_listed(session.as_of(moment))
+
+
+@ALL_CASES
+@examples(12)
+@given(data=st.data())
+def test_as_of_says_what_check_will_say(
+    shared: Database, kind_of_case: st.SearchStrategy[tuple[Case, str]], data: st.DataObject
+) -> None:
+    case, other = data.draw(kind_of_case)
+    clock = StoppedClock()
+    company = written(shared, case, clock)
+    for step in data.draw(histories(case, other)):
+        clock.pass_by(step.pause)
+        make(company, step, clock)
+    with company.access.read(company.tenant) as session:
+        ahead = sorted(data.draw(st.sets(st.integers(0, 2 * FAR), min_size=1, max_size=6)))
+        foreseen = {clock() + seconds * SECOND: set[Question]() for seconds in ahead}
+        for moment in foreseen:
+            foreseen[moment] = allowed(session.as_of(moment).seen())
+            assert_listed(session.as_of(moment))
+    for moment, answers in foreseen.items():
+        clock.at = moment
+        assert look(company, company.access, clock) == answers
+
+
+def make(company: Company, step: Step, clock: StoppedClock) -> None:
+    """Make the changes of a step in one transaction."""
+    note(f"{clock() / SECOND}: {step}")
+    with company.access.write(company.tenant) as session:
+        for change, begins, lasts in step.made:
+            since = None if isinstance(change, Adopt) else clock() + begins * SECOND
+            until = None if since is None or lasts is None else since + lasts * SECOND
+            session.store.make(company.told(change), since=since, until=until)
+
+
+def look(company: Company, access: Access, clock: StoppedClock) -> set[Question]:
+    """What is allowed now: the same for a process that has been watching and for one that has just begun."""
+    with access.read(company.tenant) as session:
+        assert session.at == clock()
+        watched = allowed(session.seen())
+        assert_listed(session)
+        assert allowed(session.as_of(clock()).seen()) == watched
+    with company.again(clock).read(company.tenant) as session:
+        assert allowed(session.seen()) == watched
+    return watched
+
+
+def assert_listed(asked: Questions) -> None:
+    """The database agrees, for one action of each kind."""
+    view = asked.seen()
+    for kind in view.policy.kinds.values():
+        there = of_kind(view, kind.id)
+        for action in kind.schema.actions[:1] if there else ():
+            for member in members(view)[:2]:
+                may = {uid for uid in there if asked.check(member, action, uid)}
+                assert {item.uid for item in asked.list(member, action, kind.id).items} == may
+            for uid in there[:1]:
+                assert set(asked.who(action, uid)) == {m for m in members(view) if asked.check(m, action, uid)}
