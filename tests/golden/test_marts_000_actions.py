@@ -70,6 +70,15 @@ def test_use_links_a_destination_to_a_report() -> None:
     assert sales.may_add(Edge("destination", "weekly", "bucket"))
 
 
+def test_use_links_a_data_mart_to_a_report() -> None:
+    """000 Actions | Use: a Report is moved to another Data Mart with use on that one."""
+    sales = Sales(BU).owns("weekly")
+    sales.add("marts.data_mart", "returns", project="sales")
+    assert not sales.may_add(Edge("data_mart", "weekly", "returns"))
+    sales.set("returns", shared_for_reporting=True)
+    assert sales.may_add(Edge("data_mart", "weekly", "returns"))
+
+
 def test_edit_modifies_the_configuration() -> None:
     """000 Actions | Edit: use alone does not change what a Data Mart is made of."""
     sales = Sales(TU).shared("orders", REPORTING)

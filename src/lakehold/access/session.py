@@ -15,6 +15,9 @@ from lakehold.access.questions import Questions
 from lakehold.kit.clock import Moment, moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ForbiddenError
+from lakehold.ledger.changes import last_made
+
+_FORGOTTEN = -1
 
 
 class Session(Questions):
@@ -26,10 +29,9 @@ class Session(Questions):
         self._index = index
         with index.lock:
             self.seq = index.catch_up(transaction, at)
-            self.at = at if index.seq > self.seq else max(at, index.time)
-            self._version = index.version_at(self.seq, self.at)
-        # Longer ago than the index remembers: read once more, for this transaction alone.
-        self._past = view_at(transaction, self.tenant, self.at) if self._version is None else None
+            pinned = index.pin(self.seq, at)
+        self._version, self.at = pinned or (_FORGOTTEN, max(at, last_made(transaction, self.tenant)))
+        self._past: View | None = None
         self._undone: tuple[int, View] | None = None
         self._overlay = Overlay(self._committed)
         self._store: Store | None = None
@@ -51,8 +53,13 @@ class Session(Questions):
         """The committed facts at this transaction's number, whatever the index has seen since."""
         if self._past is not None:
             return self._past
-        if self._version is None or self._version == self._index.version:
+        if self._version == self._index.version:
             return self._index
+        if self._version == _FORGOTTEN or not self._index.remembers(self._version):
+            # Longer ago than the index remembers: read once more, for this transaction alone, its own changes too.
+            self._past = view_at(self.transaction, self.tenant, self.at)
+            self._overlay.forget()
+            return self._past
         if self._undone is None or self._undone[0] != self._index.version:
             self._undone = (self._index.version, self._index.undone_to(self._version))
         return self._undone[1]

@@ -57,6 +57,15 @@ def head(transaction: Transaction, tenant: int) -> int:
     return int(found or 0)
 
 
+def last_made(transaction: Transaction, tenant: int) -> Moment:
+    """When the last change that this transaction sees was made, by the clock of who made it."""
+    found = transaction.connection.execute(
+        sa.text("SELECT max(made_at) FROM change WHERE tenant_id = :tenant AND seq = :seq"),
+        {"tenant": tenant, "seq": head(transaction, tenant)},
+    ).scalar()
+    return int(found or 0)
+
+
 def append(transaction: Transaction, tenant: int, made_at: Moment, entries: Sequence[Entry]) -> int:
     """Number the entries. Called as the last thing before the commit."""
     if transaction.dialect == "postgresql":

@@ -33,6 +33,8 @@ class _Batch:
     seq: int
     time: Moment
     openings: Sequence[Opening]
+    logged: bool
+    """Whether it is the log's, or only what time brought."""
 
 
 class Index(View):
@@ -53,13 +55,16 @@ class Index(View):
             if span.since <= at:
                 self.open(span.row)
             if span.since > at or span.until < FOREVER:
-                self._plan(span)
+                self._plan(span, at)
         self.touch()
+        self._loaded = _Batch(self.version, seq, at, (), logged=True)
 
     @classmethod
     def load(cls, transaction: Transaction, tenant: int, at: Moment) -> Index:
         """Read everything that holds, or will."""
         seq = changes.head(transaction, tenant)
+        # A clock that lags behind the one that wrote must not hide what was written.
+        at = max(at, changes.last_made(transaction, tenant))
         return cls(tenant, seq, at, all_rows(transaction, tenant, at))
 
     # Moving forward
@@ -70,7 +75,7 @@ class Index(View):
         if seen > self.seq:
             self._replay(transaction, changes.since(transaction, self.tenant, self.seq), at)
         elif self._agenda and self._agenda[0][0] <= at:
-            self._step(self.seq, self._due(at), max(self.time, at))
+            self._step(self.seq, self._due(at), max(self.time, at), logged=False)
         return seen
 
     def _replay(self, transaction: Transaction, logged: Sequence[changes.Logged], at: Moment) -> None:
@@ -88,7 +93,7 @@ class Index(View):
             for line in lines:
                 row, since = known[line.entry.fact][line.entry.fact_id]
                 openings.extend(self._moved(line.entry, row, since, moment))
-            self._step(seq, openings, moment)
+            self._step(seq, openings, moment, logged=True)
 
     def _moved(self, entry: changes.Entry, row: Row, since: Moment, moment: Moment) -> Iterable[Opening]:
         key = (entry.fact, entry.fact_id)
@@ -96,14 +101,15 @@ class Index(View):
         after = since <= moment < entry.until
         self._planned.pop(key, None)
         if moment < entry.until and (since > moment or entry.until < FOREVER):
-            self._plan(Spanned(key, row, since, entry.until))
+            self._plan(Spanned(key, row, since, entry.until), moment)
         if before != after:
             yield after, row
 
-    def _plan(self, span: Spanned) -> None:
+    def _plan(self, span: Spanned, at: Moment) -> None:
+        """Remember what begins or ends after this moment, up to which all is done already."""
         self._planned[span.key] = span
         for moment in (span.since, span.until):
-            if self.time < moment < FOREVER:
+            if at < moment < FOREVER:
                 heapq.heappush(self._agenda, (moment, span.key))
 
     def _due(self, at: Moment) -> list[Opening]:
@@ -123,23 +129,29 @@ class Index(View):
                 del self._planned[key]
         return openings
 
-    def _step(self, seq: int, openings: Sequence[Opening], moment: Moment) -> None:
+    def _step(self, seq: int, openings: Sequence[Opening], moment: Moment, *, logged: bool) -> None:
         for opens, row in openings:
             (self.open if opens else self.close)(row)
         self.seq, self.time = seq, moment
         self.touch()
-        self._journal.append(_Batch(self.version, seq, moment, tuple(openings)))
+        self._journal.append(_Batch(self.version, seq, moment, tuple(openings), logged))
 
     # Looking back
 
-    def version_at(self, seq: int, at: Moment) -> int | None:
-        """The last version at or before this number and moment; None if it is no longer remembered."""
-        version = self.version
-        for batch in reversed(self._journal):
-            if batch.seq <= seq and batch.time <= at:
-                return batch.version
-            version = batch.version - 1
-        return version if len(self._journal) < _JOURNAL else None
+    def pin(self, seq: int, at: Moment) -> tuple[int, Moment] | None:
+        """The version for a transaction that sees this number, and the moment at which it reads: not before what it
+        sees was made. None if that is no longer remembered, or was before the index was loaded.
+        """
+        if seq == self.seq:
+            return self.version, max(at, self.time)
+        for batch in (*reversed(self._journal), *((self._loaded,) if self.remembers(self._loaded.version) else ())):
+            if batch.seq <= seq and (batch.logged or batch.time <= at):
+                return batch.version, max(at, batch.time)
+        return None
+
+    def remembers(self, version: int) -> bool:
+        """Whether all that has changed since this version can be undone."""
+        return not self._journal or self._journal[0].version <= version + 1
 
     def undone_to(self, version: int) -> View:
         """The facts as they were at an earlier version."""

@@ -26,6 +26,11 @@ class Overlay:
         """The fact no longer holds in this transaction."""
         self._openings.append((False, row))
 
+    def forget(self) -> None:
+        """All changes so far are in the view below from now on."""
+        self._openings.clear()
+        self._view, self._applied = None, 0
+
     @property
     def view(self) -> View:
         """The facts as this transaction sees them now."""

@@ -42,7 +42,8 @@ class Frames:
         self._policy = policy
         self._facts = facts
         self._small = small
-        self._known: dict[object, DataFrame] = {}
+        self._known: dict[tuple[str, tuple[Expression, ...]], DataFrame] = {}
+        self._holding: dict[tuple[str, Holder], DataFrame] = {}
 
     def frame(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
         """`id`, `block`, and for the n-th expression the set `x<n>_*` of those in the block for whom it holds."""
@@ -50,23 +51,32 @@ class Frames:
 
     def kept(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
         """The same for others to join: worked out once, so that no plan is written into another."""
-        key = (kind, tuple(asked))
-        if key not in self._known:
-            small = self.is_small(kind)
-            self._known[key] = (
-                self._facts.worked_out(kind, asked) if small else self.frame(kind, asked).localCheckpoint()
-            )
-        return self._known[key]
+        for (known_kind, known), frame in self._known.items():
+            if known_kind == kind and set(asked) <= set(known):
+                return self._chosen(frame, [known.index(expression) for expression in asked])
+        small = self.is_small(kind)
+        frame = self._facts.worked_out(kind, asked) if small else self.frame(kind, asked).localCheckpoint()
+        self._known[kind, tuple(asked)] = frame
+        return frame
+
+    def _chosen(self, frame: DataFrame, places: Sequence[int]) -> DataFrame:
+        """Some of a frame's sets, numbered anew."""
+        names = self._facts.layout.names
+        sets = [
+            F.col(old).alias(new)
+            for n, place in enumerate(places)
+            for old, new in zip(names(f"x{place}"), names(f"x{n}"), strict=True)
+        ]
+        return frame.select("id", "block", *sets)
 
     def holding(self, kind: str, holder: Holder) -> DataFrame:
         """The resources of a kind for which the question holds for the person who holds the role: `id`."""
-        key = ("holding", kind, holder)
-        if key not in self._known:
+        if (kind, holder) not in self._holding:
             asked = self.kept(kind, (holder.question,)).join(self._facts.holders(kind, holder), "id")
             layout = self._facts.layout
             held = asked.where(layout.has(layout.columns("x0"), F.col("holder")))
-            self._known[key] = held.select("id").distinct()
-        return self._known[key]
+            self._holding[kind, holder] = held.select("id").distinct()
+        return self._holding[kind, holder]
 
     def is_small(self, kind: str) -> bool:
         """Whether a kind has few resources."""
@@ -152,13 +162,20 @@ class _Kind:
                 case Holder():
                     held = self._frames.holding(self._kind, leaf).withColumn(name, F.lit(True))
                     wide = self._left(wide, held, "id")
-                case Some(items, then) if self._plain_step(leaf) is None or not self._is_one(items[0].step):
-                    wide = self._left(wide, self._aggregated(items, dict(then), name, every=False))
-                case Every(items, then):
-                    wide = self._left(wide, self._aggregated(items, dict(then), name, every=True))
                 case _:
                     pass
+        for items, leaves in self._by_items().items():
+            wide = self._left(wide, self._aggregated(items, leaves))
         return wide
+
+    def _by_items(self) -> dict[tuple[Item, ...], list[tuple[Some | Every, str]]]:
+        """What is asked of several, together with what else is asked of the same ones."""
+        found: dict[tuple[Item, ...], list[tuple[Some | Every, str]]] = {}
+        for leaf, name in self._leaves.items():
+            step = self._plain_step(leaf)
+            if isinstance(leaf, Some | Every) and not (step is not None and self._is_one(step)):
+                found.setdefault(leaf.items, []).append((leaf, name))
+        return found
 
     def _left(self, wide: DataFrame, other: DataFrame, *keys: str) -> DataFrame:
         sent = F.broadcast(other) if self._frames.is_small(self._kind) else other
@@ -214,15 +231,17 @@ class _Kind:
         frames = [self._frames.kept(kind, [then[kind] for then in asked]) for kind in kinds]
         return reduce(DataFrame.unionByName, frames)
 
-    def _aggregated(self, items: Sequence[Item], then: dict[str, Expression], name: str, *, every: bool) -> DataFrame:
+    def _aggregated(self, items: Sequence[Item], leaves: Sequence[tuple[Some | Every, str]]) -> DataFrame:
         pairs = reduce(DataFrame.unionByName, (self._pairs(item) for item in items)).distinct()
         kinds = dict.fromkeys(
             kind for item in items for step in (item.step, item.otherwise) if step for kind in step.kinds
         )
-        there = self._ends(kinds, [then]).withColumnRenamed("id", "end")
-        met = pairs.join(there, "end")
-        how = F.bit_and if every else F.bit_or
-        return met.groupBy("id", "block").agg(*self._layout.aggregated(how, self._layout.columns("x0"), name))
+        there = self._ends(kinds, [dict(leaf.then) for leaf, _ in leaves]).withColumnRenamed("id", "end")
+        sums: list[Column] = []
+        for n, (leaf, name) in enumerate(leaves):
+            how = F.bit_and if isinstance(leaf, Every) else F.bit_or
+            sums.extend(self._layout.aggregated(how, self._layout.columns(f"x{n}"), name))
+        return pairs.join(there, "end").groupBy("id", "block").agg(*sums)
 
     def _pairs(self, item: Item) -> DataFrame:
         """From each resource to those that the item counts: `id`, `end`."""

@@ -39,7 +39,10 @@ class Review:
         wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
         # Everything is handed to Spark here, so that the view may move on afterwards.
         self._asked = {
-            kind: _asked(view.policy, kind) for kind in wanted if self._facts.count(kind) and self.actions(kind)
+            kind: _asked(view.policy, kind)
+            # Those declared later ask more of the others: what they have asked serves the rest.
+            for kind in reversed(list(wanted))
+            if self._facts.count(kind) and self.actions(kind)
         }
         self._members = self._facts.member_names()
         self._resources = self._facts.names(self._asked, inside)
