@@ -60,7 +60,17 @@ def server() -> Iterator[Server]:
             shutil.chown(folder, user)
         _run([found / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync"], user, folder)
         options = " ".join(f"-c {setting}" for setting in (*_SETTINGS, f"port={port}"))
-        control = [found / "pg_ctl", "-D", data, "-w", "-t", str(_PATIENCE), "-l", folder / "log", "-s"]
+        control: list[str | Path] = [
+            found / "pg_ctl",
+            "-D",
+            data,
+            "-w",
+            "-t",
+            str(_PATIENCE),
+            "-l",
+            folder / "log",
+            "-s",
+        ]
         _run([*control, "-o", f"{options} -c unix_socket_directories={folder}", "start"], user, folder)
         try:
             yield Server(port)

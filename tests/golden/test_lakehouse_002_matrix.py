@@ -57,6 +57,24 @@ def test_level_on_every_table_of_a_pipeline(kind: str, column: str, expected: se
     assert with_level(LEVELS[column], "orders", "items", "files").actions("mia", kind) == expected
 
 
+@rows("column expected", (case[:1] + case[2:] for case in matrix() if case[1] == "layer" and case[2] in LEVELS))
+def test_level_on_a_layer_with_nothing_in_it(column: str, expected: set[str]) -> None:
+    world = lakehouse()
+    world.add("lakehouse.layer", "silver", lakehouse="lh")
+    world.grant("mia", LEVELS[column], "silver")
+    assert world.actions("mia", "silver") == expected
+
+
+@rows("who", ((f"002 matrix | lakehouse with nothing in it | {who}", who) for who in ("admin", "owner")))
+def test_a_lakehouse_with_nothing_in_it(who: str) -> None:
+    world = lakehouse()
+    world.add("lakehouse.lakehouse", "pond", tenant="acme")
+    assert world.actions(who, "pond") == {
+        *("see", "execute_query", "save_query"),
+        *("create_layer", "see_all_layers", "see_settings", "manage_members", "manage_groups"),
+    }
+
+
 @rows("kind", ((f"002 matrix | {kind} | no level", kind) for kind in ("layer", "table", "volume", *PIPELINES)))
 def test_no_level_no_sight(kind: str) -> None:
     assert lakehouse().actions("mia", AT.get(kind, kind)) == set()

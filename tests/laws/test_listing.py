@@ -54,7 +54,7 @@ def tactics(small: int, driven: bool | None) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(listing, "SMALL", small))
         if driven is not None:
-            stack.enter_context(mock.patch.object(listing.Listing, "_are_few", lambda *_: driven))
+            stack.enter_context(mock.patch.object(listing.Listing, "_are_few", return_value=driven))
         yield
 
 

@@ -63,7 +63,8 @@ def test_a_narrowed_token_gives_nothing_away(kind_of_case: st.SearchStrategy[Cas
     decisions, possible = Decisions(view), Possible(case.policy, case.things)
     given_away = [Add(fact) for fact in possible.grants(lambda _kind: True)]
     taken = [Remove(fact) for fact in facts(view) if isinstance(fact, Grant) and not possible.stays(fact)]
-    for change in (*given_away, *taken):
+    changes: list[Add | Remove] = [*given_away, *taken]
+    for change in changes:
         assert isinstance(change.fact, Grant)
         passes = decisions.check_change(token, change)
         gives = decisions.check(token, "give", change.fact.resource, role=change.fact.role)

@@ -1,0 +1,202 @@
+"""A session answers at one number and one moment, whatever others commit meanwhile, and sees its own changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+
+import pytest
+
+from lakehold.access.access import Access
+from lakehold.access.facts import index
+from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import NotFoundError
+from lakehold.workspaces import models
+from tests.access.lake import ACME, TABLE, VIEWER, give, may, may_now, take
+from tests.clock import StoppedClock
+from tests.laws.asking import allowed, facts
+
+
+class RollbackError(Exception):
+    """Ends a transaction that shall leave nothing behind."""
+
+
+def here(work: Callable[[], object]) -> None:
+    work()
+
+
+def in_another_thread(work: Callable[[], object]) -> None:
+    thread = Thread(target=work)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+ANYWHERE = pytest.mark.parametrize("somewhere", [here, in_another_thread])
+
+
+@ANYWHERE
+def test_a_reader_keeps_its_answer_when_another_commits(
+    access: Access, somewhere: Callable[[Callable[[], object]], None]
+) -> None:
+    give(access)
+    with access.read(ACME) as reader:
+        assert may(reader)
+        somewhere(lambda: take(access))
+        assert may(reader)
+        somewhere(lambda: may_now(access))
+        assert access._indexes[reader.tenant].seq > reader.seq
+        assert may(reader)
+    assert not may_now(access)
+
+
+@ANYWHERE
+def test_a_reader_that_has_not_asked_yet_reads_what_it_began_with(
+    access: Access, somewhere: Callable[[Callable[[], object]], None]
+) -> None:
+    with access.read(ACME) as reader:
+        somewhere(lambda: give(access))
+        somewhere(lambda: may_now(access))
+        assert not may(reader)
+        somewhere(lambda: take(access))
+        somewhere(lambda: may_now(access))
+        assert not may(reader)
+    give(access)
+    assert may_now(access)
+
+
+def test_a_transaction_that_began_before_the_index_was_loaded(access: Access, clock: StoppedClock) -> None:
+    another = Access(access.database, clock)
+    with access.database.read() as transaction:
+        transaction.connection.exec_driver_sql("SELECT count(*) FROM change").scalar()
+        give(access)
+        assert may_now(another)
+        session = another.session(transaction, ACME)
+        assert not may(session)
+        take(access)
+        assert not may_now(another)
+        assert not may(session)
+
+
+def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: Access, clock: StoppedClock) -> None:
+    give(access)
+    with access.write(ACME) as session:
+        session.store.add(Attribute(ACME, "plan", "growth"))
+    with access.read(ACME) as reader:
+        before = facts(reader.seen()), allowed(reader.seen())
+        clock.pass_by(1)
+        with access.write(ACME) as session:
+            store = session.store
+            store.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lake"})
+            store.create(TABLE, "New", uid="new", edges={"layer": "silver"})
+            store.add(Edge("layer", "orders", "silver"))
+            store.add(Edge("member_of", "bob", "makers"))
+            store.add(Attribute(ACME, "plan", "starter"))
+            store.add(Grant("makers", "editor", "bronze"))
+            store.remove(VIEWER)
+        with access.write(ACME) as session:
+            lakehouse = next(model for model in models() if model.name == "lakehouse")
+            rule = "{who: editor, may: [edit, write, rollback]}"
+            assert rule in lakehouse.source
+            session.store.make(Adopt(lakehouse.source.replace(rule, "{who: viewer, may: [edit, write, rollback]}")))
+        with access.read(ACME) as newer:
+            assert newer.check("bob", "edit", "orders") != reader.check("bob", "edit", "orders")
+            after = facts(newer.seen()), allowed(newer.seen())
+        assert (facts(reader.seen()), allowed(reader.seen())) == before
+        assert may(reader)
+        with pytest.raises(NotFoundError):
+            reader.check("bob", "see", "new")
+        assert reader.list("dee", "see", TABLE).items[0].uid == "orders"
+    with access.read(ACME) as newer:
+        assert (facts(newer.seen()), allowed(newer.seen())) == after != before
+
+
+def test_more_changes_than_the_index_remembers(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_JOURNAL", 3)
+    another = Access(access.database, access.clock)
+    give(access)
+    assert may_now(another)
+    with another.read(ACME) as reader, another.database.read() as transaction:
+        transaction.connection.exec_driver_sql("SELECT count(*) FROM change").scalar()
+        for change in (take, give, take, give, take):
+            change(another)
+            assert may_now(another) == (change is give)
+        assert may(reader)
+        assert may(another.session(transaction, ACME))
+        assert reader.explain("bob", "see", "orders").allowed
+    assert not may_now(another)
+
+
+def test_a_session_lasts_longer_than_a_grant(access: Access, clock: StoppedClock) -> None:
+    with access.write(ACME) as session:
+        session.store.add(VIEWER, until=clock() + 10 * SECOND)
+    with access.read(ACME) as reader:
+        assert may(reader)
+        clock.pass_by(10)
+        assert may(reader)
+        assert not may_now(access)
+        assert may(reader)
+    assert not may_now(access)
+
+
+def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: Access, clock: StoppedClock) -> None:
+    assert not may_now(access)
+    clock.pass_by(5)
+    with access.write(ACME) as session:
+        session.store.add(VIEWER, until=clock() + 10 * SECOND)
+    clock.pass_by(1)
+    assert may_now(access)
+    clock.pass_by(1)
+    assert may_now(access)
+    clock.pass_by(10)
+    assert not may_now(access)
+
+
+def test_own_changes_are_seen_at_once_and_by_nobody_else(access: Access) -> None:
+    with access.read(ACME) as other:
+        with suppress(RollbackError), access.write(ACME) as session:
+            session.store.add(VIEWER)
+            assert may(session)
+            assert not may(other)
+            assert not may_now(access)
+            session.store.remove(VIEWER)
+            assert not may(session)
+            session.store.add(VIEWER)
+            raise RollbackError
+        assert not may(other)
+    assert not may_now(access)
+    assert not may_now(Access(access.database, access.clock))
+
+
+def test_what_a_transaction_makes_is_gone_with_it(access: Access) -> None:
+    with access.read(ACME) as session:
+        before = facts(session.seen())
+    with suppress(RollbackError), access.write(ACME) as session:
+        session.store.create(TABLE, "New", uid="new", edges={"layer": "bronze"})
+        session.store.add(Grant("bob", "editor", "new"))
+        session.store.delete("orders")
+        assert may(session, action="edit", resource="new")
+        assert session.list("dee", "see", TABLE).items[0].uid == "new"
+        raise RollbackError
+    with access.read(ACME) as session:
+        assert facts(session.seen()) == before
+        with pytest.raises(NotFoundError):
+            session.check("bob", "edit", "new")
+        with pytest.raises(NotFoundError):
+            session.who("edit", "new")
+
+
+def test_rows_of_a_what_if_are_of_the_moment_at_which_it_was_asked(access: Access) -> None:
+    with access.read(ACME) as session:
+        effects = session.what_if([])
+        assert not list(effects.rows())
+    with access.read(ACME) as reader:
+        effects = reader.what_if([Add(VIEWER)])
+        expected = {("bob", row.action, row.resource, True) for row in reader.what_if([Add(VIEWER)]).rows()}
+        with access.write(ACME) as session:
+            session.store.delete("ann")
+        may_now(access)
+        assert set(effects.rows()) == expected
+        assert ("bob", "read", "orders", True) in expected
