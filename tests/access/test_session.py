@@ -8,15 +8,62 @@ from threading import Thread
 
 import pytest
 
-from lakehold.access.access import Access
+from lakehold.access import Access
 from lakehold.access.facts import index
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant
+from lakehold.access.questions import Questions
 from lakehold.kit.clock import SECOND
+from lakehold.kit.database import Database
 from lakehold.kit.errors import NotFoundError
 from lakehold.workspaces import models
-from tests.access.lake import ACME, TABLE, VIEWER, give, may, may_now, take
+from tests.access.company import BOB_SEES, TENANT, founded
 from tests.clock import StoppedClock
 from tests.laws.asking import allowed, facts
+
+TABLE = "lakehouse.table"
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+@pytest.fixture
+def access(database: Database, clock: StoppedClock) -> Access:
+    """Ann, Bob and the Makers, and one table on which Bob holds nothing."""
+    access = founded(database, clock)
+    with access.write(TENANT) as session:
+        session.store.create("tenant.group", "Makers", uid="makers", edges={"tenant": TENANT})
+        session.store.create("tenant.member", "Cyd", uid="cyd", edges={"tenant": TENANT})
+    clock.pass_by(1)
+    return access
+
+
+def may(asked: Questions, action: str = "see", resource: str = "orders") -> bool:
+    """Whether bob may, by check, list, ids and who alike."""
+    answers = {
+        asked.check("bob", action, resource),
+        resource in {item.uid for item in asked.list("bob", action, TABLE).items},
+        asked.seen().resource(resource) in asked.ids("bob", action, TABLE),
+        "bob" in asked.who(action, resource),
+    }
+    assert len(answers) == 1
+    return answers.pop()
+
+
+def may_now(access: Access) -> bool:
+    with access.read(TENANT) as session:
+        return may(session)
+
+
+def give(access: Access) -> None:
+    with access.write(TENANT) as session:
+        session.store.add(BOB_SEES)
+
+
+def take(access: Access) -> None:
+    with access.write(TENANT) as session:
+        session.store.remove(BOB_SEES)
 
 
 class RollbackError(Exception):
@@ -42,7 +89,7 @@ def test_a_reader_keeps_its_answer_when_another_commits(
     access: Access, somewhere: Callable[[Callable[[], object]], None]
 ) -> None:
     give(access)
-    with access.read(ACME) as reader:
+    with access.read(TENANT) as reader:
         assert may(reader)
         somewhere(lambda: take(access))
         assert may(reader)
@@ -56,7 +103,7 @@ def test_a_reader_keeps_its_answer_when_another_commits(
 def test_a_reader_that_has_not_asked_yet_reads_what_it_began_with(
     access: Access, somewhere: Callable[[Callable[[], object]], None]
 ) -> None:
-    with access.read(ACME) as reader:
+    with access.read(TENANT) as reader:
         somewhere(lambda: give(access))
         somewhere(lambda: may_now(access))
         assert not may(reader)
@@ -73,7 +120,7 @@ def test_a_transaction_that_began_before_the_index_was_loaded(access: Access, cl
         transaction.connection.exec_driver_sql("SELECT count(*) FROM change").scalar()
         give(access)
         assert may_now(another)
-        session = another.session(transaction, ACME)
+        session = another.session(transaction, TENANT)
         assert not may(session)
         take(access)
         assert not may_now(another)
@@ -82,34 +129,34 @@ def test_a_transaction_that_began_before_the_index_was_loaded(access: Access, cl
 
 def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: Access, clock: StoppedClock) -> None:
     give(access)
-    with access.write(ACME) as session:
-        session.store.add(Attribute(ACME, "plan", "growth"))
-    with access.read(ACME) as reader:
+    with access.write(TENANT) as session:
+        session.store.add(Attribute(TENANT, "plan", "growth"))
+    with access.read(TENANT) as reader:
         before = facts(reader.seen()), allowed(reader.seen())
         clock.pass_by(1)
-        with access.write(ACME) as session:
+        with access.write(TENANT) as session:
             store = session.store
-            store.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lake"})
+            store.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
             store.create(TABLE, "New", uid="new", edges={"layer": "silver"})
             store.add(Edge("layer", "orders", "silver"))
             store.add(Edge("member_of", "bob", "makers"))
-            store.add(Attribute(ACME, "plan", "starter"))
-            store.add(Grant("makers", "editor", "bronze"))
-            store.remove(VIEWER)
-        with access.write(ACME) as session:
+            store.add(Attribute(TENANT, "plan", "starter"))
+            store.add(Grant("makers", "viewer", "silver"))
+            store.remove(BOB_SEES)
+        with access.write(TENANT) as session:
             lakehouse = next(model for model in models() if model.name == "lakehouse")
             rule = "{who: editor, may: [edit, write, rollback]}"
             assert rule in lakehouse.source
             session.store.make(Adopt(lakehouse.source.replace(rule, "{who: viewer, may: [edit, write, rollback]}")))
-        with access.read(ACME) as newer:
+        with access.read(TENANT) as newer:
             assert newer.check("bob", "edit", "orders") != reader.check("bob", "edit", "orders")
             after = facts(newer.seen()), allowed(newer.seen())
         assert (facts(reader.seen()), allowed(reader.seen())) == before
         assert may(reader)
         with pytest.raises(NotFoundError):
             reader.check("bob", "see", "new")
-        assert reader.list("dee", "see", TABLE).items[0].uid == "orders"
-    with access.read(ACME) as newer:
+        assert reader.list("ann", "see", TABLE).items[0].uid == "orders"
+    with access.read(TENANT) as newer:
         assert (facts(newer.seen()), allowed(newer.seen())) == after != before
 
 
@@ -118,21 +165,21 @@ def test_more_changes_than_the_index_remembers(access: Access, monkeypatch: pyte
     another = Access(access.database, access.clock)
     give(access)
     assert may_now(another)
-    with another.read(ACME) as reader, another.database.read() as transaction:
+    with another.read(TENANT) as reader, another.database.read() as transaction:
         transaction.connection.exec_driver_sql("SELECT count(*) FROM change").scalar()
         for change in (take, give, take, give, take):
             change(another)
             assert may_now(another) == (change is give)
         assert may(reader)
-        assert may(another.session(transaction, ACME))
+        assert may(another.session(transaction, TENANT))
         assert reader.explain("bob", "see", "orders").allowed
     assert not may_now(another)
 
 
 def test_a_session_lasts_longer_than_a_grant(access: Access, clock: StoppedClock) -> None:
-    with access.write(ACME) as session:
-        session.store.add(VIEWER, until=clock() + 10 * SECOND)
-    with access.read(ACME) as reader:
+    with access.write(TENANT) as session:
+        session.store.add(BOB_SEES, until=clock() + 10 * SECOND)
+    with access.read(TENANT) as reader:
         assert may(reader)
         clock.pass_by(10)
         assert may(reader)
@@ -144,8 +191,8 @@ def test_a_session_lasts_longer_than_a_grant(access: Access, clock: StoppedClock
 def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: Access, clock: StoppedClock) -> None:
     assert not may_now(access)
     clock.pass_by(5)
-    with access.write(ACME) as session:
-        session.store.add(VIEWER, until=clock() + 10 * SECOND)
+    with access.write(TENANT) as session:
+        session.store.add(BOB_SEES, until=clock() + 10 * SECOND)
     clock.pass_by(1)
     assert may_now(access)
     clock.pass_by(1)
@@ -155,15 +202,15 @@ def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: Acce
 
 
 def test_own_changes_are_seen_at_once_and_by_nobody_else(access: Access) -> None:
-    with access.read(ACME) as other:
-        with suppress(RollbackError), access.write(ACME) as session:
-            session.store.add(VIEWER)
+    with access.read(TENANT) as other:
+        with suppress(RollbackError), access.write(TENANT) as session:
+            session.store.add(BOB_SEES)
             assert may(session)
             assert not may(other)
             assert not may_now(access)
-            session.store.remove(VIEWER)
+            session.store.remove(BOB_SEES)
             assert not may(session)
-            session.store.add(VIEWER)
+            session.store.add(BOB_SEES)
             raise RollbackError
         assert not may(other)
     assert not may_now(access)
@@ -171,16 +218,16 @@ def test_own_changes_are_seen_at_once_and_by_nobody_else(access: Access) -> None
 
 
 def test_what_a_transaction_makes_is_gone_with_it(access: Access) -> None:
-    with access.read(ACME) as session:
+    with access.read(TENANT) as session:
         before = facts(session.seen())
-    with suppress(RollbackError), access.write(ACME) as session:
+    with suppress(RollbackError), access.write(TENANT) as session:
         session.store.create(TABLE, "New", uid="new", edges={"layer": "bronze"})
         session.store.add(Grant("bob", "editor", "new"))
         session.store.delete("orders")
-        assert may(session, action="edit", resource="new")
-        assert session.list("dee", "see", TABLE).items[0].uid == "new"
+        assert may(session, "edit", "new")
+        assert session.list("ann", "see", TABLE).items[0].uid == "new"
         raise RollbackError
-    with access.read(ACME) as session:
+    with access.read(TENANT) as session:
         assert facts(session.seen()) == before
         with pytest.raises(NotFoundError):
             session.check("bob", "edit", "new")
@@ -188,15 +235,13 @@ def test_what_a_transaction_makes_is_gone_with_it(access: Access) -> None:
             session.who("edit", "new")
 
 
-def test_rows_of_a_what_if_are_of_the_moment_at_which_it_was_asked(access: Access) -> None:
-    with access.read(ACME) as session:
-        effects = session.what_if([])
-        assert not list(effects.rows())
-    with access.read(ACME) as reader:
-        effects = reader.what_if([Add(VIEWER)])
-        expected = {("bob", row.action, row.resource, True) for row in reader.what_if([Add(VIEWER)]).rows()}
-        with access.write(ACME) as session:
-            session.store.delete("ann")
-        may_now(access)
-        assert set(effects.rows()) == expected
-        assert ("bob", "read", "orders", True) in expected
+def test_rows_of_a_what_if_name_those_who_were_there_when_it_was_asked(access: Access) -> None:
+    with access.read(TENANT) as reader:
+        changes = [Add(Grant("cyd", "viewer", "orders"))]
+        effects, expected = reader.what_if(changes), list(reader.what_if(changes).rows())
+        with access.write(TENANT) as session:
+            session.store.delete("bob")
+        with access.read(TENANT) as session:
+            assert not session.check("cyd", "see", "orders")
+        assert list(effects.rows()) == expected
+        assert ("cyd", "read", "orders", True) in expected

@@ -17,7 +17,7 @@ from lakehold.access.facts.view import Subject, View
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.expressions import Expression
 from lakehold.access.model.names import CREATE, give, invite, link, put
-from lakehold.access.model.policy import Policy
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import shown
 
@@ -80,7 +80,7 @@ class Decisions:
         """Whether the asker may make this change: what the model declares for the role, attribute or edge."""
         view, fact = self.view, change.fact
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
-        if isinstance(asker, Token) and asker.is_narrowed and isinstance(fact, Grant):
+        if isinstance(asker, Token) and asker.is_narrowed and _hands_out(fact):
             return False
         here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
         name = self._setting(fact, here, isinstance(change, Remove))
@@ -246,7 +246,14 @@ def _member(asker: Asker) -> str:
     return asker.member if isinstance(asker, Token) else asker
 
 
+def _hands_out(fact: Fact) -> bool:
+    """Whether the fact gives somebody access: a grant, or a place in a group that has some."""
+    return isinstance(fact, Grant) or (isinstance(fact, Edge) and fact.name == MEMBER_OF)
+
+
 def _may_create(view: View, token: Token, number: int) -> bool:
+    if view.kind(number) == MEMBER:
+        return False
     if token.actions is not None and "create" not in token.actions:
         return False
     return token.resources is None or within(view, number, token.resources)

@@ -44,7 +44,7 @@ class Group:
 class _Difference:
     kind: str
     action: str
-    resource: int
+    resource: str
     gained: Members
     lost: Members
 
@@ -55,16 +55,14 @@ class Effects:
 
     groups: tuple[Group, ...]
     _differences: Sequence[_Difference]
-    _view: View
+    _members: Sequence[str]
 
     def rows(self) -> Iterator[Effect]:
         """Each member, action and resource, made as they are asked for."""
-        uids = [self._view.uid(member) for member in self._view.members]
         for difference in self._differences:
-            resource = self._view.uid(difference.resource)
             for members, gained in ((difference.gained, True), (difference.lost, False)):
                 for number in numbers(members):
-                    yield Effect(uids[number], difference.action, resource, gained)
+                    yield Effect(self._members[number], difference.action, difference.resource, gained)
 
 
 def what_if(before: View, changes: Sequence[Change]) -> Effects:
@@ -73,7 +71,8 @@ def what_if(before: View, changes: Sequence[Change]) -> Effects:
     differences = list(_differences(before, after, changed))
     order = {key: n for n, key in enumerate(_in_order(before.policy, after.policy))}
     groups = sorted(_groups(differences), key=lambda group: (not group.gained, order[group.kind, group.action]))
-    return Effects(tuple(groups), differences, before)
+    # By name already: the rows may be asked for when the view has moved on.
+    return Effects(tuple(groups), differences, [before.uid(member) for member in before.members])
 
 
 def _after(before: View, changes: Sequence[Change]) -> tuple[View, list[Row]]:
@@ -101,7 +100,7 @@ def _differences(before: View, after: View, changed: Sequence[Row]) -> Iterator[
             was = old(before, resource) if old else 0
             will = new(after, resource) if new else 0
             if was != will:
-                yield _Difference(kind, action, resource, will & ~was, was & ~will)
+                yield _Difference(kind, action, before.uid(resource), will & ~was, was & ~will)
 
 
 def _has(policy: Policy, kind: str, action: str) -> bool:

@@ -12,6 +12,8 @@ from lakehold.access.model.document import loads
 from lakehold.access.model.errors import ModelError, Place, did_you_mean
 from lakehold.access.model.expressions import (
     ALWAYS,
+    All,
+    Any,
     Every,
     Expression,
     Granted,
@@ -124,6 +126,10 @@ class Policy:
                     found |= _ends(self.relations[kind.id, give(role.name)])
                 if role.invited_with:
                     found.add((kind.id, role.invited_with))
+        # Making somebody a member, or one of a group, hands out what members and the group have.
+        for name in (CREATE, link(MEMBER_OF)):
+            if (MEMBER, name) in self.relations:
+                found |= _ends(self.relations[MEMBER, name])
         return frozenset(found)
 
 
@@ -139,6 +145,8 @@ def _ends(expression: Expression) -> set[Key]:
             return {(kind, name)}
         case Some(_, then):
             return set().union(*(_ends(part) for _, part in then))
+        case All(inner) | Any(inner):
+            return set().union(*map(_ends, inner))
         case _:
             return set()
 

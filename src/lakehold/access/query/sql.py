@@ -28,7 +28,7 @@ from lakehold.access.model.expressions import (
 )
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.access.query.sets import Sets
-from lakehold.access.query.terms import NO, YES, End, Term, edge_names, in_words, joined, literal
+from lakehold.access.query.terms import NO, STAYS, YES, End, Term, edge_names, in_words, joined, literal, tested
 
 
 class Conditions(Sets):
@@ -45,7 +45,8 @@ class Conditions(Sets):
             case Relation(_, name):
                 return self.holds(self._policy.relations[kind, name], kind, member, resource)
             case Any(inner):
-                return joined("OR", (self.holds(part, kind, member, resource) for part in inner))
+                ordered = sorted(inner, key=lambda part: not self._is_by_set(part, member))
+                return joined("OR", (self.holds(part, kind, member, resource) for part in ordered))
             case All(inner):
                 return joined("AND", (self.holds(part, kind, member, resource) for part in inner))
             case Not(part):
@@ -67,10 +68,16 @@ class Conditions(Sets):
             case Holder():
                 return self._holder(expression, kind, resource)
 
+    def _is_by_set(self, expression: Expression, member: Term) -> bool:
+        """Whether a look-up and a set that is worked out once tell it: then it is asked before all else."""
+        return isinstance(expression, Some) and all(
+            self._is_set(kind, member) and not isinstance(part, Everyone) for kind, part in expression.then
+        )
+
     def _set_apart(self, expression: Expression, kind: str, member: Term, resource: Term) -> str:
         """The same condition, worked out beforehand for all that it may be asked of."""
         if member.fixed:
-            return f"{resource.sql} IN ({self.held(expression, kind)})"
+            return f"{tested(resource.sql)} IN ({self.held(expression, kind)})"
         a, d, pairs = self.alias(), self.alias(), self.pairs_at(resource)
         person, here = Term(f"{d}.member_id", fixed=False), Term(f"{d}.id", fixed=False, pairs=pairs)
         yes = self.named(
@@ -98,18 +105,26 @@ class Conditions(Sets):
             key = ("holders", roles, resource.sql)
             people = self.set_once(key, lambda: self._holders(roles, resource, groups=not granted.person_only))
             direct = f"{member.sql} IN ({people})"
-        else:
+        elif granted.person_only or resource.fixed or not member.fixed or self.is_small(granted.kind):
             direct = self._exists_grant(roles, resource, self.is_subject(member, granted.person_only))
+        else:
+            # Of many resources each has few grants: they are read once, and each is tested.
+            return self._exists_grant(roles, resource, lambda g: self._reaches_me(granted.kind, resource, g))
         if granted.person_only:
             return direct
         to_all = self._exists_grant(roles, resource, lambda g: f"{g}.subject_id = {self.bind('everyone')}")
         return f"({direct} OR {joined('AND', (to_all, self.belongs(granted.kind, member, resource)))})"
 
+    def _reaches_me(self, kind: str, resource: Term, g: str) -> str:
+        to_all = joined("AND", (f"{g}.subject_id = {self.bind('everyone')}", self.belongs(kind, self.me, resource)))
+        return f"({tested(f'{g}.subject_id')} IN (SELECT id FROM me) OR {to_all})"
+
     def _exists_grant(self, roles: str, resource: Term, to: Callable[[str], str]) -> str:
         g = self.alias()
+        role = tested(f"{g}.role", "''")
         return (
             f"EXISTS (SELECT 1 FROM access_grant {g} WHERE {g}.resource_id = {resource.sql}"
-            f" AND {to(g)} AND {g}.role {roles} AND {self.live(g)})"
+            f" AND {to(g)} AND {role} {roles} AND {self.live(g)} {STAYS})"
         )
 
     def is_subject(self, member: Term, person_only: bool) -> Callable[[str], str]:  # noqa: FBT001 - as the role says
@@ -171,6 +186,8 @@ class Conditions(Sets):
             end = self.end(item.step, kind, resource)
             asked = self.holds(then[item.step.kinds[0]], item.step.kinds[0], member, end)
             return joined("AND", (f"{end.sql} IS NOT NULL", asked))
+        if plain and self.is_one(item.step, kind) and self._is_by_set(Some(items, tuple(then.items())), member):
+            return self.at_end(then, member, End(self.end(item.step, kind, resource), item.step.kinds))
         return joined(
             "OR",
             (
@@ -223,19 +240,16 @@ class Conditions(Sets):
             f"EXISTS (SELECT 1 FROM access_edge {e} WHERE {e}.{near} = {resource.sql}"
             f" AND {e}.name {in_words(edge_names(step, kind))} AND {self.live(e)}"
             + "".join(f" AND {part}" for part in conditions)
-            + ")"
+            + f" {STAYS})"
         )
 
     def at_end(self, then: dict[str, Expression], member: Term, end: End) -> str:
         """What each kind is asked at the end of an edge."""
-        asked = [
-            self._of_kind(kind, self._hoisted(then[kind], kind, member, end.term), end, len(end.kinds) > 1)
-            for kind in end.kinds
-        ]
-        return joined("OR", asked)
+        return joined("OR", (self._of_kind(then[kind], kind, member, end) for kind in end.kinds))
 
-    def _of_kind(self, kind: str, condition: str, end: End, tested: bool) -> str:  # noqa: FBT001 - one of two shapes
-        if not tested or condition == NO:
+    def _of_kind(self, expression: Expression, kind: str, member: Term, end: End) -> str:
+        condition = self._hoisted(expression, kind, member, end.term)
+        if len(end.kinds) == 1 or condition == NO or self._tells_kind(expression, kind, member):
             return condition
         k = self.alias()
         is_kind = f"EXISTS (SELECT 1 FROM resource {k} WHERE {k}.id = {end.term.sql} AND {k}.kind = {literal(kind)})"
@@ -245,9 +259,32 @@ class Conditions(Sets):
         """With a fixed asker and few resources of the kind, the set of those that hold is worked out once."""
         if isinstance(expression, Everyone):
             return YES
-        if not (member.fixed and self.is_small(kind)):
+        if not self._is_set(kind, member):
             return self.holds(expression, kind, member, end)
-        return f"{end.sql} IN ({self.held(expression, kind)})"
+        return f"{tested(end.sql)} IN ({self.held(expression, kind)})"
+
+    def _is_set(self, kind: str, member: Term) -> bool:
+        return member.fixed and self.is_small(kind)
+
+    def _tells_kind(self, expression: Expression, kind: str, member: Term) -> bool:
+        """Whether it holds for this kind alone: sets are of one kind, and roles and edges are kept with theirs."""
+        match expression:
+            case Everyone():
+                return False
+            case _ if self._is_set(kind, member):
+                return True
+            case Relation(_, name):
+                return self._tells_kind(self._policy.relations[kind, name], kind, member)
+            case Granted() | Holder():
+                return True
+            case Some(items) | Every(items):
+                return not any(step.back for item in items for step in (item.step, item.otherwise) if step)
+            case All(inner):
+                return any(self._tells_kind(part, kind, member) for part in inner)
+            case Any(inner):
+                return all(self._tells_kind(part, kind, member) for part in inner)
+            case _:
+                return False
 
     def held(self, expression: Expression, kind: str) -> str:
         """All resources of a kind for which the expression holds for the asker."""

@@ -10,6 +10,9 @@ from lakehold.access.model.expressions import Step
 
 YES, NO = "1 = 1", "1 = 0"
 
+# PostgreSQL turns an EXISTS into a join, or works it out for all rows beforehand. One that ends so stays a look-up.
+STAYS = "LIMIT 1 OFFSET 0"
+
 _PLAIN = re.compile(r"[a-z0-9_.]+")
 
 
@@ -36,6 +39,13 @@ def literal(word: str) -> str:
     if not _PLAIN.fullmatch(word):
         raise ValueError(word)
     return f"'{word}'"
+
+
+def tested(column: str, nothing: str = "0") -> str:
+    """A column by which rows are tested once they are found. Bare, a planner may find rows by it: then each member of a
+    set is a look-up of its own, a hundred instead of one.
+    """
+    return f"COALESCE({column}, {nothing})"
 
 
 def in_words(words: Iterable[str]) -> str:
