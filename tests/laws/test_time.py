@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from lakehold.access.access import Access
 from lakehold.access.facts.records import Add, Adopt, Change, Remove
-from lakehold.access.questions import Questions
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.database import Database
 from tests.clock import StoppedClock
-from tests.laws.asking import Question, allowed, members, of_kind
+from tests.laws.agreeing import assert_agree
+from tests.laws.asking import Question, allowed
 from tests.laws.budget import examples
 from tests.laws.databases import Company, written
 from tests.laws.facts import MEMBER_OF, Case, Possible, shipped_cases
@@ -85,7 +85,7 @@ def test_as_of_says_what_check_said_then(
         for moment, answers in said.items():
             note(f"{(moment - session.at) / SECOND} s from now")
             assert allowed(session.as_of(moment).seen()) == answers
-            assert_listed(session.as_of(moment))
+            assert_agree(session.as_of(moment))
 
 
 @ALL_CASES
@@ -105,7 +105,7 @@ def test_as_of_says_what_check_will_say(
         foreseen = {clock() + seconds * SECOND: set[Question]() for seconds in ahead}
         for moment in foreseen:
             foreseen[moment] = allowed(session.as_of(moment).seen())
-            assert_listed(session.as_of(moment))
+            assert_agree(session.as_of(moment))
     for moment, answers in foreseen.items():
         clock.at = moment
         assert look(company, company.access, clock) == answers
@@ -126,21 +126,8 @@ def look(company: Company, access: Access, clock: StoppedClock) -> set[Question]
     with access.read(company.tenant) as session:
         assert session.at == clock()
         watched = allowed(session.seen())
-        assert_listed(session)
+        assert_agree(session)
         assert allowed(session.as_of(clock()).seen()) == watched
     with company.again(clock).read(company.tenant) as session:
         assert allowed(session.seen()) == watched
     return watched
-
-
-def assert_listed(asked: Questions) -> None:
-    """The database agrees, for one action of each kind."""
-    view = asked.seen()
-    for kind in view.policy.kinds.values():
-        there = of_kind(view, kind.id)
-        for action in kind.schema.actions[:1] if there else ():
-            for member in members(view)[:2]:
-                may = {uid for uid in there if asked.check(member, action, uid)}
-                assert {item.uid for item in asked.list(member, action, kind.id).items} == may
-            for uid in there[:1]:
-                assert set(asked.who(action, uid)) == {m for m in members(view) if asked.check(m, action, uid)}

@@ -93,14 +93,17 @@ class MemberSets:
         root_mask = mask_of(everyone.roles) if everyone else 0
 
         def granted_to(view: View, resource: int) -> Members:
-            found = 0
-            for holder, roles in (view.grants.get(resource) or {}).items():
+            held = view.grants.get(resource)
+            if not held:
+                return 0
+            found, to_all = 0, view.everyone
+            for holder, roles in held.items():
                 if not roles & mask:
                     continue
-                if holder == view.everyone:
+                if holder == to_all:
                     if not granted.person_only:
                         found |= everybody(view) if everyone is None else belonging(view, resource, edges, root_mask)
-                elif view.kinds.get(holder) == MEMBER or not granted.person_only:
+                elif not granted.person_only or view.kinds.get(holder) == MEMBER:
                     found |= of_holder(view, holder)
             return found
 
@@ -137,9 +140,11 @@ class MemberSets:
         found = self._items(items)
 
         def some(view: View, resource: int) -> Members:
-            members = 0
+            members, most = 0, everybody(view)
             for end, counted in found(view, resource):
                 members |= then[view.kind(end)](view, end) & counted
+                if members == most:
+                    break
             return members
 
         return some
@@ -181,9 +186,11 @@ def _remembered(set_of: SetOf, key: Key) -> SetOf:
 
 def _union(sets: list[SetOf]) -> SetOf:
     def union(view: View, resource: int) -> Members:
-        members = 0
+        members, most = 0, everybody(view)
         for part in sets:
             members |= part(view, resource)
+            if members == most:
+                break
         return members
 
     return union

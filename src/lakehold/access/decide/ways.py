@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lakehold.access.decide.check import Checks, ends, holders, mask_of
-from lakehold.access.decide.members import MemberSets, numbers
+from lakehold.access.decide.members import Members, MemberSets, numbers
 from lakehold.access.facts.changes import reaches, with_changes
 from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import Subject, View
@@ -61,6 +61,7 @@ class Ways:
         self._view = view
         self._checks = checks
         self._sets = sets
+        self._weights: dict[Fact, tuple[int, str]] = {}
 
     def find(self, expression: Expression, kind: str, subject: Subject, here: int) -> Iterator[Facts]:
         """Sets of facts, each of which makes the expression hold; none of them contains another."""
@@ -204,11 +205,25 @@ class Ways:
         return found
 
     def _best(self, ways: Iterable[Facts]) -> list[Facts]:
-        return sorted(set(ways), key=self._cost)[:_BEAM]
+        """The first in order; what has another one in it is left out, so that all differ in what they need."""
+        kept: list[Facts] = []
+        for way in sorted(set(ways), key=self._cost):
+            if not any(other <= way for other in kept):
+                kept.append(way)
+            if len(kept) == _BEAM:
+                break
+        return kept
 
-    def _cost(self, way: Facts) -> tuple[int, int, str]:
+    def _cost(self, way: Facts) -> tuple[int, int, list[str]]:
         """Fewest facts first; among as many, those that open the least to the fewest."""
-        return len(way), sum(self._spread(fact) for fact in way), repr(sorted(map(repr, way)))
+        weights = [self._weight(fact) for fact in way]
+        return len(way), sum(spread for spread, _ in weights), sorted(text for _, text in weights)
+
+    def _weight(self, fact: Fact) -> tuple[int, str]:
+        known = self._weights.get(fact)
+        if known is None:
+            known = self._weights[fact] = (self._spread(fact), repr(fact))
+        return known
 
     def _spread(self, fact: Fact) -> int:
         match fact:
@@ -257,19 +272,27 @@ class Ways:
 
     def _nearest_first(self, here: int, givers: int) -> Iterator[int]:
         """Those who hold something right here before those who hold it further up, and these before all others."""
-        view = self._view
-        told: set[int] = set()
+        view, order = self._view, list(self._view.members)
         place: int | None = here
-        while place is not None:
-            for holder in view.grants.get(place) or ():
-                number = view.members.get(holder) if view.kinds.get(holder) == MEMBER else None
-                if number is not None and givers >> number & 1 and holder not in told:
-                    told.add(holder)
-                    yield holder
+        while place is not None and givers:
+            near = givers & _holding(view, place)
+            yield from (order[number] for number in numbers(near))
+            givers &= ~near
             parent = view.policy.kinds[view.kind(place)].parent
             place = next(iter(view.out[parent.edge].get(place) or ()), None) if parent else None
-        order = list(view.members)
-        yield from (order[number] for number in numbers(givers) if order[number] not in told)
+        yield from (order[number] for number in numbers(givers))
+
+
+def _holding(view: View, here: int) -> Members:
+    """The members who themselves hold something here."""
+    question = ("holding", here)
+    known = view.sets.get(question)
+    if known is None:
+        members, known = view.members, 0
+        for holder in view.grants.get(here) or ():
+            known |= 1 << members[holder] if holder in members else 0
+        view.sets[question] = known
+    return known
 
 
 def _setting(fact: Fact) -> str:

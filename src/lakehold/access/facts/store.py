@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from lakehold.access.facts import tables
 from lakehold.access.facts.changes import refuse_taking_the_last, row_of, valid_value
+from lakehold.access.facts.claims import Claims
 from lakehold.access.facts.overlay import Overlay
 from lakehold.access.facts.records import Add, Attribute, Change, Edge, Grant, Remove
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
@@ -43,6 +44,11 @@ class Store:
     overlay: Overlay
     at: Moment
     entries: list[changes.Entry] = field(default_factory=list)
+    claims: Claims = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Claims last as long as the transaction."""
+        self.claims = Claims(self.transaction)
 
     @property
     def view(self) -> View:
@@ -109,7 +115,10 @@ class Store:
             )
         for resource, mask in (self.view.held.get(here) or {}).items():
             for role in role_names(mask):
-                refuse_taking_the_last(self.view, GrantRow(here, role, resource))
+                held = GrantRow(here, role, resource)
+                self._claim(held)
+                refuse_taking_the_last(self.view, held)
+        self.claims.end(here)
         grant, edge, attribute = tables.grant.c, tables.edge.c, tables.attribute.c
         self._close("grant", (grant.resource_id == here) | (grant.subject_id == here), self.at)
         self._close("edge", (edge.source_id == here) | (edge.target_id == here), self.at)
@@ -138,12 +147,28 @@ class Store:
             return
         row = row_of(self.view, change.fact)
         fact = _TABLE[type(row)]
+        self._claim(row)
         if isinstance(change, Remove):
             refuse_taking_the_last(self.view, row)
             self._close(fact, self._rivals(row) if isinstance(row, AttributeRow) else self._same(row), begin)
         elif not self._is_open(fact, row, begin, end):
             self._close(fact, self._rivals(row), begin)
             self._open(row, begin, end)
+
+    def _claim(self, row: Row) -> None:
+        policy, kind = self.view.policy, self.view.kind
+        match row:
+            case AttributeRow(resource, member):
+                self.claims.keep((resource, member))
+                self.claims.change(resource)
+            case EdgeRow(name, source, target):
+                self.claims.keep((source, target))
+                if not policy.edge(kind(source), name).many:
+                    self.claims.change(source)
+            case GrantRow(subject, role, resource):
+                self.claims.keep((subject, resource))
+                if policy.role(kind(resource), role).single or policy.role(kind(resource), role).last_stays:
+                    self.claims.change(resource)
 
     def _rivals(self, row: Row) -> sa.ColumnElement[bool]:
         """The same fact for another span of time, and those whose place it takes where there can be only one."""
@@ -185,6 +210,7 @@ class Store:
             self.at,
             FOREVER,
         )
+        self.claims.made(number)
         workspace = self._workspace(kind, number, edges)
         self.transaction.connection.execute(
             tables.resource.update().where(tables.resource.c.id == number).values(workspace_id=workspace)

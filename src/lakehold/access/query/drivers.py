@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lakehold.access.model.expressions import All, Any, Every, Expression, Granted, Item, Relation, Some, Step
 from lakehold.access.model.policy import Policy
 from lakehold.access.query.sql import Conditions
-from lakehold.access.query.terms import NO, Term, edge_names, in_words, joined
+from lakehold.access.query.terms import NO, Term, edge_names, in_words, joined, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,15 @@ class Drivers:
             sets.append(held)
         return (
             f"SELECT {e}.{near} AS id FROM access_edge {e} WHERE {e}.{far} IN ({' UNION ALL '.join(sets)})"
-            f" AND {e}.name {in_words(edge_names(step, kind))} AND {self._sql.live(e)}"
+            f" AND {e}.name {in_words(edge_names(step, kind))} AND {self._sql.live(e)}{self._of_kind(step, kind, e)}"
         )
+
+    def _of_kind(self, step: Step, kind: str, e: str) -> str:
+        """Seen from behind, an edge may lead to resources of other kinds too."""
+        if not step.back or all(self._policy.kinds[end].steps[step.edge].kinds == (kind,) for end in step.kinds):
+            return ""
+        k = self._sql.alias()
+        return f" AND EXISTS (SELECT 1 FROM resource {k} WHERE {k}.id = {e}.target_id AND {k}.kind = {literal(kind)})"
 
     def _held(self, expression: Expression, kind: str) -> str | None:
         """Exactly the resources of the kind for which the expression holds."""

@@ -28,7 +28,7 @@ from lakehold.access.model.expressions import (
 )
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.access.query.sets import Sets
-from lakehold.access.query.terms import NO, STAYS, YES, End, Term, edge_names, in_words, joined, literal, tested
+from lakehold.access.query.terms import NO, STAYS, YES, End, Term, compared, edge_names, in_words, joined, literal
 
 
 class Conditions(Sets):
@@ -77,7 +77,7 @@ class Conditions(Sets):
     def _set_apart(self, expression: Expression, kind: str, member: Term, resource: Term) -> str:
         """The same condition, worked out beforehand for all that it may be asked of."""
         if member.fixed:
-            return f"{tested(resource.sql)} IN ({self.held(expression, kind)})"
+            return f"{compared(resource.sql)} IN ({self.held(expression, kind)})"
         a, d, pairs = self.alias(), self.alias(), self.pairs_at(resource)
         person, here = Term(f"{d}.member_id", fixed=False), Term(f"{d}.id", fixed=False, pairs=pairs)
         yes = self.named(
@@ -117,11 +117,11 @@ class Conditions(Sets):
 
     def _reaches_me(self, kind: str, resource: Term, g: str) -> str:
         to_all = joined("AND", (f"{g}.subject_id = {self.bind('everyone')}", self.belongs(kind, self.me, resource)))
-        return f"({tested(f'{g}.subject_id')} IN (SELECT id FROM me) OR {to_all})"
+        return f"({compared(f'{g}.subject_id')} IN (SELECT id FROM me) OR {to_all})"
 
     def _exists_grant(self, roles: str, resource: Term, to: Callable[[str], str]) -> str:
         g = self.alias()
-        role = tested(f"{g}.role", "''")
+        role = compared(f"{g}.role", "''")
         return (
             f"EXISTS (SELECT 1 FROM access_grant {g} WHERE {g}.resource_id = {resource.sql}"
             f" AND {to(g)} AND {role} {roles} AND {self.live(g)} {STAYS})"
@@ -261,7 +261,7 @@ class Conditions(Sets):
             return YES
         if not self._is_set(kind, member):
             return self.holds(expression, kind, member, end)
-        return f"{tested(end.sql)} IN ({self.held(expression, kind)})"
+        return f"{compared(end.sql)} IN ({self.held(expression, kind)})"
 
     def _is_set(self, kind: str, member: Term) -> bool:
         return member.fixed and self.is_small(kind)

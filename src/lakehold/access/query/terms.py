@@ -41,7 +41,7 @@ def literal(word: str) -> str:
     return f"'{word}'"
 
 
-def tested(column: str, nothing: str = "0") -> str:
+def compared(column: str, nothing: str = "0") -> str:
     """A column by which rows are tested once they are found. Bare, a planner may find rows by it: then each member of a
     set is a look-up of its own, a hundred instead of one.
     """

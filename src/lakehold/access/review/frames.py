@@ -26,6 +26,7 @@ from lakehold.access.model.expressions import (
     Relation,
     Some,
     Step,
+    parts,
 )
 from lakehold.access.model.policy import Policy
 from lakehold.access.review import columns as c
@@ -49,15 +50,30 @@ class Frames:
         """`id`, `block`, and for the n-th expression the set `x<n>_*` of those in the block for whom it holds."""
         return _Kind(self, self._policy, self._facts, kind).frame(asked)
 
+    def reviewed(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
+        """The same for the result; kept where there is much of it, since others may ask for some of it."""
+        return self.frame(kind, asked) if self.is_small(kind) else self.kept(kind, asked)
+
     def kept(self, kind: str, asked: Sequence[Expression]) -> DataFrame:
         """The same for others to join: worked out once, so that no plan is written into another."""
         for (known_kind, known), frame in self._known.items():
             if known_kind == kind and set(asked) <= set(known):
                 return self._chosen(frame, [known.index(expression) for expression in asked])
-        small = self.is_small(kind)
-        frame = self._facts.worked_out(kind, asked) if small else self.frame(kind, asked).localCheckpoint()
+        light = self.is_small(kind) and all(self._is_light(expression, kind) for expression in asked)
+        frame = self._facts.worked_out(kind, asked) if light else self.frame(kind, asked).localCheckpoint()
         self._known[kind, tuple(asked)] = frame
         return frame
+
+    def _is_light(self, expression: Expression, kind: str) -> bool:
+        """Whether nothing of what is asked leads on to a kind with many resources."""
+        match expression:
+            case Relation(_, name):
+                return self._is_light(self._policy.relations[kind, name], kind)
+            case Some(items, then) | Every(items, then):
+                ends = {end for item in items for step in (item.step, item.otherwise) if step for end in step.kinds}
+                return all(map(self.is_small, ends)) and all(self._is_light(part, end) for end, part in then)
+            case _:
+                return all(self._is_light(part, kind) for part in parts(expression))
 
     def _chosen(self, frame: DataFrame, places: Sequence[int]) -> DataFrame:
         """Some of a frame's sets, numbered anew."""

@@ -38,15 +38,14 @@ class Review:
         self._frames = Frames(view.policy, self._facts, small)
         wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
         # Everything is handed to Spark here, so that the view may move on afterwards.
+        # Kinds with many resources come first: what they are asked is kept, and serves those that ask for it.
+        by_size = sorted(wanted, key=lambda kind: -self._facts.count(kind))
         self._asked = {
-            kind: _asked(view.policy, kind)
-            # Those declared later ask more of the others: what they have asked serves the rest.
-            for kind in reversed(list(wanted))
-            if self._facts.count(kind) and self.actions(kind)
+            kind: _asked(view.policy, kind) for kind in by_size if self._facts.count(kind) and self.actions(kind)
         }
         self._members = self._facts.member_names()
         self._resources = self._facts.names(self._asked, inside)
-        self._framed = {kind: self._frames.frame(kind, tuple(asked)) for kind, asked in self._asked.items()}
+        self._framed = {kind: self._frames.reviewed(kind, tuple(asked)) for kind, asked in self._asked.items()}
         if inside is not None:
             only = self._resources.select("id")
             self._framed = {kind: frame.join(only, "id", "left_semi") for kind, frame in self._framed.items()}

@@ -67,20 +67,23 @@ class Shipped:
         """The grants on resources of a kind: `resource`, `subject`, `roles` as bits, `is_person`."""
         if kind not in self._grants:
             view = self._view
-            resources, subjects, roles, persons = [], [], [], []
-            local = [(role_bit(role), bit) for role, bit in self.role_bits(kind).items()]
+            resources: list[int] = []
+            subjects: list[int] = []
+            roles: list[int] = []
             for resource in view.of_kind.get(kind) or ():
-                for subject, mask in (view.grants.get(resource) or {}).items():
-                    resources.append(resource)
-                    subjects.append(self._meant(subject, kind, resource))
-                    roles.append(sum(bit for role, bit in local if mask & role))
-                    persons.append(view.kinds.get(subject) == MEMBER)
+                held = view.grants.get(resource)
+                if held:
+                    resources.extend([resource] * len(held))
+                    subjects.extend(self._meant(held, kind, resource))
+                    roles.extend(held.values())
+            local = [(role_bit(role), bit) for role, bit in self.role_bits(kind).items()]
+            bits = {mask: sum(bit for role, bit in local if mask & role) for mask in set(roles)}
             self._grants[kind] = self._frame(
                 {
                     "resource": pa.array(resources, pa.int64()),
                     "subject": pa.array(subjects, pa.int64()),
-                    "roles": pa.array(roles, pa.int64()),
-                    "is_person": pa.array(persons, pa.bool_()),
+                    "roles": pa.array([bits[mask] for mask in roles], pa.int64()),
+                    "is_person": pa.array([subject in view.members for subject in subjects], pa.bool_()),
                 }
             )
         return self._grants[kind]
@@ -89,15 +92,16 @@ class Shipped:
         """The bits of a kind's roles in `grants`: few for each kind, however many roles there are in all."""
         return {role: 1 << n for n, role in enumerate(self._view.policy.kinds[kind].schema.roles)}
 
-    def _meant(self, subject: int, kind: str, resource: int) -> int:
+    def _meant(self, held: dict[int, int], kind: str, resource: int) -> Iterable[int]:
         """All means different people in different workspaces: there it is numbered by the root, negatively."""
+        everyone = self._view.everyone
         steps = self._view.policy.kinds[kind].everyone
-        if subject != self._view.everyone or steps is None:
-            return subject
+        if everyone not in held or steps is None:
+            return held
         here = resource
         for step in steps:
             here = next(iter(self._view.out[step.edge].get(here) or ()), 0)
-        return -here
+        return [-here if subject == everyone else subject for subject in held]
 
     def subjects(self) -> DataFrame:
         """Whom a grant to each subject reaches: `subject`, `block`, `s_*`."""

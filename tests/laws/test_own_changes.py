@@ -1,0 +1,67 @@
+"""What a transaction writes is seen inside it by check, list and who alike, and is gone when it is rolled back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakehold.kit.database import Database
+from tests.laws.agreeing import assert_agree
+from tests.laws.asking import allowed, facts
+from tests.laws.budget import examples
+from tests.laws.databases import founded, write, written
+from tests.laws.facts import Case, shipped_cases
+from tests.laws.models import random_cases
+
+BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
+
+
+class RollbackError(Exception):
+    """Ends a transaction that shall leave nothing behind."""
+
+
+@BOTH
+@examples(12)
+@given(data=st.data())
+def test_changes_are_seen_inside_and_gone_after_a_rollback(
+    shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
+) -> None:
+    case = data.draw(kind_of_case)
+    cut = data.draw(st.integers(0, len(case.changes)))
+    company = written(shared, Case(case.things, case.changes[:cut], case.model))
+    with company.access.read(company.tenant) as session:
+        before = facts(session.seen()), allowed(session.seen())
+    with suppress(RollbackError), company.access.write(company.tenant) as session:
+        for change in case.changes[cut:]:
+            session.store.make(company.told(change))
+            session.check("ann", "see", "bob")
+        assert len(allowed(session.seen())) == len(allowed(case.world().view))
+        assert_agree(session, most_actions=2)
+        with company.access.read(company.tenant) as other:
+            assert (facts(other.seen()), allowed(other.seen())) == before
+            assert_agree(other)
+        raise RollbackError
+    for access in (company.access, company.again()):
+        with access.read(company.tenant) as session:
+            assert (facts(session.seen()), allowed(session.seen())) == before
+            assert_agree(session)
+
+
+@BOTH
+@examples(8)
+@given(data=st.data())
+def test_what_is_made_and_unmade_in_one_transaction(
+    shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
+) -> None:
+    case = data.draw(kind_of_case)
+    company = founded(shared, case)
+    with company.access.write(company.tenant) as session:
+        write(session.store, company, case)
+        inside = facts(session.seen()), allowed(session.seen())
+        assert_agree(session, most_actions=2)
+    for access in (company.access, company.again()):
+        with access.read(company.tenant) as session:
+            assert (facts(session.seen()), allowed(session.seen())) == inside
