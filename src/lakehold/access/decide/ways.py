@@ -26,13 +26,13 @@ from lakehold.access.model.expressions import (
     Some,
 )
 from lakehold.access.model.names import give, link, put
-from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
+from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.access.model.soundness import implied_roles
 from lakehold.kit.errors import ConflictError
 
 MOST_WAYS = 5
 MOST_GIVERS = 5
-_BEAM = 24
+_BEAM = 12
 _MOST_ENDS = 60
 
 Facts = frozenset[Fact]
