@@ -7,12 +7,13 @@ from datetime import datetime
 
 from lakehold.access.decide.decisions import Decisions
 from lakehold.access.facts.index import Index
+from lakehold.access.facts.inputs import when
 from lakehold.access.facts.loading import view_at
 from lakehold.access.facts.overlay import Overlay
 from lakehold.access.facts.store import Store
 from lakehold.access.facts.view import View
 from lakehold.access.questions import Questions
-from lakehold.kit.clock import Moment, moment
+from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ForbiddenError
 from lakehold.ledger.changes import last_made
@@ -66,7 +67,7 @@ class Session(Questions):
 
     def as_of(self, at: Moment | datetime) -> Snapshot:
         """The same questions at a past or future moment, under the models of that moment."""
-        return Snapshot(self.transaction, self.tenant, moment(at))
+        return Snapshot(self.transaction, self.tenant, when(at))
 
     @property
     def store(self) -> Store:

@@ -11,7 +11,8 @@ from lakehold.access.decide.effects import Effects, sets_of, what_if
 from lakehold.access.decide.explain import Explainer, Path
 from lakehold.access.decide.subjects import Asker, Token, within
 from lakehold.access.decide.ways import MOST_WAYS, Way, Ways
-from lakehold.access.facts.changes import with_changes, with_draft
+from lakehold.access.facts.changes import ends_of, with_changes, with_draft
+from lakehold.access.facts.inputs import mapping, text
 from lakehold.access.facts.records import Add, Attribute, Change, Draft, Edge, Fact, Grant, Remove
 from lakehold.access.facts.view import Subject, View
 from lakehold.access.model.errors import did_you_mean
@@ -60,7 +61,7 @@ class Decisions:
         it? With `edges`: may they do it so that these edges point there afterwards?
         """
         view = self.view
-        if role is None and edges is None and type(asker) is str and type(resource) is str:
+        if role is None and edges is None and type(asker) is str and type(resource) is str and type(action) is str:
             there = view.ids.get(resource)
             test = self._tests.get((view.kinds.get(there), action)) if there is not None else None
             if there is not None and test is not None:
@@ -74,12 +75,14 @@ class Decisions:
     def actions(self, asker: Asker, resource: str) -> list[str]:
         """All that the asker may do with the resource, in the model's order."""
         kind = self.view.policy.kind(self.view.kind(self.view.resource(resource)))
+        self._subject(asker)
         return [action for action in kind.schema.actions if self.check(asker, action, resource)]
 
     def check_change(self, asker: Asker, change: Add | Remove) -> bool:
         """Whether the asker may make this change: what the model declares for the role, attribute or edge."""
-        view, fact = self.view, change.fact
+        view = self.view
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
+        fact, _ = change.fact, self._subject(asker)
         if isinstance(asker, Token) and asker.is_narrowed and _hands_out(fact):
             return False
         here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
@@ -100,10 +103,10 @@ class Decisions:
         """
         view, subject = self.view, self._subject(asker)
         here = view.resource(resource)
-        looking = self._subject(viewer or asker)
+        looking = self._subject(asker if viewer is None else viewer)
         if not self._visible(looking, here):
             raise NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
-        expression = view.policy.action(view.kind(here), action)
+        expression = view.policy.action(view.kind(here), text(action, "action"))
         allowed = self.check(asker, action, resource)
         explainer = Explainer(view, self.checks, lambda number: self._visible(looking, number))
         paths = explainer.paths(subject, action, here, held_only=allowed)
@@ -167,22 +170,24 @@ class Decisions:
         if (self.view.kind(here), name) not in self.view.policy.relations:
             self.view.member(_member(asker))
             return False
+        changes = [] if edges is None else list(self._repointing(here, edges))
+        with_changes(self.view, changes)  # as above
         if not self._narrowed(asker, action, here) or not self._holds(asker, name, here):
             return False
-        return edges is None or self._ends_allow(asker, name, here, list(self._repointing(here, edges)))
+        return edges is None or self._ends_allow(asker, name, here, changes)
 
     def _relation(self, kind: str, action: str, role: str | None) -> str:
         if role is not None:
-            if action not in _CARRYING:
+            if text(action, "action") not in _CARRYING:
                 raise InvalidInputError(f"{shown(action)} carries no role.", "Use give or invite.")
-            self.view.policy.role(kind, role)
+            self.view.policy.role(kind, text(role, "role"))
             return _CARRYING[action](role)
-        self.view.policy.action(kind, action)
+        self.view.policy.action(kind, text(action, "action"))
         self._tests[kind, action] = self.checks.test(kind, action)
         return action
 
     def _check_draft(self, asker: Asker, action: str, draft: Draft) -> bool:
-        if action != "create":
+        if text(action, "action") != "create":
             raise InvalidInputError(
                 f"A draft can only be created, not {shown(action)}.", did_you_mean(action, ["create"])
             )
@@ -212,9 +217,9 @@ class Decisions:
 
     def _repointing(self, here: int, edges: Edges) -> Iterable[Add | Remove]:
         uid = self.view.uid(here)
+        mapping(edges, "edges")
         for edge, targets in edges.items():
-            self.view.policy.edge(self.view.kind(here), edge)
-            wanted = {self.view.resource(t) for t in ([targets] if isinstance(targets, str) else targets)}
+            wanted = set(ends_of(self.view, self.view.kind(here), edge, targets))
             there = set(self.view.out[edge].get(here) or ())
             yield from (Remove(Edge(edge, uid, self.view.uid(end))) for end in there - wanted)
             yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in wanted - there)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lakehold.access.decide.dependents import Dependents
 from lakehold.access.decide.members import Members, MemberSets, numbers
 from lakehold.access.facts.changes import rows
+from lakehold.access.facts.inputs import several, text
 from lakehold.access.facts.records import Adopt, Change
 from lakehold.access.facts.view import ModelRow, Row, View
 from lakehold.access.model.document import loads
@@ -80,9 +81,10 @@ def _after(before: View, changes: Sequence[Change]) -> tuple[View, list[Row]]:
     if not after.sources:
         after.sources = dict(before.policy.sources)
     changed: list[Row] = []
+    several(changes, "change")
     for change in changes:
         if isinstance(change, Adopt):
-            after.open(ModelRow(loads(change.source).name, change.source))
+            after.open(ModelRow(loads(text(change.source, "model")).name, change.source))
         else:
             for opens, row in rows(after, change):
                 (after.open if opens else after.close)(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakehold.access.facts.inputs import several, text
 from lakehold.access.facts.view import View
 
 
@@ -14,6 +15,13 @@ class Token:
     member: str
     actions: frozenset[str] | None = None
     resources: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        """A text is a row of letters, and none of them is meant."""
+        for name, narrowing in (("actions", self.actions), ("resources", self.resources)):
+            if narrowing is not None:
+                kept = frozenset(text(part, name[:-1]) for part in several(narrowing, name[:-1]))
+                object.__setattr__(self, name, kept)
 
     @property
     def is_narrowed(self) -> bool:

@@ -4,8 +4,9 @@ for writing and for what-if alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from lakehold.access.facts.inputs import mapping, one_or_several, text
 from lakehold.access.facts.records import Add, Attribute, Draft, Edge, Fact, Grant, Remove
 from lakehold.access.facts.view import (
     ALL_MEMBERS,
@@ -33,6 +34,7 @@ _SUBJECTS = {MEMBER, GROUP, ALL_MEMBERS}
 
 def rows(view: View, change: Add | Remove) -> list[Opening]:
     """What opens and closes by this change, in order. Empty if it is so already."""
+    refuse_what_is_no_change(change)
     row = row_of(view, change.fact)
     if isinstance(change, Remove):
         refuse_taking_the_last(view, row)
@@ -44,6 +46,15 @@ def rows(view: View, change: Add | Remove) -> list[Opening]:
     return [*((False, old) for old in _replaced(view, row)), (True, row)]
 
 
+def refuse_what_is_no_change(change: object) -> None:
+    """Refuse what neither adds nor removes."""
+    if not isinstance(change, Add | Remove):
+        raise InvalidInputError(
+            f"A change adds, removes or adopts something; {type(change).__name__} does not.",
+            "Say Add(…), Remove(…) or Adopt(…).",
+        )
+
+
 def row_of(view: View, fact: Fact) -> Row:
     """The fact with everything in it looked up, or an error that names what is not there."""
     match fact:
@@ -53,6 +64,11 @@ def row_of(view: View, fact: Fact) -> Row:
             return _attribute(view, fact)
         case Edge():
             return _edge(view, fact)
+        case _:
+            raise InvalidInputError(
+                f"A fact is a grant, an attribute or an edge, not {type(fact).__name__}.",
+                "Say Grant(…), Attribute(…) or Edge(…).",
+            )
 
 
 def fact_of(view: View, row: Row) -> Fact:
@@ -117,7 +133,7 @@ def _replaced(view: View, row: Row) -> Iterator[Row]:
 
 def _grant(view: View, fact: Grant) -> GrantRow:
     resource, subject = view.resource(fact.resource), view.resource(fact.subject, "member or group")
-    role = view.policy.role(view.kind(resource), fact.role)
+    role = view.policy.role(view.kind(resource), text(fact.role, "role"))
     kind = view.kind(subject)
     if kind not in _SUBJECTS:
         raise InvalidInputError(
@@ -134,7 +150,7 @@ def _attribute(view: View, fact: Attribute) -> AttributeRow:
     resource = view.resource(fact.resource)
     schema = view.policy.kind(view.kind(resource)).schema
     known = schema.attributes if fact.member is None else schema.membership
-    if fact.name not in known:
+    if text(fact.name, "attribute") not in known:
         raise InvalidInputError(
             f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {shown(fact.name)}.",
             did_you_mean(fact.name, known),
@@ -166,7 +182,7 @@ def _edge(view: View, fact: Edge) -> EdgeRow:
 
 
 def _refuse_wrong_end(view: View, kind: str, edge: str, target: int) -> None:
-    view.policy.edge(kind, edge)
+    view.policy.edge(kind, text(edge, "edge"))
     ends = view.policy.kind(kind).steps[edge].kinds
     if view.kind(target) not in ends:
         raise InvalidInputError(
@@ -204,23 +220,32 @@ _DRAFT = -1
 
 def with_draft(view: View, draft: Draft) -> tuple[View, int]:
     """The view with a resource in it that does not exist yet, and its number."""
-    schema = view.policy.kind(draft.kind).schema
+    schema = view.policy.kind(text(draft.kind, "kind")).schema
+    mapping(draft.edges, "edges")
+    mapping(draft.attributes, "attributes")
     if schema.parent and not draft.edges.get(schema.parent):
         raise InvalidInputError(f"A {draft.kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
     after = View(view.policy, view)
     after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
     for name, value in draft.attributes.items():
-        if name not in schema.attributes:
+        if text(name, "attribute") not in schema.attributes:
             raise InvalidInputError(
                 f"{draft.kind} has no attribute {shown(name)}.", did_you_mean(name, schema.attributes)
             )
         after.open(AttributeRow(_DRAFT, 0, name, valid_value(schema.attributes[name], value)))
     for edge, targets in draft.edges.items():
-        uids = (targets,) if isinstance(targets, str) else tuple(targets)
-        if len(uids) > 1 and not view.policy.edge(draft.kind, edge).many:
-            raise InvalidInputError(f"{edge} of a {draft.kind} points at one, not at {len(uids)}.")
-        for uid in uids:
-            target = view.resource(uid)
-            _refuse_wrong_end(view, draft.kind, edge, target)
+        for target in ends_of(view, draft.kind, edge, targets):
             after.open(EdgeRow(edge, _DRAFT, target))
     return after, _DRAFT
+
+
+def ends_of(view: View, kind: str, edge: str, targets: str | Sequence[str]) -> list[int]:
+    """The resources that an edge is to point at, if it can."""
+    declared = view.policy.edge(kind, text(edge, "edge"))
+    uids = one_or_several(targets, "id")
+    if len(uids) > 1 and not declared.many:
+        raise InvalidInputError(f"{edge} of a {kind} points at one, not at {len(uids)}.", "Name one of them.")
+    ends = [view.resource(uid) for uid in uids]
+    for end in ends:
+        _refuse_wrong_end(view, kind, edge, end)
+    return ends

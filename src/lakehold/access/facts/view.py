@@ -126,7 +126,7 @@ class View:
 
     def resource(self, uid: str, what: str = "resource") -> int:
         """The resource of this id."""
-        found = self.ids.get(uid)
+        found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None:
             raise NotFoundError(f"There is no {what} {shown(valid_id(uid))}.", "Look the id up in a list.")
         return found
@@ -141,7 +141,7 @@ class View:
 
     def member(self, uid: str) -> int:
         """The member of this id."""
-        found = self.ids.get(uid)
+        found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None or self.kinds.get(found) != MEMBER:
             raise NotFoundError(f"There is no member {shown(valid_id(uid))}.", "Look the id up among the members.")
         return found

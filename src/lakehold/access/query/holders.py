@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lakehold.access.facts.inputs import text
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER, Policy
 from lakehold.access.query.listing import Statement, placeholder
@@ -45,7 +46,7 @@ class Holders:
         """The members who may do this, by name."""
         here = self.view.resource(resource)
         kind = self.view.kind(here)
-        self.view.policy.action(kind, action)
+        self.view.policy.action(kind, text(action, "action"))
         statement = _statement(self.view.policy, self.transaction.dialect, kind, action)
         values: dict[str, object] = {
             "here": here, "me": 0, "at": self.at, "tenant": self.tenant, "everyone": self.view.everyone,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from lakehold.access.decide.subjects import Asker, Token
+from lakehold.access.facts.inputs import text, when
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import Policy
 from lakehold.access.query.drivers import Drivers
@@ -24,10 +25,12 @@ from lakehold.access.query.terms import YES, Term, in_words, joined
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded, shown, valid_id
 
 SMALL = 2_000
 MOST = 1_000
+_SHOWN = 40
+_LONGEST = 4_000
 _SORTS = {"name": ("sort_name", "ASC"), "-name": ("sort_name", "DESC"), "created": ("since", "ASC")}
 _SORTS["-created"] = ("since", "DESC")
 
@@ -234,10 +237,10 @@ class Listing:
         limit: int = 50,
     ) -> Page:
         """One page of all that the asker may do this with."""
-        if sort not in _SORTS:
+        if text(sort, "sort") not in _SORTS:
             raise InvalidInputError(f"Cannot sort by {shown(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
-        if not 1 <= limit <= MOST:
-            raise InvalidInputError(f"A page of {limit} is not to be had.", f"Ask for 1 to {MOST}.")
+        if type(limit) is not int or not 1 <= limit <= MOST:
+            raise InvalidInputError(f"A page of {str(limit)[:_SHOWN]} is not to be had.", f"Ask for 1 to {MOST}.")
         asked = self._asked(asker, action, kind, within)
         if asked is None:
             return Page([], None)
@@ -245,9 +248,9 @@ class Listing:
         values |= {"limit": limit + 1}
         if after is not None:
             values |= _read_cursor(after, sort)
-        if search:
-            values |= {"search": folded(search)}
-        shape = Shape(sort, bool(search), after is not None, self._are_few(asker, asked))
+        if search != "":
+            values |= {"search": folded(valid_id(search, "search"))}
+        shape = Shape(sort, search != "", after is not None, self._are_few(asker, asked))
         statement = self._writer().page(asked, shape)
         rows = [Found._make(row) for row in statement.run(self.transaction, values)]
         more = len(rows) > limit
@@ -259,12 +262,13 @@ class Listing:
         if asked is None:
             return []
         statement = self._writer().ids(asked, driven=self._are_few(asker, asked))
-        text = statement.run(self.transaction, self._values(asker, within)).scalar()
-        return json.loads(f"[{text}]") if text else []
+        found = statement.run(self.transaction, self._values(asker, within)).scalar()
+        return json.loads(f"[{found}]") if found else []
 
     def _asked(self, asker: Asker, action: str, kind: str, within: str | None) -> Asked | None:
         """What is asked for; None if a token's narrowing leaves nothing of it."""
-        self.view.policy.action(kind, action)
+        self.view.policy.action(text(kind, "kind"), text(action, "action"))
+        self._member(asker)
         container = self.view.kind(self.view.resource(within)) if within is not None else None
         if not isinstance(asker, Token) or not asker.is_narrowed:
             return Asked(kind, action, container)
@@ -305,12 +309,22 @@ def _cursor(last: Found, sort: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([sort, value, last.id]).encode()).decode()
 
 
-def _read_cursor(text: str, sort: str) -> dict[str, object]:
+def _sortable(name: object) -> str:
+    """A name in the form in which it is sorted, if one can have it."""
+    if not isinstance(name, str) or "\0" in name:
+        raise ValueError(name)
+    name.encode()
+    return name
+
+
+def _read_cursor(cursor: object, sort: str) -> dict[str, object]:
     try:
-        made_for, value, number = json.loads(base64.urlsafe_b64decode(text.encode()))
-        wanted = int if _SORTS[sort][0] == "since" else str
-        if made_for == sort and isinstance(value, wanted) and isinstance(number, int) and abs(number) < 2**62:
-            return {"after": value, "after_id": number}
-    except (ValueError, TypeError, binascii.Error, UnicodeError):
+        if not isinstance(cursor, str):
+            raise TypeError(cursor)
+        made_for, value, number = json.loads(base64.urlsafe_b64decode(cursor[:_LONGEST].encode()))
+        if made_for == sort and type(number) is int:
+            by_time = _SORTS[sort][0] == "since"
+            return {"after": when(value) if by_time else _sortable(value), "after_id": when(number)}
+    except (ValueError, TypeError, binascii.Error, UnicodeError, RecursionError, InvalidInputError):
         pass
     raise InvalidInputError("The cursor cannot be read.", "Begin again without one, or with the last page's.")

@@ -1,0 +1,186 @@
+"""Every place where a text, a number or a record comes into the engine from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lakehold.access import Access, Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session, Token
+from tests.access.company import TENANT
+
+TABLE = "lakehouse.table"
+LAYER = "lakehouse.layer"
+
+Call = Callable[[Session, Any], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question with a hole in it. `fine` are the values that may stand in the hole."""
+
+    name: str
+    call: Call
+    fine: Callable[[object], bool] = lambda _value: False
+    writes: bool = False
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _is_flag(value: object) -> bool:
+    return value is None or isinstance(value, bool)
+
+
+ASKING = [
+    Probe("check asker", lambda s, v: s.check(v, "see", "orders")),
+    Probe("check action", lambda s, v: s.check("ann", v, "orders")),
+    Probe("check resource", lambda s, v: s.check("ann", "see", v)),
+    Probe("check role", lambda s, v: s.check("ann", "give", "orders", role=v), _is_none),
+    Probe("check verb with a role", lambda s, v: s.check("ann", v, "orders", role="viewer")),
+    Probe("check edges", lambda s, v: s.check("ann", "move", "orders", edges=v), _is_none),
+    Probe("check edge name", lambda s, v: s.check("ann", "move", "orders", edges={v: "bronze"})),
+    Probe("check edge end", lambda s, v: s.check("ann", "move", "orders", edges={"layer": v})),
+    Probe("check edge ends", lambda s, v: s.check("ann", "move", "orders", edges={"layer": [v]})),
+    Probe("check draft kind", lambda s, v: s.check("ann", "create", Draft(v, {"layer": "bronze"}))),
+    Probe("check draft verb", lambda s, v: s.check("ann", v, Draft(TABLE, {"layer": "bronze"}))),
+    Probe("check draft asker", lambda s, v: s.check(v, "create", Draft(TABLE, {"layer": "bronze"}))),
+    Probe("check draft edges", lambda s, v: s.check("ann", "create", Draft(TABLE, v))),
+    Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, {v: "bronze"}))),
+    Probe("check draft end", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": v}))),
+    Probe("check draft attribute", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": "bronze"}, {v: "x"}))),
+    Probe(
+        "check draft value",
+        lambda s, v: s.check("ann", "create", Draft("spaces.space", {"tenant": TENANT}, {"personal": v})),
+        lambda value: isinstance(value, bool),
+    ),
+    Probe("check many", lambda s, v: s.check_many([("ann", "see", v)])),
+    Probe("actions asker", lambda s, v: s.actions(v, "orders")),
+    Probe("actions resource", lambda s, v: s.actions("ann", v)),
+    Probe("explain asker", lambda s, v: s.explain(v, "see", "orders")),
+    Probe("explain action", lambda s, v: s.explain("ann", v, "orders")),
+    Probe("explain resource", lambda s, v: s.explain("ann", "see", v)),
+    Probe("explain viewer", lambda s, v: s.explain("ann", "see", "orders", viewer=v), _is_none),
+    Probe("who action", lambda s, v: s.who(v, "orders")),
+    Probe("who resource", lambda s, v: s.who("see", v)),
+    Probe("as of", lambda s, v: s.as_of(v).check("ann", "see", "orders")),
+    Probe("token member", lambda s, v: s.check(Token(v), "see", "orders")),
+    Probe("token member of a listing", lambda s, v: s.list(Token(v, frozenset({"read"})), "see", TABLE)),
+    Probe("token actions", lambda s, v: s.check(Token("ann", v), "see", "orders"), _is_none),
+    Probe("token resources", lambda s, v: s.check(Token("ann", None, v), "see", "orders"), _is_none),
+]
+
+LISTING = [
+    Probe("list asker", lambda s, v: s.list(v, "see", TABLE)),
+    Probe("list action", lambda s, v: s.list("ann", v, TABLE)),
+    Probe("list kind", lambda s, v: s.list("ann", "see", v)),
+    Probe("list within", lambda s, v: s.list("ann", "see", TABLE, within=v), _is_none),
+    Probe("list search", lambda s, v: s.list("ann", "see", TABLE, search=v), lambda v: _is_text(v) and len(str(v)) < 201),
+    Probe("list sort", lambda s, v: s.list("ann", "see", TABLE, sort=v)),
+    Probe("list after", lambda s, v: s.list("ann", "see", TABLE, after=v), _is_none),
+    Probe("list limit", lambda s, v: s.list("ann", "see", TABLE, limit=v), lambda v: type(v) is int and 0 < v < 1_001),
+    Probe("ids asker", lambda s, v: s.ids(v, "see", TABLE)),
+    Probe("ids action", lambda s, v: s.ids("ann", v, TABLE)),
+    Probe("ids kind", lambda s, v: s.ids("ann", "see", v)),
+    Probe("ids within", lambda s, v: s.ids("ann", "see", TABLE, within=v), _is_none),
+]
+
+FACTS: list[tuple[str, Callable[[Any], Any], Callable[[object], bool]]] = [
+    ("grant subject", lambda v: Grant(v, "viewer", "orders"), lambda _: False),
+    ("grant role", lambda v: Grant("bob", v, "orders"), lambda _: False),
+    ("grant resource", lambda v: Grant("bob", "viewer", v), lambda _: False),
+    ("attribute resource", lambda v: Attribute(v, "plan", "starter"), lambda _: False),
+    ("attribute name", lambda v: Attribute(TENANT, v, "starter"), lambda _: False),
+    ("attribute value", lambda v: Attribute(TENANT, "plan", v), lambda _: False),
+    ("membership", lambda v: Attribute("project", "scope", "entire_project", v), lambda _: False),
+    ("edge name", lambda v: Edge(v, "orders", "bronze"), lambda _: False),
+    ("edge source", lambda v: Edge("layer", v, "bronze"), lambda _: False),
+    ("edge target", lambda v: Edge("layer", "orders", v), lambda _: False),
+    ("fact", lambda v: v, lambda _: False),
+]
+
+
+def _with(make: Callable[[Any], Any], call: Call) -> Call:
+    return lambda session, value: call(session, make(value))
+
+
+CHANGING = [
+    Probe(f"{what} {name}", _with(make, call), fine, writes=writes)
+    for name, make, fine in FACTS
+    for what, call, writes in (
+        ("check change adds", lambda s, fact: s.check_change("ann", Add(fact)), False),
+        ("check change removes", lambda s, fact: s.check_change("ann", Remove(fact)), False),
+        ("what if adds", lambda s, fact: s.what_if([Add(fact)]), False),
+        ("what if removes", lambda s, fact: s.what_if([Remove(fact)]), False),
+        ("store adds", lambda s, fact: s.store.add(fact), True),
+        ("store removes", lambda s, fact: s.store.remove(fact), True),
+    )
+] + [
+    Probe("check change asker", lambda s, v: s.check_change(v, Add(Grant("bob", "viewer", "orders")))),
+    Probe("check change", lambda s, v: s.check_change("ann", v)),
+    Probe("what if", lambda s, v: s.what_if([v])),
+    Probe("what if all", lambda s, v: s.what_if(v), lambda v: v in ([], (), {}, frozenset())),
+    Probe("what if adopts", lambda s, v: s.what_if([Adopt(v)])),
+]
+
+WRITING = [
+    Probe("create kind", lambda s, v: s.store.create(v, "New", edges={"layer": "bronze"}), writes=True),
+    Probe("create name", lambda s, v: s.store.create(TABLE, v, edges={"layer": "bronze"}), _is_text, writes=True),
+    Probe(
+        "create id",
+        lambda s, v: s.store.create(TABLE, "New", uid=v, edges={"layer": "bronze"}),
+        lambda value: value is None or isinstance(value, str),
+        writes=True,
+    ),
+    Probe("create edges", lambda s, v: s.store.create(TABLE, "New", edges=v), writes=True),
+    Probe("create edge", lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze", v: "bronze"}), writes=True),
+    Probe("create parent", lambda s, v: s.store.create(TABLE, "New", edges={"layer": v}), writes=True),
+    Probe("create parents", lambda s, v: s.store.create(TABLE, "New", edges={"layer": [v]}), writes=True),
+    Probe(
+        "create ends",
+        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze", "saved_from": v}),
+        lambda value: value in ([], (), {}, frozenset()),
+        writes=True,
+    ),
+    Probe(
+        "create attributes",
+        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes=v),
+        lambda value: value is None or value == {},
+        writes=True,
+    ),
+    Probe(
+        "create attribute",
+        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes={v: "x"}),
+        writes=True,
+    ),
+    Probe(
+        "create value",
+        lambda s, v: s.store.create("spaces.space", "New", edges={"tenant": TENANT}, attributes={"personal": v}),
+        lambda value: isinstance(value, bool),
+        writes=True,
+    ),
+    Probe(
+        "create creator",
+        lambda s, v: s.store.create("spaces.space", "New", edges={"tenant": TENANT}, creator=v),
+        _is_none,
+        writes=True,
+    ),
+    Probe("delete", lambda s, v: s.store.delete(v), writes=True),
+    Probe("make", lambda s, v: s.store.make(v), writes=True),
+    Probe("adopt", lambda s, v: s.store.make(Adopt(v)), writes=True),
+    Probe("since", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), since=v), _is_none, writes=True),
+    Probe("until", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), until=v), _is_none, writes=True),
+]
+
+PROBES = [*ASKING, *LISTING, *CHANGING, *WRITING]
+
+
+def probe_tenant(access: Access, value: Any) -> None:
+    """The one question that is asked before there is a session."""
+    with access.read(value):
+        pass
