@@ -82,7 +82,8 @@ class Decisions:
         """Whether the asker may make this change: what the model declares for the role, attribute or edge."""
         view = self.view
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
-        fact, _ = change.fact, self._subject(asker)
+        self._subject(asker)
+        fact = change.fact
         if isinstance(asker, Token) and asker.is_narrowed and _hands_out(fact):
             return False
         here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from collections.abc import Sequence as Ordered
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from lakehold.kit.clock import FOREVER, Moment, moment
@@ -32,7 +32,7 @@ def one_or_several(value: object, what: str) -> tuple[str, ...]:
 
 def several(value: object, what: str) -> Iterable[object]:
     """The value, if it is some things in a row or in a set."""
-    if isinstance(value, str | bytes) or not isinstance(value, Ordered | Set):
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
         raise InvalidInputError(
             f"Several of the kind {what} are wanted, not {type(value).__name__}.", "Put them into a list."
         )

@@ -10,14 +10,21 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.changes import refuse_taking_the_last, row_of, valid_value
+from lakehold.access.facts.changes import (
+    refuse_taking_the_last,
+    refuse_what_is_no_change,
+    row_of,
+    valid_value,
+    with_draft,
+)
 from lakehold.access.facts.claims import Claims
+from lakehold.access.facts.inputs import one_or_several, text, when
 from lakehold.access.facts.overlay import Overlay
-from lakehold.access.facts.records import Add, Attribute, Change, Edge, Grant, Remove
+from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Grant, Remove
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
 from lakehold.access.model.document import loads
 from lakehold.access.model.policy import TENANT, Policy
-from lakehold.kit.clock import FOREVER, Moment, moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import folded, shown, valid_id, valid_name
@@ -73,20 +80,22 @@ class Store:
         creator: str | None = None,
     ) -> str:
         """Make a resource with its parent, edges and attributes. Its creator gets the role that the model names."""
+        draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
+        # All that can be wrong is refused before anything is written.
+        with_draft(self.view, draft)
         schema = self.view.policy.kind(kind).schema
         chosen = secrets.token_hex(8) if uid is None else valid_id(uid)
         if self.view.ids.get(chosen) is not None or self._was_used(chosen):
             raise ConflictError(f"The id {shown(chosen)} is taken.", "Choose another; ids are never used twice.")
-        if schema.parent and schema.parent not in (edges or {}):
-            raise InvalidInputError(f"A {kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
-        self._insert_resource(chosen, kind, valid_name(name), edges or {})
-        for edge, targets in (edges or {}).items():
-            for target in [targets] if isinstance(targets, str) else targets:
+        if creator is not None:
+            self.view.member(creator)
+        self._insert_resource(chosen, kind, valid_name(name), draft.edges)
+        for edge, targets in draft.edges.items():
+            for target in one_or_several(targets, "id"):
                 self.add(Edge(edge, chosen, target))
-        for attribute, value in (attributes or {}).items():
-            kept = valid_value(schema.attributes[attribute], value) if attribute in schema.attributes else str(value)
-            self.add(Attribute(chosen, attribute, kept))
-        if creator and schema.creator:
+        for attribute, value in draft.attributes.items():
+            self.add(Attribute(chosen, attribute, valid_value(schema.attributes[attribute], value)))
+        if creator is not None and schema.creator:
             self.add(Grant(creator, schema.creator, chosen))
         return chosen
 
@@ -137,14 +146,17 @@ class Store:
 
     def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
         """Make a change."""
-        begin, end = self.at if since is None else moment(since), FOREVER if until is None else moment(until)
+        begin, end = self.at if since is None else when(since), FOREVER if until is None else when(until)
         if begin < self.at:
             raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
         if end <= begin:
             raise InvalidInputError("A fact must end after it begins.", "Choose a later end.")
-        if not isinstance(change, Add | Remove):
-            self._adopt(change.source)
+        if isinstance(change, Adopt):
+            if (since, until) != (None, None):
+                raise InvalidInputError("A model is adopted now, and until another takes its place.", "Name no time.")
+            self._adopt(text(change.source, "model"))
             return
+        refuse_what_is_no_change(change)
         row = row_of(self.view, change.fact)
         fact = _TABLE[type(row)]
         self._claim(row)

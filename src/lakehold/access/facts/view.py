@@ -124,7 +124,7 @@ class View:
         """The built-in group All; 0 before there is one."""
         return next(iter(self.of_kind.get(ALL_MEMBERS) or ()), 0)
 
-    def resource(self, uid: str, what: str = "resource") -> int:
+    def resource(self, uid: object, what: str = "resource") -> int:
         """The resource of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None:
@@ -139,7 +139,7 @@ class View:
         """The public id of a resource that exists."""
         return self.uids.get(resource) or ""
 
-    def member(self, uid: str) -> int:
+    def member(self, uid: object) -> int:
         """The member of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None or self.kinds.get(found) != MEMBER:
