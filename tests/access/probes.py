@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lakehold.access import Access, Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session, Token
+from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session, Token
 from tests.access.company import TENANT
 
 TABLE = "lakehouse.table"
@@ -25,6 +25,26 @@ class Probe:
     writes: bool = False
 
 
+def _is_empty(value: object) -> bool:
+    return value is None or value in ([], (), {}, frozenset())
+
+
+def _is_rows(value: object) -> bool:
+    return value is None or (isinstance(value, list | tuple | frozenset) and all(isinstance(v, str) for v in value))
+
+
+def _is_time(value: object) -> bool:
+    return value is None or type(value) is int
+
+
+def _keyed(value: Any, to: str, **others: str) -> Any:  # noqa: ANN401 - whatever a test puts there
+    """A mapping with this key, if it can be one at all."""
+    try:
+        return {**others, value: to}
+    except TypeError:
+        return {**others, "nope": to}
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -33,27 +53,26 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-def _is_flag(value: object) -> bool:
-    return value is None or isinstance(value, bool)
-
-
 ASKING = [
     Probe("check asker", lambda s, v: s.check(v, "see", "orders")),
     Probe("check action", lambda s, v: s.check("ann", v, "orders")),
     Probe("check resource", lambda s, v: s.check("ann", "see", v)),
     Probe("check role", lambda s, v: s.check("ann", "give", "orders", role=v), _is_none),
     Probe("check verb with a role", lambda s, v: s.check("ann", v, "orders", role="viewer")),
-    Probe("check edges", lambda s, v: s.check("ann", "move", "orders", edges=v), _is_none),
-    Probe("check edge name", lambda s, v: s.check("ann", "move", "orders", edges={v: "bronze"})),
-    Probe("check edge end", lambda s, v: s.check("ann", "move", "orders", edges={"layer": v})),
+    Probe("check edges", lambda s, v: s.check("ann", "move", "orders", edges=v), _is_empty),
+    Probe("check edge name", lambda s, v: s.check("ann", "move", "orders", edges=_keyed(v, "bronze"))),
+    Probe("check edge end", lambda s, v: s.check("ann", "move", "orders", edges={"layer": v}), _is_empty),
     Probe("check edge ends", lambda s, v: s.check("ann", "move", "orders", edges={"layer": [v]})),
     Probe("check draft kind", lambda s, v: s.check("ann", "create", Draft(v, {"layer": "bronze"}))),
     Probe("check draft verb", lambda s, v: s.check("ann", v, Draft(TABLE, {"layer": "bronze"}))),
     Probe("check draft asker", lambda s, v: s.check(v, "create", Draft(TABLE, {"layer": "bronze"}))),
     Probe("check draft edges", lambda s, v: s.check("ann", "create", Draft(TABLE, v))),
-    Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, {v: "bronze"}))),
+    Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, _keyed(v, "bronze")))),
     Probe("check draft end", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": v}))),
-    Probe("check draft attribute", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": "bronze"}, {v: "x"}))),
+    Probe(
+        "check draft attribute",
+        lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": "bronze"}, _keyed(v, "x"))),
+    ),
     Probe(
         "check draft value",
         lambda s, v: s.check("ann", "create", Draft("spaces.space", {"tenant": TENANT}, {"personal": v})),
@@ -68,11 +87,11 @@ ASKING = [
     Probe("explain viewer", lambda s, v: s.explain("ann", "see", "orders", viewer=v), _is_none),
     Probe("who action", lambda s, v: s.who(v, "orders")),
     Probe("who resource", lambda s, v: s.who("see", v)),
-    Probe("as of", lambda s, v: s.as_of(v).check("ann", "see", "orders")),
+    Probe("as of", lambda s, v: s.as_of(v).check("ann", "see", "orders"), lambda value: type(value) is int),
     Probe("token member", lambda s, v: s.check(Token(v), "see", "orders")),
     Probe("token member of a listing", lambda s, v: s.list(Token(v, frozenset({"read"})), "see", TABLE)),
-    Probe("token actions", lambda s, v: s.check(Token("ann", v), "see", "orders"), _is_none),
-    Probe("token resources", lambda s, v: s.check(Token("ann", None, v), "see", "orders"), _is_none),
+    Probe("token actions", lambda s, v: s.check(Token("ann", v), "see", "orders"), _is_rows),
+    Probe("token resources", lambda s, v: s.check(Token("ann", None, v), "see", "orders"), _is_rows),
 ]
 
 LISTING = [
@@ -80,7 +99,7 @@ LISTING = [
     Probe("list action", lambda s, v: s.list("ann", v, TABLE)),
     Probe("list kind", lambda s, v: s.list("ann", "see", v)),
     Probe("list within", lambda s, v: s.list("ann", "see", TABLE, within=v), _is_none),
-    Probe("list search", lambda s, v: s.list("ann", "see", TABLE, search=v), lambda v: _is_text(v) and len(str(v)) < 201),
+    Probe("list search", lambda s, v: s.list("ann", "see", TABLE, search=v), _is_text),
     Probe("list sort", lambda s, v: s.list("ann", "see", TABLE, sort=v)),
     Probe("list after", lambda s, v: s.list("ann", "see", TABLE, after=v), _is_none),
     Probe("list limit", lambda s, v: s.list("ann", "see", TABLE, limit=v), lambda v: type(v) is int and 0 < v < 1_001),
@@ -90,18 +109,18 @@ LISTING = [
     Probe("ids within", lambda s, v: s.ids("ann", "see", TABLE, within=v), _is_none),
 ]
 
-FACTS: list[tuple[str, Callable[[Any], Any], Callable[[object], bool]]] = [
-    ("grant subject", lambda v: Grant(v, "viewer", "orders"), lambda _: False),
-    ("grant role", lambda v: Grant("bob", v, "orders"), lambda _: False),
-    ("grant resource", lambda v: Grant("bob", "viewer", v), lambda _: False),
-    ("attribute resource", lambda v: Attribute(v, "plan", "starter"), lambda _: False),
-    ("attribute name", lambda v: Attribute(TENANT, v, "starter"), lambda _: False),
-    ("attribute value", lambda v: Attribute(TENANT, "plan", v), lambda _: False),
-    ("membership", lambda v: Attribute("project", "scope", "entire_project", v), lambda _: False),
-    ("edge name", lambda v: Edge(v, "orders", "bronze"), lambda _: False),
-    ("edge source", lambda v: Edge("layer", v, "bronze"), lambda _: False),
-    ("edge target", lambda v: Edge("layer", "orders", v), lambda _: False),
-    ("fact", lambda v: v, lambda _: False),
+FACTS: list[tuple[str, Callable[[Any], Any]]] = [
+    ("grant subject", lambda v: Grant(v, "viewer", "orders")),
+    ("grant role", lambda v: Grant("bob", v, "orders")),
+    ("grant resource", lambda v: Grant("bob", "viewer", v)),
+    ("attribute resource", lambda v: Attribute(v, "plan", "starter")),
+    ("attribute name", lambda v: Attribute(TENANT, v, "starter")),
+    ("attribute value", lambda v: Attribute(TENANT, "plan", v)),
+    ("membership", lambda v: Attribute("project", "scope", "entire_project", v)),
+    ("edge name", lambda v: Edge(v, "orders", "bronze")),
+    ("edge source", lambda v: Edge("layer", v, "bronze")),
+    ("edge target", lambda v: Edge("layer", "orders", v)),
+    ("fact", lambda v: v),
 ]
 
 
@@ -110,8 +129,8 @@ def _with(make: Callable[[Any], Any], call: Call) -> Call:
 
 
 CHANGING = [
-    Probe(f"{what} {name}", _with(make, call), fine, writes=writes)
-    for name, make, fine in FACTS
+    Probe(f"{what} {name}", _with(make, call), writes=writes)
+    for name, make in FACTS
     for what, call, writes in (
         ("check change adds", lambda s, fact: s.check_change("ann", Add(fact)), False),
         ("check change removes", lambda s, fact: s.check_change("ann", Remove(fact)), False),
@@ -124,7 +143,7 @@ CHANGING = [
     Probe("check change asker", lambda s, v: s.check_change(v, Add(Grant("bob", "viewer", "orders")))),
     Probe("check change", lambda s, v: s.check_change("ann", v)),
     Probe("what if", lambda s, v: s.what_if([v])),
-    Probe("what if all", lambda s, v: s.what_if(v), lambda v: v in ([], (), {}, frozenset())),
+    Probe("what if all", lambda s, v: s.what_if(v), _is_empty),
     Probe("what if adopts", lambda s, v: s.what_if([Adopt(v)])),
 ]
 
@@ -138,24 +157,28 @@ WRITING = [
         writes=True,
     ),
     Probe("create edges", lambda s, v: s.store.create(TABLE, "New", edges=v), writes=True),
-    Probe("create edge", lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze", v: "bronze"}), writes=True),
+    Probe(
+        "create edge",
+        lambda s, v: s.store.create(TABLE, "New", edges=_keyed(v, "bronze", layer="bronze")),
+        writes=True,
+    ),
     Probe("create parent", lambda s, v: s.store.create(TABLE, "New", edges={"layer": v}), writes=True),
     Probe("create parents", lambda s, v: s.store.create(TABLE, "New", edges={"layer": [v]}), writes=True),
     Probe(
         "create ends",
         lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze", "saved_from": v}),
-        lambda value: value in ([], (), {}, frozenset()),
+        _is_empty,
         writes=True,
     ),
     Probe(
         "create attributes",
         lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes=v),
-        lambda value: value is None or value == {},
+        _is_empty,
         writes=True,
     ),
     Probe(
         "create attribute",
-        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes={v: "x"}),
+        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes=_keyed(v, "x")),
         writes=True,
     ),
     Probe(
@@ -173,14 +196,8 @@ WRITING = [
     Probe("delete", lambda s, v: s.store.delete(v), writes=True),
     Probe("make", lambda s, v: s.store.make(v), writes=True),
     Probe("adopt", lambda s, v: s.store.make(Adopt(v)), writes=True),
-    Probe("since", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), since=v), _is_none, writes=True),
-    Probe("until", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), until=v), _is_none, writes=True),
+    Probe("since", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), since=v), _is_time, writes=True),
+    Probe("until", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), until=v), _is_time, writes=True),
 ]
 
 PROBES = [*ASKING, *LISTING, *CHANGING, *WRITING]
-
-
-def probe_tenant(access: Access, value: Any) -> None:
-    """The one question that is asked before there is a session."""
-    with access.read(value):
-        pass

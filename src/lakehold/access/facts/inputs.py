@@ -45,7 +45,7 @@ def when(value: object) -> Moment:
         return moment(value)
     if type(value) is not int or not -FOREVER < value <= FOREVER:
         raise InvalidInputError(
-            f"A time is a datetime or whole microseconds since 1970, not {str(value)[:40]!r}.",
+            f"A time is a datetime or whole microseconds since 1970, not {repr(value)[:40]}.",
             "For example 2026-01-31 12:00+00:00.",
         )
     return value

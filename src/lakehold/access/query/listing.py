@@ -239,7 +239,7 @@ class Listing:
         if text(sort, "sort") not in _SORTS:
             raise InvalidInputError(f"Cannot sort by {shown(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
         if type(limit) is not int or not 1 <= limit <= MOST:
-            raise InvalidInputError(f"A page of {str(limit)[:_SHOWN]} is not to be had.", f"Ask for 1 to {MOST}.")
+            raise InvalidInputError(f"A page of {repr(limit)[:_SHOWN]} is not to be had.", f"Ask for 1 to {MOST}.")
         asked = self._asked(asker, action, kind, within)
         if asked is None:
             return Page([], None)
