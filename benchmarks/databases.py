@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -91,9 +92,22 @@ def _rows(
 
 
 def _insert(transaction: Transaction, table: sa.Table, rows: Iterable[dict[str, object]]) -> None:
+    if transaction.dialect == "postgresql":
+        _copy(transaction, table, rows)
+        return
     left = iter(rows)
     while chunk := list(islice(left, 20_000)):
         transaction.connection.execute(table.insert(), chunk)
+
+
+def _copy(transaction: Transaction, table: sa.Table, rows: Iterable[dict[str, object]]) -> None:
+    """A minute less than inserts would take."""
+    left = iter(rows)
+    first = next(left)
+    connection: Any = transaction.connection.connection.dbapi_connection
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table.name} ({', '.join(first)}) FROM STDIN") as copy:
+        for row in chain((first,), left):
+            copy.write_row(tuple(row.values()))
 
 
 def _settle(transaction: Transaction) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from threading import RLock
 
 from lakehold.access.facts.changes import Opening
-from lakehold.access.facts.loading import Spanned, all_rows, rows_by_id
-from lakehold.access.facts.view import ModelRow, Row, View
+from lakehold.access.facts.loading import Spanned, all_rows, rows_by_id, uncollected
+from lakehold.access.facts.view import Row, View
 from lakehold.access.model.policy import policy_of
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
@@ -41,9 +41,8 @@ class Index(View):
     """Committed facts, and what is already known to begin or end later."""
 
     def __init__(self, tenant: int, seq: int, at: Moment, spans: Iterable[Spanned]) -> None:
-        rows = list(spans)
-        models = [span.row for span in rows if isinstance(span.row, ModelRow) and span.since <= at]
-        super().__init__(policy_of(tuple(sorted(models))))
+        # The models are among the rows: the policy is theirs once all have been read.
+        super().__init__(policy_of(()))
         self.tenant = tenant
         self.seq = seq
         self.time = at
@@ -51,10 +50,11 @@ class Index(View):
         self._agenda: list[tuple[Moment, Key]] = []
         self._planned: dict[Key, Spanned] = {}
         self._journal: deque[_Batch] = deque(maxlen=_JOURNAL)
-        for span in rows:
-            if span.since <= at:
-                self.open(span.row)
-            if span.since > at or span.until < FOREVER:
+        for span in spans:
+            _, row, since, until = span
+            if since <= at:
+                self.open(row)
+            if since > at or until < FOREVER:
                 self._plan(span, at)
         self.touch()
         self._loaded = _Batch(self.version, seq, at, (), logged=True)
@@ -65,7 +65,8 @@ class Index(View):
         seq = changes.head(transaction, tenant)
         # A clock that lags behind the one that wrote must not hide what was written.
         at = max(at, changes.last_made(transaction, tenant))
-        return cls(tenant, seq, at, all_rows(transaction, tenant, at))
+        with uncollected():
+            return cls(tenant, seq, at, all_rows(transaction, tenant, at))
 
     # Moving forward
 

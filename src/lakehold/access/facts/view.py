@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 from typing import NamedTuple
 
 from lakehold.access.facts.maps import Inner, Map, Named, laid
@@ -13,11 +14,17 @@ from lakehold.kit.ids import shown, valid_id
 ALL_MEMBERS = "tenant.all_members"
 
 _bits: dict[str, int] = {}
+_naming = Lock()
+"""Two roles that are named at the same moment must not get the same bit."""
 
 
 def role_bit(role: str) -> int:
     """The bit that stands for a role's name, the same in every model of this process."""
-    return _bits.setdefault(role, 1 << len(_bits))
+    bit = _bits.get(role)
+    if bit is None:
+        with _naming:
+            bit = _bits.setdefault(role, 1 << len(_bits))
+    return bit
 
 
 def role_names(mask: int) -> list[str]:
