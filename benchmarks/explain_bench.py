@@ -31,7 +31,9 @@ def agree(world: World) -> None:
         reads = [
             group for group in session.what_if([_change()]).groups if (group.kind, group.action) == (TABLE, "read")
         ]
-        assert [(group.resources, group.gained) for group in reads] == [(1_000, True)]
+        # Nearly all of the layer: a table or two are open to the whole group already.
+        assert [group.gained for group in reads] == [True]
+        assert 950 < reads[0].resources <= 1_000
         assert 400 < reads[0].members <= 500
 
 
