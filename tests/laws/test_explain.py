@@ -18,8 +18,9 @@ from lakehold.access.facts.view import View
 from lakehold.kit.errors import NotFoundError
 from tests.laws.asking import Question, may_see, members, resources, telling
 from tests.laws.budget import examples
-from tests.laws.facts import Case, shipped_cases
+from tests.laws.facts import ACME, Case, random_policy, shipped_cases
 from tests.laws.models import random_cases
+from tests.world import World
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 SOME = 12
@@ -34,6 +35,31 @@ def test_explanations(kind_of_case: st.SearchStrategy[Case], data: st.DataObject
     for question in data.draw(asked):
         note(repr(question))
         assert_explained(view, question)
+
+
+def test_who_would_lose_the_right_by_giving_is_no_giver() -> None:
+    world = World(
+        random_policy("""
+model: little
+extends: [tenant]
+kinds:
+  t1:
+    in: tenant
+    roles: {r1: {}, r2: {}}
+    edges: {e1: {to: t1, many: true, set_with: a1, also_after: true}}
+    actions: [a1, a2]
+    visible: a1
+    allow:
+      - {who: r1, when: no(e1), may: a1}
+      - {who: any(e1).r2, may: a2}
+""")
+    )
+    world.add("little.t1", "t1_1", tenant=ACME)
+    world.add("little.t1", "t1_2", tenant=ACME)
+    world.member("ann")
+    world.grant("ann", "r1", "t1_1")
+    world.grant("ann", "r2", "t1_2")
+    assert_explained(world.view, Question("ann", "a2", "t1_1"))
 
 
 def assert_explained(view: View, question: Question) -> None:

@@ -64,7 +64,7 @@ def histories(draw: st.DrawFn, case: Case, other: str) -> list[Step]:
 
 
 @ALL_CASES
-@examples(12)
+@examples(8)
 @given(data=st.data())
 def test_as_of_says_what_check_said_then(
     shared: Database, kind_of_case: st.SearchStrategy[tuple[Case, str]], data: st.DataObject
@@ -89,7 +89,7 @@ def test_as_of_says_what_check_said_then(
 
 
 @ALL_CASES
-@examples(12)
+@examples(8)
 @given(data=st.data())
 def test_as_of_says_what_check_will_say(
     shared: Database, kind_of_case: st.SearchStrategy[tuple[Case, str]], data: st.DataObject

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from lakehold.access.decide.dependents import Dependents
 from lakehold.access.decide.members import Members, MemberSets, numbers
-from lakehold.access.facts.changes import rows
-from lakehold.access.facts.inputs import several, text
+from lakehold.access.facts.changes import rows, with_model
+from lakehold.access.facts.inputs import several
 from lakehold.access.facts.records import Adopt, Change
-from lakehold.access.facts.view import ModelRow, Row, View
-from lakehold.access.model.document import loads
+from lakehold.access.facts.view import Row, View
 from lakehold.access.model.policy import Policy
 
 sets_of = lru_cache(maxsize=32)(MemberSets)
@@ -78,17 +77,15 @@ def what_if(before: View, changes: Sequence[Change]) -> Effects:
 
 def _after(before: View, changes: Sequence[Change]) -> tuple[View, list[Row]]:
     after = View(before.policy, before)
-    if not after.sources:
-        after.sources = dict(before.policy.sources)
     changed: list[Row] = []
     several(changes, "change")
     for change in changes:
         if isinstance(change, Adopt):
-            after.open(ModelRow(loads(text(change.source, "model")).name, change.source))
-        else:
-            for opens, row in rows(after, change):
-                (after.open if opens else after.close)(row)
-                changed.append(row)
+            after = with_model(after, change.source)
+            continue
+        for opens, row in rows(after, change):
+            (after.open if opens else after.close)(row)
+            changed.append(row)
         after.touch()
     return after, changed
 

@@ -263,10 +263,12 @@ class Ways:
         name = _setting(fact)
         givers = self._sets.set_of(kind, name)(view, here) if (kind, name) in view.policy.relations else 0
         if isinstance(fact, Edge):
-            needs = view.policy.edge(kind, fact.name).needs
-            if needs:
+            declared = view.policy.edge(kind, fact.name)
+            if declared.needs:
                 target = view.resource(fact.target)
-                givers &= self._sets.set_of(view.kind(target), needs)(view, target)
+                givers &= self._sets.set_of(view.kind(target), declared.needs)(view, target)
+            if declared.also_after and givers:
+                givers &= self._sets.set_of(kind, name)(with_changes(view, [Add(fact)]), here)
         chosen = list(islice(self._nearest_first(here, givers), MOST_GIVERS))
         return Needed(fact, tuple(view.uid(giver) for giver in chosen), givers.bit_count() - len(chosen))
 

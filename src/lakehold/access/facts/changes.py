@@ -19,6 +19,7 @@ from lakehold.access.facts.view import (
     View,
     role_bit,
 )
+from lakehold.access.model.document import loads
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.access.model.schema import FLAG
@@ -213,6 +214,42 @@ def with_changes(view: View, changes: Iterable[Add | Remove]) -> View:
             (after.open if opens else after.close)(row)
         after.touch()
     return after
+
+
+def with_model(view: View, source: str) -> View:
+    """The view under another model, if the facts keep their meaning under it."""
+    after = View(view.policy, view)
+    if not after.sources:
+        after.sources = dict(view.policy.sources)
+    after.open(ModelRow(loads(text(source, "model")).name, source))
+    after.touch()
+    for old in view.policy.kinds:
+        if old not in after.policy.kinds and view.of_kind.get(old):
+            raise ConflictError(
+                f"There are still resources of the kind {old}, which the new model drops.", "Delete them first."
+            )
+    for kind in after.policy.kinds.values():
+        for edge in kind.schema.edges:
+            _refuse_losing_ends(after, kind.id, edge)
+    return after
+
+
+def _refuse_losing_ends(after: View, kind: str, edge: str) -> None:
+    ends, many = after.policy.kinds[kind].steps[edge].kinds, after.policy.edge(kind, edge).many
+    for here in after.of_kind.get(kind) or ():
+        there = after.out[edge].get(here) or ()
+        wrong = next((end for end in there if after.kind(end) not in ends), None)
+        if wrong is not None:
+            raise ConflictError(
+                f"{edge} of {shown(after.uid(here))} points at {shown(after.uid(wrong))}, a {after.kind(wrong)}, "
+                "which it cannot under the new model.",
+                "Point it elsewhere first.",
+            )
+        if len(there) > 1 and not many:
+            raise ConflictError(
+                f"{edge} of {shown(after.uid(here))} points at {len(there)}, and at one under the new model.",
+                "Remove the others first.",
+            )
 
 
 _DRAFT = -1

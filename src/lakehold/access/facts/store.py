@@ -16,6 +16,7 @@ from lakehold.access.facts.changes import (
     row_of,
     valid_value,
     with_draft,
+    with_model,
 )
 from lakehold.access.facts.claims import Claims
 from lakehold.access.facts.inputs import one_or_several, text, when
@@ -23,7 +24,7 @@ from lakehold.access.facts.overlay import Overlay
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Grant, Remove
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
 from lakehold.access.model.document import loads
-from lakehold.access.model.policy import TENANT, Policy
+from lakehold.access.model.policy import TENANT
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -200,11 +201,7 @@ class Store:
         if old == source:
             return
         # Refused as a whole if it does not go together with the others, or if facts would lose their meaning.
-        others = [loads(text) for name, text in self.view.sources.items() if name != model.name]
-        policy = Policy([*others, model])
-        for kind in self.view.policy.kinds:
-            if kind not in policy.kinds and self.view.of_kind.get(kind):
-                raise ConflictError(f"There are still resources of the kind {kind}, which the new model drops.")
+        with_model(self.view, source)
         if old is not None:
             self._close("model", self._same(ModelRow(model.name, old)), self.at)
         self.put_model(ModelRow(model.name, source))

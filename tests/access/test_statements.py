@@ -1,0 +1,72 @@
+"""Every listing and every who of the shipped models is a statement that both databases can read, in all its forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+
+from lakehold.access import Access, Edge, Grant, Session
+from lakehold.access.model.policy import TENANT as TENANT_KIND
+from lakehold.access.query import listing
+from lakehold.kit.database import Database
+from lakehold.workspaces import models, policy
+from tests.laws.asking import members, of_kind, resources
+from tests.laws.facts import in_order
+
+TENANT = "one of each"
+KINDS = in_order(policy(), list(policy().models))
+
+
+@pytest.fixture(scope="module")
+def access(shared: Database) -> Access:
+    """One resource of every kind, each pointing at whatever it can point at."""
+    access = Access(shared)
+    access.found(TENANT, "One of each", models())
+    with access.write(TENANT) as session:
+        for kind in KINDS:
+            if kind not in {TENANT_KIND, "tenant.all_members"}:
+                _make(session, kind)
+        session.store.add(Grant("tenant.member", "owner", TENANT))
+        for source, edge, target in _edges(session):
+            session.store.add(Edge(edge, source, target))
+    return access
+
+
+def _make(session: Session, kind: str) -> None:
+    parent = policy().kinds[kind].parent
+    above = [uid for end in parent.kinds for uid in of_kind(session.seen(), end)] if parent else []
+    session.store.create(kind, kind, uid=kind, edges={parent.edge: above[0]} if parent else {})
+
+
+def _edges(session: Session) -> Iterator[tuple[str, str, str]]:
+    view = session.seen()
+    for uid, kind in resources(view).items():
+        for edge in policy().kinds[kind].schema.edges:
+            ends = [end for to in policy().kinds[kind].steps[edge].kinds for end in of_kind(view, to) if end != uid]
+            yield from ((uid, edge, end) for end in ends[:1] if edge != "member_of")
+
+
+@pytest.mark.parametrize(("small", "driven"), [(2_000, True), (2_000, False), (0, True), (0, False)])
+def test_listings(access: Access, small: int, driven: bool) -> None:
+    with (
+        mock.patch.object(listing, "SMALL", small),
+        mock.patch.object(listing.Listing, "_are_few", return_value=driven),
+        access.read(TENANT) as session,
+    ):
+        (member,) = members(session.seen())
+        for kind in KINDS:
+            for action in policy().kinds[kind].schema.actions:
+                may = [uid for uid in of_kind(session.seen(), kind) if session.check(member, action, uid)]
+                assert [item.uid for item in session.list(member, action, kind).items] == may, (kind, action)
+                assert list(session.ids(member, action, kind)) == list(map(session.seen().resource, may))
+
+
+def test_who(access: Access) -> None:
+    with access.read(TENANT) as session:
+        (member,) = members(session.seen())
+        for resource, kind in resources(session.seen()).items():
+            for action in policy().kinds[kind].schema.actions:
+                may = [member] if session.check(member, action, resource) else []
+                assert list(session.who(action, resource)) == may, (action, resource)
