@@ -20,7 +20,7 @@ $(VENV)/ready: requirements.txt requirements-dev.txt pyproject.toml
 	@touch $@
 
 $(VENV)/ready-bench: $(VENV)/ready requirements-bench.txt
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements-bench.txt
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps -r requirements-bench.txt
 	@touch $@
 
 demo: $(VENV)/ready ## load the demo company and walk through check, list, who, explain and what-if

@@ -18,7 +18,7 @@ settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-pytest_plugins = ["tests.spark"]
+pytest_plugins = ["tests.spark", "tests.house"]
 
 BOTH = ("sqlite", "postgresql")
 

@@ -66,6 +66,11 @@ class Questions(ABC):
         with self.locked():
             return Decisions(self.seen()).actions(asker, resource)
 
+    def sees(self, asker: Asker, resource: str) -> bool:
+        """Whether the asker may know of the resource. To others it answers like one that does not exist."""
+        with self.locked():
+            return Decisions(self.seen()).sees(asker, resource)
+
     def explain(self, asker: Asker, action: str, resource: str, *, viewer: Asker | None = None) -> Explanation:
         """Why the asker may or may not do this.
 

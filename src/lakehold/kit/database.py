@@ -1,7 +1,9 @@
 """SQLite or PostgreSQL behind one URL. One request or one run step is one transaction, committed at the edge.
 
 Inside a transaction everything is read from one snapshot: PostgreSQL runs repeatable read, SQLite reads its
-write-ahead log. A SQLite writer begins immediate, so that it waits for its turn instead of failing half-way.
+write-ahead log. A SQLite writer begins immediate, so that it waits for its turn instead of failing half-way. On
+PostgreSQL a writer may wait for a turn by name: the lock is had before the snapshot is taken, so that what the last
+one in turn wrote is seen.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.resources import as_file, files
 
 import alembic.command
 import alembic.config
+import psycopg
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -36,6 +40,8 @@ class Transaction:
 
     connection: sa.Connection
     writes: bool
+    turn: str | None = None
+    """What this writer had to wait for: until it ends nobody else writes in the same turn."""
     before_commit: list[Callable[[], object]] = field(default_factory=list)
 
     @property
@@ -74,12 +80,12 @@ class Database:
             yield Transaction(connection, writes=False)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, turn: str | None = None) -> Iterator[Transaction]:
         """A transaction that is committed at the end, or leaves nothing behind."""
         with self._engine.connect().execution_options(lakehold_writes=True) as connection:
             try:
-                with connection.begin():
-                    transaction = Transaction(connection, writes=True)
+                with self._turn(connection, turn), connection.begin():
+                    transaction = Transaction(connection, writes=True, turn=turn)
                     yield transaction
                     for last in transaction.before_commit:
                         last()
@@ -90,9 +96,33 @@ class Database:
                     ) from error
                 raise
 
+    @contextmanager
+    def _turn(self, connection: sa.Connection, turn: str | None) -> Iterator[None]:
+        if turn is None or connection.dialect.name == "sqlite":
+            yield
+            return
+        lock = int.from_bytes(sha256(turn.encode()).digest()[:8], signed=True)
+        _alone(connection, "SELECT pg_advisory_lock(%(lock)s)", lock)
+        try:
+            yield
+        finally:
+            if not connection.invalidated:
+                _alone(connection, "SELECT pg_advisory_unlock(%(lock)s)", lock)
+
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
+
+
+def _alone(connection: sa.Connection, statement: str, lock: int) -> None:
+    """A statement outside of the transaction, which would see nothing newer than its own beginning."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)  # noqa: S101 - SQLite has turns of its own
+    driver.autocommit = True
+    try:
+        driver.execute(statement.encode(), {"lock": lock})
+    finally:
+        driver.autocommit = False
 
 
 def _with_driver(text: str) -> sa.URL:

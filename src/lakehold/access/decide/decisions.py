@@ -117,6 +117,29 @@ class Decisions:
         ways, hidden = self._ways(expression, subject, here, looking)
         return Explanation(allowed, _member(asker), action, resource, paths, gates, ways, hidden)
 
+    def sees(self, asker: Asker, resource: str) -> bool:
+        """Whether the asker may know of the resource. To others it answers like one that does not exist."""
+        here = self.view.resource(resource)
+        if isinstance(asker, Token) and asker.resources is not None and not within(self.view, here, asker.resources):
+            return False
+        return self._visible(self._subject(asker), here)
+
+    def ways(self, asker: Asker, action: str, resource: str, *, role: str | None = None) -> tuple[Way, ...]:
+        """What would let the asker do this: the ways of `explain` alone, also for actions that carry a role."""
+        here = self.view.resource(resource)
+        return self._ways_to(asker, self._relation(self.view.kind(here), action, role), here)
+
+    def ways_to_change(self, asker: Asker, change: Add | Remove) -> tuple[Way, ...]:
+        """What would let the asker make this change."""
+        fact = change.fact
+        here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
+        return self._ways_to(asker, self._setting(fact, here, isinstance(change, Remove)), here)
+
+    def _ways_to(self, asker: Asker, name: str, here: int) -> tuple[Way, ...]:
+        expression = self.view.policy.relations.get((self.view.kind(here), name))
+        subject = self._subject(asker)
+        return self._ways(expression, subject, here, subject)[0] if expression is not None else ()
+
     def _ways(
         self, expression: Expression, subject: Subject, here: int, looking: Subject
     ) -> tuple[tuple[Way, ...], bool]:

@@ -14,7 +14,7 @@ from threading import RLock
 
 from lakehold.access.facts.changes import Opening
 from lakehold.access.facts.loading import Spanned, all_rows, rows_by_id, uncollected
-from lakehold.access.facts.view import Row, View
+from lakehold.access.facts.view import ResourceRow, Row, View
 from lakehold.access.model.policy import policy_of
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
@@ -105,6 +105,10 @@ class Index(View):
             self._plan(Spanned(key, row, since, entry.until), moment)
         if before != after:
             yield after, row
+        elif after and isinstance(row, ResourceRow):
+            # The same resource by another name.
+            yield False, row._replace(name=self.names.get(row.id) or "")
+            yield True, row
 
     def _plan(self, span: Spanned, at: Moment) -> None:
         """Remember what begins or ends after this moment, up to which all is done already."""

@@ -108,19 +108,27 @@ class Store:
             table.update().where(table.c.id == self.tenant).values(tenant_id=self.tenant)
         )
 
+    def rename(self, uid: str, name: str) -> None:
+        """Call a resource by another name. Its id, and all that is known of it, stays."""
+        here, wanted = self.view.resource(uid), valid_name(name)
+        old = ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or "")
+        if old.name == wanted:
+            return
+        self.claims.change(here)
+        table = tables.resource
+        renamed = table.update().where(table.c.id == here).values(name=wanted, sort_name=folded(wanted))
+        self.transaction.connection.execute(renamed)
+        self.entries.append(changes.Entry("resource", here, FOREVER, FOREVER))
+        self.overlay.close(old)
+        self.overlay.open(old._replace(name=wanted))
+
     def delete(self, uid: str) -> None:
         """End a resource and every fact about it. What still lies in it must go first."""
         here = self.view.resource(uid)
-        inside = [
-            self.view.uid(child)
-            for kind in self.view.policy.kinds.values()
-            if kind.parent and self.view.kind(here) in kind.parent.kinds
-            for child in self.view.back[kind.parent.edge].get(here) or ()
-            if self.view.kind(child) == kind.id
-        ]
+        inside = self.view.inside(here)
         if inside:
             raise ConflictError(
-                f"{shown(uid)} still holds {len(inside)} others, {shown(inside[0])} among them.",
+                f"{shown(uid)} still holds {len(inside)} others, {shown(self.view.uid(inside[0]))} among them.",
                 "Delete or move them first.",
             )
         for resource, mask in (self.view.held.get(here) or {}).items():
@@ -167,6 +175,8 @@ class Store:
         elif not self._is_open(fact, row, begin, end):
             self._close(fact, self._rivals(row), begin)
             self._open(row, begin, end)
+            if isinstance(row, EdgeRow) and begin <= self.at:
+                self._settle(row)
 
     def _claim(self, row: Row) -> None:
         policy, kind = self.view.policy, self.view.kind
@@ -233,11 +243,25 @@ class Store:
         above = edges.get(schema.parent) if schema.parent else None
         if above is None or schema.name == self.view.policy.models[schema.model].root:
             return number
-        parent = self.view.resource(above if isinstance(above, str) else above[0])
-        found = self.transaction.connection.execute(
-            sa.select(tables.resource.c.workspace_id).where(tables.resource.c.id == parent)
-        ).scalar_one()
-        return int(found)
+        return self._workspace_of(self.view.resource(above if isinstance(above, str) else above[0]))
+
+    def _settle(self, row: EdgeRow) -> None:
+        """What is moved into another workspace takes along what lies in it."""
+        table = tables.resource
+        moved, above = row.source, self._workspace_of(row.target)
+        parent = self.view.policy.kinds[self.view.kind(moved)].parent
+        if parent is None or parent.edge != row.name or self._workspace_of(moved) in {above, moved}:
+            return
+        inside, found = [moved], 0
+        while found < len(inside):
+            inside.extend(self.view.inside(inside[found]))
+            found += 1
+        for number in inside:
+            self.transaction.connection.execute(table.update().where(table.c.id == number).values(workspace_id=above))
+
+    def _workspace_of(self, number: int) -> int:
+        query = sa.select(tables.resource.c.workspace_id).where(tables.resource.c.id == number)
+        return int(self.transaction.connection.execute(query).scalar_one())
 
     def _was_used(self, uid: str) -> bool:
         table = tables.resource

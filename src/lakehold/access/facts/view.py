@@ -7,6 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from lakehold.access.facts.maps import Inner, Map, Named, laid
+from lakehold.access.facts.records import Grant
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy, policy_of
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown, valid_id
@@ -167,6 +168,23 @@ class View:
         if not self._numbers:
             self._numbers = {member: number for number, member in enumerate(self.of_kind.get(MEMBER) or ())}
         return self._numbers
+
+    def inside(self, resource: int) -> list[int]:
+        """The resources that lie directly in this one."""
+        here = self.kind(resource)
+        return [
+            child
+            for kind in self.policy.kinds.values()
+            if kind.parent and here in kind.parent.kinds
+            for child in self.back[kind.parent.edge].get(resource) or ()
+            if self.kind(child) == kind.id
+        ]
+
+    def granted(self, resource: int) -> list[Grant]:
+        """Who holds which role on the resource itself."""
+        held = self.grants.get(resource) or {}
+        here = self.uid(resource)
+        return [Grant(self.uid(subject), role, here) for subject, mask in held.items() for role in role_names(mask)]
 
     # Changing
 

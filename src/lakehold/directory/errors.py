@@ -1,0 +1,44 @@
+"""Refusals that are attempts: they are written down, and say what was missing and who could give it."""
+
+from __future__ import annotations
+
+from lakehold.kit.errors import ForbiddenError, LakeholdError, NotFoundError
+
+
+class DeniedError(ForbiddenError):
+    """The caller may know of the resource, but not do this with it."""
+
+    def __init__(self, message: str, hint: str, *, action: str, resource: str, givers: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint)
+        self.action = action
+        self.resource = resource
+        self.givers = givers
+
+
+class HiddenError(NotFoundError):
+    """The resource is there, but the caller may not know of it. It reads like `NotFoundError`, word for word."""
+
+    def __init__(self, told: NotFoundError, *, action: str, resource: str) -> None:
+        super().__init__(told.message, told.hint)
+        self.action = action
+        self.resource = resource
+
+
+class UnauthorizedError(LakeholdError):
+    """Nobody is signed in, or what they showed is not valid (any more)."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class ThrottledError(LakeholdError):
+    """Too many attempts; the same may be tried again later."""
+
+    code = "too_many_attempts"
+    status = 429
+    retryable = True
+
+    def __init__(self, message: str, hint: str, *, wait: int) -> None:
+        super().__init__(message, hint)
+        self.wait = wait
+        """In how many seconds it may be tried again."""

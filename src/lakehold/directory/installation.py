@@ -1,0 +1,66 @@
+"""One installation: its settings, its key, its database, and the way in for everybody who does something there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from lakehold.access import Access
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.work import Work, entry_of
+from lakehold.kit import keys
+from lakehold.kit.clock import Clock, now
+from lakehold.kit.database import Database
+from lakehold.kit.settings import Settings
+from lakehold.ledger.audit import DENIED, Audit
+
+
+class Installation:
+    """Shared by all requests of a process."""
+
+    def __init__(self, settings: Settings, clock: Clock = now) -> None:
+        self.settings = settings
+        self.clock = clock
+        settings.data.mkdir(parents=True, exist_ok=True)
+        self.database = Database(settings.url)
+        self.access = Access(self.database, clock)
+
+    @cached_property
+    def keys(self) -> keys.Keys:
+        """The keys of this installation."""
+        return keys.ring(self.settings.key.get_secret_value(), self.settings.data / "key")
+
+    @contextmanager
+    def read(self, caller: Caller) -> Iterator[Work]:
+        """A caller's questions, in a transaction that changes nothing."""
+        with self._written_down(caller), self.database.read() as transaction:
+            yield Work(self.access.session(transaction, caller.tenant), caller, self.keys)
+
+    @contextmanager
+    def write(self, caller: Caller) -> Iterator[Work]:
+        """A caller's questions and changes, in a transaction that is committed at the end. One at a time in each
+        tenant, so that the audit log is one chain.
+        """
+        with self._written_down(caller), self.database.write(caller.tenant) as transaction:
+            yield Work(self.access.session(transaction, caller.tenant), caller, self.keys)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.database.close()
+
+    @contextmanager
+    def _written_down(self, caller: Caller) -> Iterator[None]:
+        """A denied attempt is written in a transaction of its own: the one it was made in leaves nothing behind."""
+        try:
+            yield
+        except (DeniedError, HiddenError) as error:
+            with self.database.write(caller.tenant) as transaction:
+                session = self.access.session(transaction, caller.tenant)
+                entry = entry_of(caller, session.seen(), session.at, error.action, error.resource)
+                Audit(transaction, session.tenant, caller.tenant, self.keys).append(
+                    [replace(entry, outcome=DENIED, reason=error.message)]
+                )
+            raise

@@ -1,0 +1,276 @@
+"""What one caller does in one transaction: may they, then do it, then write it down.
+
+Every change that a person makes goes through here, so that none is made without the right to it and none is missing
+from the audit log. A refusal is an error that says what was missing; the edge writes it down after the rollback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session
+from lakehold.access.decide.subjects import Asker
+from lakehold.access.decide.ways import Way
+from lakehold.access.decide.words import named, phrase, spoken
+from lakehold.access.facts.records import Change, Fact
+from lakehold.access.facts.view import View
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import ForbiddenError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.kit.keys import Keys
+from lakehold.ledger.audit import Audit, Entry
+
+Targets = Mapping[str, str | Sequence[str]]
+When = Moment | datetime
+
+
+class Work:
+    """A caller's questions and changes, all in one transaction."""
+
+    def __init__(self, session: Session, caller: Caller, keys: Keys) -> None:
+        self.session = session
+        self.caller = caller
+        self.keys = keys
+        self.audit = Audit(session.transaction, session.tenant, caller.tenant, keys)
+        self._entries: list[Entry] = []
+        if session.transaction.writes:
+            session.transaction.before_commit.append(lambda: self.audit.append(self._entries))
+
+    @property
+    def asker(self) -> Asker:
+        """Whom decisions are about."""
+        return self.caller.asker
+
+    @property
+    def at(self) -> Moment:
+        """The moment of this transaction."""
+        return self.session.at
+
+    @property
+    def view(self) -> View:
+        """The facts, for what is not a decision: names, kinds, what points where."""
+        return self.session.seen()
+
+    # May they?
+
+    def see(self, resource: str, action: str = "see") -> None:
+        """Refuse unless the caller may know of the resource."""
+        if not self.session.sees(self.asker, resource):
+            told = NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
+            raise HiddenError(told, action=action, resource=resource)
+
+    def need(self, action: str, resource: str, *, role: str | None = None, edges: Targets | None = None) -> None:
+        """Refuse unless the caller may do this."""
+        self.see(resource, action)
+        if self.session.check(self.asker, action, resource, role=role, edges=edges):
+            return
+        ways = self.session.asking(lambda _: self.session.decisions.ways(self.asker, action, resource, role=role))
+        done = f"{action} {role}" if role else action
+        raise self._denied(f"You may not {spoken(done)} {named(self.view, resource)}.", done, resource, ways)
+
+    def need_draft(self, draft: Draft) -> None:
+        """Refuse unless the caller may make such a resource there."""
+        parent = self.view.policy.kind(draft.kind).schema.parent
+        for edge, targets in draft.edges.items():
+            for target in (targets,) if isinstance(targets, str) else targets:
+                self.see(target, f"create {edge}")
+        if not self.session.check(self.asker, "create", draft):
+            there = draft.edges.get(parent or "", self.caller.tenant)
+            title = self.view.policy.kind(draft.kind).schema.title.lower()
+            where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
+            raise self._denied(f"You may not create a {title} like this in {named(self.view, where)}.", "create", where)
+
+    def need_change(self, change: Add | Remove) -> None:
+        """Refuse unless the caller may make this change."""
+        for uid in _mentioned(change.fact):
+            self.see(uid, "change")
+        if self.session.check_change(self.asker, change):
+            return
+        fact = change.fact
+        resource = fact.source if isinstance(fact, Edge) else fact.resource
+        ways = self.session.asking(lambda _: self.session.decisions.ways_to_change(self.asker, change))
+        verb = "set" if isinstance(change, Add) else "take away"
+        raise self._denied(f"You may not {verb} {phrase(self.view, fact)}.", _deed(change), resource, ways)
+
+    def _denied(self, message: str, action: str, resource: str, ways: Sequence[Way] = ()) -> DeniedError:
+        narrowed = "This token is narrowed; its member may be able to. " if self.caller.narrowed else ""
+        if not ways:
+            return DeniedError(message, narrowed.strip(), action=action, resource=resource)
+        missing = " and ".join(phrase(self.view, need.fact) for need in ways[0].needed)
+        givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
+        visible = tuple(giver for giver in givers if self.session.sees(self.asker, giver))
+        names = ", ".join(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
+        hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {names}." if names else "")
+        return DeniedError(message, hint, action=action, resource=resource, givers=visible)
+
+    # Then do it
+
+    def create(
+        self,
+        kind: str,
+        name: str,
+        *,
+        uid: str | None = None,
+        edges: Targets | None = None,
+        attributes: Mapping[str, str | bool] | None = None,
+    ) -> str:
+        """Make a resource, as its creator."""
+        self._writing()
+        draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
+        self.need_draft(draft)
+        made = self.session.store.create(
+            kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=self.caller.member or None
+        )
+        after = {"name": name, **_plain(draft.edges), **_plain(draft.attributes)}
+        self.note("create", made, after=after)
+        return made
+
+    def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
+        """Make a change of facts or models."""
+        self._writing()
+        if isinstance(change, Adopt):
+            self.need("manage_models", self.caller.tenant)
+            self.session.store.make(change)
+            self.note("adopt model", self.caller.tenant, after={"model": change.source})
+            return
+        self.need_change(change)
+        self.made(change, since=since, until=until)
+
+    def made(self, change: Add | Remove, *, since: When | None = None, until: When | None = None) -> None:
+        """Make a change that the caller has the right to by another rule than the change's own."""
+        self._writing()
+        fact = change.fact
+        resource = fact.source if isinstance(fact, Edge) else fact.resource
+        before = self._standing(fact)
+        self.session.store.make(change, since=since, until=until)
+        after = {"fact": phrase(self.view, fact), **_spelled(fact)} if isinstance(change, Add) else {}
+        for name, value in (("since", since), ("until", until)):
+            if value is not None:
+                after[name] = str(value)
+        self.note(_deed(change), resource, before=before, after=after)
+
+    def rename(self, uid: str, name: str, *, with_right: str = "edit") -> None:
+        """Call a resource by another name."""
+        self._writing()
+        self.need(with_right, uid)
+        before = self.view.names.get(self.view.resource(uid)) or ""
+        self.session.store.rename(uid, name)
+        if before != name:
+            self.note("rename", uid, before={"name": before}, after={"name": name})
+
+    def delete(self, uid: str) -> None:
+        """End a resource and every fact about it."""
+        self._writing()
+        self.need("delete", uid)
+        note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
+        self.session.store.delete(uid)
+        self._entries.append(note)
+
+    def _writing(self) -> None:
+        if self.caller.behind:
+            raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
+
+    # Then write it down
+
+    def note(
+        self,
+        action: str,
+        resource: str = "",
+        *,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+        reason: str = "",
+    ) -> None:
+        """Add to the audit log at the end of the transaction."""
+        self._entries.append(self._entry(action, resource, before=before, after=after, reason=reason))
+
+    def _entry(
+        self,
+        action: str,
+        resource: str,
+        *,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+        reason: str = "",
+    ) -> Entry:
+        entry = entry_of(self.caller, self.view, self.at, action, resource)
+        return replace(entry, before=before or {}, after=after or {}, reason=reason)
+
+    def _standing(self, fact: Fact) -> dict[str, object]:
+        """The value that an attribute has, or where an edge of which there is one points, before the change."""
+        view = self.view
+        match fact:
+            case Attribute(resource, name, _, None):
+                value = view.attributes[name].get(view.resource(resource))
+                return {name: value} if value is not None else {}
+            case Attribute(resource, name, _, member):
+                values = view.memberships[name].get(view.resource(resource)) or {}
+                value = values.get(view.resource(member))
+                return {name: value} if value is not None else {}
+            case Edge(name, source, _):
+                return {name: [view.uid(end) for end in view.out[name].get(view.resource(source)) or ()]}
+            case Grant(subject, role, resource):
+                holds = Grant(subject, role, resource) in set(self.grants(resource))
+                return {"fact": phrase(view, fact), **_spelled(fact)} if holds else {}
+
+    def grants(self, resource: str) -> list[Grant]:
+        """Who holds which role on the resource itself."""
+        return self.session.asking(lambda view: view.granted(view.resource(resource)))
+
+
+def entry_of(caller: Caller, view: View, at: Moment, action: str, resource: str) -> Entry:
+    """A line about this caller and resource, with the names that they have now."""
+    number = view.ids.get(resource)
+    who = view.ids.get(caller.behind or caller.member)
+    return Entry(
+        at=at,
+        member=caller.behind or caller.member,
+        action=action,
+        resource=resource,
+        member_name=(view.names.get(who) if who is not None else "") or "",
+        resource_name=(view.names.get(number) if number is not None else "") or "",
+        kind=view.kind(number) if number is not None else "",
+        token=caller.token_id,
+        viewing_as=caller.member if caller.behind else "",
+        request=caller.request,
+        address=caller.address,
+    )
+
+
+def _mentioned(fact: Fact) -> list[str]:
+    match fact:
+        case Grant(subject, _, resource):
+            return [resource, subject]
+        case Edge(_, source, target):
+            return [source, target]
+        case Attribute(resource, _, _, member):
+            return [resource] if member is None else [resource, member]
+
+
+def _spelled(fact: Fact) -> dict[str, object]:
+    match fact:
+        case Grant(subject, role, _):
+            return {"role": role, "subject": subject}
+        case Edge(name, _, target):
+            return {name: target}
+        case Attribute(_, name, value, member):
+            return {name: value} if member is None else {name: value, "member": member}
+
+
+def _deed(change: Add | Remove) -> str:
+    adds = isinstance(change, Add)
+    match change.fact:
+        case Grant():
+            return "grant" if adds else "revoke"
+        case Edge():
+            return "link" if adds else "unlink"
+        case Attribute():
+            return "set" if adds else "unset"
+
+
+def _plain(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value if isinstance(value, str | bool) else list(value) for name, value in values.items()}  # type: ignore[call-overload]

@@ -1,0 +1,68 @@
+"""What an installation is told from outside: by the environment (`LAKEHOLD_…`), and by nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from lakehold.kit.errors import InvalidInputError
+
+
+class Settings(BaseSettings):
+    """Every setting has a default with which `lakehold up` works at once."""
+
+    model_config = SettingsConfigDict(env_prefix="LAKEHOLD_", frozen=True, extra="ignore")
+
+    data: Annotated[Path, Field(description="The folder for everything that is kept on disk.")] = Path("lakehold-data")
+    database: Annotated[str, Field(description="The database's URL. Without one: a SQLite file in the folder.")] = ""
+    key: Annotated[
+        SecretStr, Field(description="The key for secrets. Without one: made on the first run, kept in the folder.")
+    ] = SecretStr("")
+    host: Annotated[str, Field(description="The address that the server listens on.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="The port that the server listens on.")] = 8400
+    address: Annotated[
+        str, Field(description="How people reach the server, for links in mails. Without one: host and port.")
+    ] = ""
+    smtp: Annotated[
+        SecretStr,
+        Field(description="Where mails go: smtp://user:password@host:port, or smtps://. Without one: no mails."),
+    ] = SecretStr("")
+    mail_from: Annotated[str, Field(description="Whom mails come from.")] = "lakehold@localhost"
+    session_days: Annotated[int, Field(ge=1, le=365, description="How long a sign-in lasts.")] = 14
+    invite_days: Annotated[int, Field(ge=1, le=90, description="How long an invite can be accepted.")] = 7
+    link_minutes: Annotated[
+        int, Field(ge=1, le=1440, description="How long a sign-in or password link can be used.")
+    ] = 60
+    trusted_proxies: Annotated[
+        str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")
+    ] = ""
+
+    @field_validator("address")
+    @classmethod
+    def _without_slash(cls, address: str) -> str:
+        return address.rstrip("/")
+
+    @property
+    def url(self) -> str:
+        """The database's URL."""
+        return self.database or f"sqlite:///{self.data / 'lakehold.sqlite'}"
+
+    @property
+    def base(self) -> str:
+        """How people reach the server."""
+        return self.address or f"http://{self.host}:{self.port}"
+
+
+def read(**given: object) -> Settings:
+    """The settings of the environment, with those given here in their place."""
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "LAKEHOLD_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise InvalidInputError(
+            f"The setting {name} cannot be used: {first['msg']}.", "Correct it or unset it."
+        ) from error
