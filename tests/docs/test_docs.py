@@ -32,7 +32,10 @@ _LINK = re.compile(r"\]\((?P<target>[^)\s#]+)(?:#[^)]*)?\)")
 
 # The patterns are written so that they do not match themselves.
 _UNWANTED = {
-    "an address of some host": re.compile(r"https?://(?!127\.0\.0\.1|localhost|\[::1\])\w"),
+    # A namespace of the web's own standards looks like an address and is none.
+    "an address of some host": re.compile(
+        r"https?://(?!127\.0\.0\.1|localhost|\[::1\]|www\.w3\.org/|json-schema\.org/)\w"
+    ),
     "the address of an index": re.compile(
         r"--(?:extra-)?index-url|--find-link[s]|(?:PIP|UV)_\w*(?:INDEX|FIND_LINKS)|\[\[tool\.uv\.index"
         r"|https?://\S+/simple\b"

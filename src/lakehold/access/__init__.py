@@ -13,6 +13,7 @@
 from lakehold.access.access import Access
 from lakehold.access.decide.subjects import Token
 from lakehold.access.facts.records import Add, Adopt, Attribute, Draft, Edge, Grant, Remove
+from lakehold.access.model.requests import Request
 from lakehold.access.session import Session
 
-__all__ = ["Access", "Add", "Adopt", "Attribute", "Draft", "Edge", "Grant", "Remove", "Session", "Token"]
+__all__ = ["Access", "Add", "Adopt", "Attribute", "Draft", "Edge", "Grant", "Remove", "Request", "Session", "Token"]

@@ -12,6 +12,7 @@ from lakehold.access.decide.effects import Effects
 from lakehold.access.decide.subjects import Asker
 from lakehold.access.facts.records import Add, Change, Draft, Remove
 from lakehold.access.facts.view import View
+from lakehold.access.model.requests import Request
 from lakehold.access.query.holders import Holders
 from lakehold.access.query.listing import Listing, Page
 from lakehold.kit.clock import Moment
@@ -39,6 +40,10 @@ class Questions(ABC):
         """The answer to a question of one's own about the facts: `asking(lambda view: Review(spark, view))`."""
         with self.locked():
             return ask(self.seen())
+
+    def given(self, request: Request) -> Questions:
+        """The same questions, bringing along properties that conditions of custom models may read."""
+        return Given(self, request)
 
     def check(
         self, asker: Asker, action: str, resource: str | Draft, *, role: str | None = None, edges: Edges | None = None
@@ -115,3 +120,24 @@ class Questions(ABC):
 
     def _listing(self) -> Listing:
         return Listing(self.transaction, self.tenant, self.seen(), self.at)
+
+
+class Given(Questions):
+    """Questions that bring properties along."""
+
+    def __init__(self, below: Questions, request: Request) -> None:
+        self.transaction = below.transaction
+        self.tenant = below.tenant
+        self.at = below.at
+        self._below = below
+        self._request = request
+
+    def locked(self) -> AbstractContextManager[object]:
+        """As below."""
+        return self._below.locked()
+
+    def seen(self) -> View:
+        """The same facts, under a policy in which what is asked of the request is settled."""
+        view = self._below.seen()
+        policy = view.policy.under(self._request)
+        return view if policy is view.policy else View(policy, view)

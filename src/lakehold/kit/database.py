@@ -62,15 +62,15 @@ class Database:
         else:
             self._engine = sa.create_engine(self.url, isolation_level="REPEATABLE READ")
 
-    def migrate(self) -> None:
-        """Bring the tables to this version."""
+    def migrate(self, to: str = "head") -> None:
+        """Bring the tables to this version, or only as far as a revision. Of several that start at once, one does it."""
         with as_file(files("lakehold") / "migrations") as folder:
             config = alembic.config.Config()
             config.set_main_option("script_location", str(folder).replace("%", "%%"))
-            with self._engine.connect().execution_options(lakehold_writes=True) as connection:
+            writing = self._engine.connect().execution_options(lakehold_writes=True)
+            with writing as connection, self._turn(connection, "migrate"), connection.begin():
                 config.attributes["connection"] = connection
-                alembic.command.upgrade(config, "head")
-                connection.commit()
+                alembic.command.upgrade(config, to)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

@@ -36,6 +36,10 @@ class Settings(BaseSettings):
     link_minutes: Annotated[
         int, Field(ge=1, le=1440, description="How long a sign-in or password link can be used.")
     ] = 60
+    worker_silence: Annotated[
+        int, Field(ge=2, le=3600, description="After how many silent seconds a worker's runs are taken over.")
+    ] = 15
+    result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
     trusted_proxies: Annotated[
         str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")
     ] = ""

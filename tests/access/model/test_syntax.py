@@ -126,7 +126,7 @@ WRONG = {
     "2a": "'2a' cannot be read",
     "naïve": "'ïve' cannot be read",
     "владелец": "'владелец' cannot be read",
-    "a > 1": "'> 1' cannot be read",
+    "a > 1": "'>' is not expected here",
     "a['b']": "\"['b']\" cannot be read",
     "__import__('os')": '"__import__(\'" cannot be read',
     "lambda: 0": "': 0' cannot be read",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -56,6 +56,13 @@ class Effects:
     groups: tuple[Group, ...]
     _differences: Sequence[_Difference]
     _members: Sequence[str]
+
+    def only(self, told: Callable[[str], bool]) -> Effects:
+        """What is left for somebody who may be told of these resources, and of no other."""
+        kept = [difference for difference in self._differences if told(difference.resource)]
+        counted = {(group.kind, group.action, group.gained): group for group in _groups(kept)}
+        keys = ((group.kind, group.action, group.gained) for group in self.groups)
+        return Effects(tuple(counted[key] for key in keys if key in counted), kept, self._members)
 
     def rows(self) -> Iterator[Effect]:
         """Each member, action and resource, made as they are asked for."""

@@ -159,6 +159,8 @@ class Explainer:
         return Reason(f"granted {titles} on {self._name(here)}", bool(facts), tuple(facts))
 
     def _is(self, name: str, value: str, held: bool, here: int) -> Reason:  # noqa: FBT001
+        if name in self._view.policy.asked:
+            return Reason(f"the question says: {self._view.policy.asked[name]}", held)
         told = self._view.attributes[name].get(here)
         facts = (Attribute(self._view.uid(here), name, told),) if told is not None else ()
         is_value = {"true": "on", "false": "off"}.get(value, spoken(value))

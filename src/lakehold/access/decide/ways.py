@@ -101,7 +101,8 @@ class Ways:
             case Is(name, value, _):
                 return self._attribute(kind, here, name, value)
             case Not(Is(name, value, _)):
-                values = self._view.policy.kinds[kind].schema.attributes[name].values
+                attribute = self._view.policy.kinds[kind].schema.attributes.get(name)
+                values = attribute.values if attribute else ()  # none can be set of what a question brings along
                 return [way for other in values if other != value for way in self._attribute(kind, here, name, other)]
             case MemberIs(name, value, _):
                 settable = (kind, put(name, value)) in self._view.policy.relations

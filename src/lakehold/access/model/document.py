@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from lakehold.access.model.errors import ModelError, Place, Word, did_you_mean, 
 from lakehold.access.model.nodes import Reader, compose
 from lakehold.access.model.schema import FLAG, Attribute, Clause, EdgeKind, Kind, Model, Role, Rule
 from lakehold.access.model.syntax import WORDS
+from lakehold.access.model.syntax import Path as Named
 
 _VERBS = frozenset({"create", "give", "invite"})
 _SEE = "see"
+_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _MOST_ACTIONS = 62
 """So that the actions of a pair fit into one whole number in a review."""
 
@@ -29,6 +32,8 @@ _KIND_FIELDS = [
     "edges",
     "define",
     "create",
+    "edited_with",
+    "deleted_with",
     "actions",
     "gates",
     "allow",
@@ -58,7 +63,7 @@ class _Reader(Reader):
     """What a model is made of."""
 
     def model(self, node: yaml.Node, source: str) -> Model:
-        fields = self._fields(node, "a model", ("model", "title", "root", "extends", "everyone", "kinds"))
+        fields = self._fields(node, "a model", ("model", "title", "root", "extends", "everyone", "request", "kinds"))
         for wanted in ("model", "kinds"):
             if wanted not in fields:
                 raise ModelError(self._place(node), f"`{wanted}:` is missing.", "A model has a name and kinds.")
@@ -78,7 +83,19 @@ class _Reader(Reader):
             kinds=kinds,
             source=source,
             place=self._place(node),
+            request=self._request(fields.get("request")),
         )
+
+    def _request(self, node: yaml.Node | None) -> dict[str, frozenset[str]]:
+        if node is None:
+            return {}
+        sides = self._fields(node, "request", ("subject", "resource", "context"))
+        declared = {side: self._some_words(part, side) for side, part in sides.items()}
+        for word in (word for words in declared.values() for word in words):
+            if not _PROPERTY.fullmatch(word):
+                message = f"{quoted(word)} cannot be the name of a property."
+                raise ModelError(word.place, message, "Use letters, digits and underscores, a letter first.")
+        return {side: frozenset(map(str, words)) for side, words in declared.items()}
 
     def _one_of(self, node: yaml.Node | None, field: str, what: str, known: Iterable[str]) -> str | None:
         """The name in a field, which has to be one of those that are known."""
@@ -120,6 +137,8 @@ class _Reader(Reader):
             edges=edges,
             define=define,
             create=self._clause(fields.get("create"), "create"),
+            edited_with=self._handled(fields.get("edited_with"), "edited_with", "edit", actions, key),
+            deleted_with=self._handled(fields.get("deleted_with"), "deleted_with", "delete", actions, key),
             actions=actions,
             gates=self._rules(fields.get("gates"), ("when", "for"), name, actions),
             allow=self._rules(fields.get("allow"), ("who", "when", "may"), name, actions),
@@ -148,6 +167,17 @@ class _Reader(Reader):
                 did_you_mean(_SEE, actions),
             )
         return self._one_of(node, "visible", "action", actions) or _SEE
+
+    def _handled(
+        self, node: yaml.Node | None, field: str, usual: str, actions: tuple[str, ...], key: yaml.Node
+    ) -> Clause | None:
+        """The action that something is done with: the usual one if the kind has it, unless another one is named."""
+        if node is None:
+            return Clause(usual, Named((usual,)), self._place(key)) if usual in actions else None
+        clause = self._clause(node, field)
+        if clause is not None and (not isinstance(clause.tree, Named) or clause.tree.equals is not None):
+            raise ModelError(clause.place, f"{field} names one action.", "Say edit, or tenant.create_workspace.")
+        return clause
 
     def _edges(self, parent: yaml.Node | None, further: yaml.Node | None) -> tuple[str | None, dict[str, EdgeKind]]:
         name, edges = self._parent(parent)

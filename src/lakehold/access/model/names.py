@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CREATE = "create it"
+EDIT = "edit it"
+DELETE = "delete it"
 
 
 def give(role: str) -> str:

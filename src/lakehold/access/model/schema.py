@@ -97,6 +97,10 @@ class Kind:
     edges: Mapping[str, EdgeKind]
     define: Mapping[str, Clause]
     create: Clause | None
+    edited_with: Clause | None
+    """Which action, here or further up, is needed to change its name and what is told of it."""
+    deleted_with: Clause | None
+    """Which action, here or further up, is needed to end it."""
     actions: tuple[str, ...]
     gates: tuple[Rule, ...]
     allow: tuple[Rule, ...]
@@ -119,3 +123,5 @@ class Model:
     kinds: Mapping[str, Kind]
     source: str
     place: Place
+    request: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The properties that a question may bring along, by side: what conditions may read."""

@@ -147,6 +147,15 @@ def refuse_negated_rights(
         look(expression, clause.place)
 
 
+def refuse_what_is_no_action(clause: Clause, asked: Expression, kinds: Mapping[str, KindPolicy]) -> None:
+    """What a resource is edited or deleted with is an action, so that it can be asked for by its name."""
+    for kind, name in [*references(asked)] or [("", "")]:
+        actions = kinds[kind].schema.actions if kind else ()
+        if name not in actions:
+            message = f"{clause.text!r} names no action."
+            raise ModelError(clause.place, message, did_you_mean(clause.text.rpartition(".")[2], actions))
+
+
 def refuse_unknown_need(needs: Word, there: Kind) -> None:
     """What an edge needs at its other end is a relation of the kind there."""
     known = {*there.roles, *there.define, *there.actions}

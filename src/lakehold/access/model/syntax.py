@@ -5,18 +5,27 @@ conjunction := factor ("and" factor)*
 factor := "not" factor | "(" expression ")" | "as" path "(" expression ")" | quantified | comparison
 quantified := ("any" | "every" | "no") "(" item ("," item)* ")" ["." comparison]
 item := name ["where" factor] ["else" name]
-comparison := path ["=" name]
+comparison := path ["=" name] | property [sign (property | name | number | 'text')]
 path := name ("." name)*
+property := "request" "." ("subject" | "resource" | "context") "." word
+sign := "=" | "<" | "<=" | ">" | ">="
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import sha256
 
 from lakehold.access.model.errors import ModelError, Place, quoted
 
-_TOKEN = re.compile(r"\s*(?:(?P<name>[a-z][a-z0-9_]*)|(?P<mark>[().,=]))")
+_PROPERTY = re.compile(r"request\.(subject|resource|context)\.([A-Za-z_][A-Za-z0-9_]*)")
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<property>{_PROPERTY.pattern})|(?P<name>[a-z][a-z0-9_]*)|(?P<mark>[().,]|[<>]=?|=)"
+    r"|(?P<number>-?[0-9]{1,18}(?:\.[0-9]{1,18})?)(?![A-Za-z0-9_])|(?P<text>'[^']*'))"
+)
+_SIGNS = ("=", "<=", ">=", "<", ">")
 WORDS = frozenset({"and", "or", "not", "any", "every", "no", "as", "where", "else"})
 _DEEPEST = 50
 _MOST_STEPS = 20
@@ -29,6 +38,34 @@ class Path:
 
     names: tuple[str, ...]
     equals: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """`request.context.channel`: something that a question brings along."""
+
+    side: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"request.{self.side}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`request.context.channel = web`, `request.resource.amount <= 1000`."""
+
+    left: Property
+    sign: str
+    right: Property | str | bool | Decimal
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.sign} {self.right}"
+
+    @property
+    def key(self) -> str:
+        """A name for it that no model can give to anything else."""
+        return "request " + sha256(repr(self).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +115,7 @@ class Either:
     trees: tuple[Tree, ...]
 
 
-Tree = Path | Quantified | AsHolder | Not | Both | Either
+Tree = Path | Asked | Quantified | AsHolder | Not | Both | Either
 
 
 def parse(text: str, place: Place) -> Tree:
@@ -106,7 +143,7 @@ class _Parser:
             found = _TOKEN.match(stripped, at)
             if not found:
                 raise self._wrong(f"{stripped[at:].lstrip()[:12]!r} cannot be read")
-            tokens.append(found.group("name") or found.group("mark"))
+            tokens.append(found.group(0).strip())
             at = found.end()
         return tokens
 
@@ -125,7 +162,7 @@ class _Parser:
 
     def _name(self) -> str:
         name = self._peek()
-        if not name or not name[0].isalpha() or name in WORDS:
+        if not name or not name[0].isalpha() or name in WORDS or "." in name:
             raise self._wrong(f"a name is expected, not {name or 'the end'!r}")
         if len(name) > _LONGEST:
             raise self._wrong(f"a name has {_LONGEST} letters at the most, and {quoted(name)} has {len(name):,}")
@@ -177,7 +214,30 @@ class _Parser:
         for word in ("any", "every", "no"):
             if self._take(word):
                 return self._quantified(word)
-        return self._comparison()
+        found = _PROPERTY.fullmatch(self._peek())
+        return self._asked(found) if found else self._comparison()
+
+    def _asked(self, found: re.Match[str]) -> Asked:
+        self._at += 1
+        left = Property(found.group(1), found.group(2))
+        sign = next((sign for sign in _SIGNS if self._take(sign)), "")
+        if not sign:
+            return Asked(left, "=", right=True)
+        right = self._value()
+        if sign != "=" and not isinstance(right, Decimal | Property):
+            raise self._wrong(f"only numbers are compared with {sign!r}")
+        return Asked(left, sign, right)
+
+    def _value(self) -> Property | str | bool | Decimal:
+        token = self._peek()
+        if found := _PROPERTY.fullmatch(token):
+            self._at += 1
+            return Property(found.group(1), found.group(2))
+        if token[:1] == "'" or token[:1].isdigit() or token[:1] == "-":
+            self._at += 1
+            return token[1:-1] if token[0] == "'" else Decimal(token)
+        name = self._name()
+        return {"true": True, "false": False}.get(name, name)
 
     def _quantified(self, word: str) -> Quantified:
         self._expect("(")

@@ -34,9 +34,10 @@ def _kind(kind: Kind) -> Iterator[str]:
     yield ""
     where = f"Lies in a {kind.parent.replace('_', ' ')}. " if kind.parent else ""
     made = f"Made by: {_code(kind.create)}. " if kind.create else ""
+    kept = _handled(kind)
     becomes = f"Who makes it becomes {kind.roles[kind.creator].title}." if kind.creator else ""
-    if where or made or becomes:
-        yield (where + made + becomes).strip()
+    if where or made or becomes or kept:
+        yield " ".join((where + made + becomes + " " + kept).split())
         yield ""
     if kind.actions:
         yield from _matrix(kind)
@@ -57,6 +58,12 @@ def _kind(kind: Kind) -> Iterator[str]:
     edges = (edge for edge in kind.edges.values() if edge.name != kind.parent or edge.set_with)
     yield from _section("Edges", ["edge", "leads to", "set with", "needs there"], map(_edge, edges))
     yield from _section("In other words", ["name", "means"], ([n, _code(c)] for n, c in kind.define.items()))
+
+
+def _handled(kind: Kind) -> str:
+    """Which rights its name and its end ask for, where that is not plain from the actions' own names."""
+    said = ((kind.edited_with, "edit", "Edited with"), (kind.deleted_with, "delete", "Deleted with"))
+    return " ".join(f"{words}: {_code(clause)}." for clause, usual, words in said if clause and clause.text != usual)
 
 
 def _matrix(kind: Kind) -> Iterator[str]:
