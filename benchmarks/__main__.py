@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import access_bench, report
+from benchmarks import access_bench, api_bench, code_bench, report
 from benchmarks.figures import Result
 
-PARTS: dict[str, Callable[[Callable[[str], None]], list[Result]]] = {"access": access_bench.run}
+PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
+    "access": access_bench.run,
+    "api": api_bench.run,
+    "code": code_bench.run,
+}
 
 
 def main() -> int:
@@ -21,8 +25,10 @@ def main() -> int:
     given = parser.parse_args()
     missed = 0
     for part in given.parts or PARTS:
-        results = PARTS[part](_say)
-        report.show(results, report.console())
+        results: list[Result] = []
+        for section in PARTS[part](_say):
+            report.show(section, report.console())
+            results += section
         report.write(results, given.out or Path(f"bench-{part}.json"))
         missed += sum(result.held is False for result in results)
     print(f"{missed} missed" if missed else "every bar held")

@@ -10,7 +10,7 @@ from statistics import median
 
 ROUNDS = 5
 _SLOW = 4.0
-"""A contender whose sample takes longer, in seconds, is not sampled again."""
+"""A rival whose sample takes longer, in seconds, is not sampled again."""
 
 Sample = Callable[[], float]
 
@@ -81,7 +81,7 @@ def measure(figures: Iterable[Figure], say: Callable[[str], None], rounds: int =
                     continue
                 start = time.monotonic()
                 result.samples.setdefault(name, []).append(sample())
-                if time.monotonic() - start > _SLOW:
+                if name and time.monotonic() - start > _SLOW:
                     too_slow.add((place, name))
     gc.unfreeze()
     return results

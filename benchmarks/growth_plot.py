@@ -50,7 +50,7 @@ def draw(path: Path, taken: Mapping[str, Mapping[int, float]]) -> None:
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="upper left")
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(path, transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
         plt.close(figure)
     text = path.read_text()
     path.write_text(text.replace("<defs>", f"{_STYLE}\n <defs>", 1))

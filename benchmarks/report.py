@@ -15,12 +15,14 @@ from rich.table import Table
 from benchmarks.figures import Figure, Result
 
 _WIDTH = 160
+_NAME = 68
+"""Wide enough for most names, so that one section stands below the other."""
 
 
 def show(results: Sequence[Result], console: Console) -> None:
     """The table: one line for each figure and its first rival, and one for every other rival."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("figure")
+    table.add_column("figure", min_width=_NAME)
     table.add_column("ours", justify="right")
     table.add_column("peer or floor", justify="right")
     table.add_column("ratio", justify="right")
@@ -30,6 +32,7 @@ def show(results: Sequence[Result], console: Console) -> None:
         for row in _rows(result):
             table.add_row(*row)
     console.print(table)
+    console.file.flush()
     for note in dict.fromkeys(result.figure.note for result in results if result.figure.note):
         console.print(note, style="dim", highlight=False)
 

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import settings
 
+from lakehold.directory import passwords
 from lakehold.kit.database import Database
 from tests import postgres
 
@@ -19,6 +21,9 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 pytest_plugins = ["tests.spark", "tests.house"]
+
+# What a real password costs on purpose, a thousand made-up ones need not.
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 BOTH = ("sqlite", "postgresql")
 

@@ -26,7 +26,17 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 
-_LEFT_BEHIND = {".git", ".venv", ".hypothesis", "__pycache__", "dist", "build", "spark-warehouse", "metastore_db"}
+_LEFT_BEHIND = {
+    ".git",
+    ".venv",
+    ".hypothesis",
+    "__pycache__",
+    "dist",
+    "build",
+    "spark-warehouse",
+    "metastore_db",
+    "static",
+}
 _FENCE = re.compile(r"^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?P<target>[^)\s#]+)(?:#[^)]*)?\)")
 

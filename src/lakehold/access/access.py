@@ -37,6 +37,7 @@ class Access:
         self.database = database
         self.clock = clock
         self._indexes: dict[int, Index] = {}
+        self._numbers: dict[str, int] = {}
         self._loading = Lock()
 
     @contextmanager
@@ -53,7 +54,7 @@ class Access:
 
     def session(self, transaction: Transaction, tenant: str) -> Session:
         """Decisions inside a transaction that somebody else ends."""
-        number = tenant_of(transaction, tenant)
+        number = self._number_of(transaction, tenant)
         at = self.clock()
         with self._loading:
             index = self._indexes.get(number)
@@ -61,12 +62,28 @@ class Access:
                 index = self._indexes[number] = Index.load(transaction, number, at)
         return Session(transaction, index, at)
 
+    def _number_of(self, transaction: Transaction, tenant: str) -> int:
+        known = self._numbers.get(valid_id(tenant, "tenant"))
+        if known is not None:
+            return known
+        number = tenant_of(transaction, tenant)
+        if not transaction.writes:
+            # What a reader sees is committed, and an id is never used for another: this is so for ever.
+            self._numbers[tenant] = number
+        return number
+
     def found(self, tenant: str, name: str, models: Iterable[Model]) -> None:
         """Make a tenant with its models and the built-in group All."""
         with self.database.write() as transaction:
-            self._found(transaction, valid_id(tenant, "tenant"), valid_name(name), list(models))
+            self.found_in(transaction, tenant, name, models)
 
-    def _found(self, transaction: Transaction, tenant: str, name: str, models: Sequence[Model]) -> None:
+    def found_in(self, transaction: Transaction, tenant: str, name: str, models: Iterable[Model]) -> Store:
+        """The same inside a transaction that somebody else ends, and the store to write the first facts with: there
+        can be no session of a tenant that is not committed yet.
+        """
+        return self._found(transaction, valid_id(tenant, "tenant"), valid_name(name), list(models))
+
+    def _found(self, transaction: Transaction, tenant: str, name: str, models: Sequence[Model]) -> Store:
         query = sa.select(tables.resource.c.id).where(
             tables.resource.c.uid == tenant, tables.resource.c.tenant_id == tables.resource.c.id
         )
@@ -80,3 +97,4 @@ class Access:
             store.put_model(ModelRow(model.name, model.source))
         store.create(ALL_MEMBERS, "All", uid=f"{tenant}/all", edges={"tenant": tenant})
         transaction.before_commit.append(store.log)
+        return store

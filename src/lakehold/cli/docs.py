@@ -1,4 +1,4 @@
-"""Writes the access tables of the documentation."""
+"""Writes the pages of the documentation that are made from the code: access tables, and the API's document."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access.model.tables import markdown
+from lakehold.api.frame import pages as document
 
 
 def pages() -> dict[str, str]:
@@ -22,3 +23,4 @@ def write(folder: Path) -> Iterator[Path]:
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
             yield page
+    yield from document.write(folder.parent)

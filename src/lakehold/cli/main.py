@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from lakehold.cli import demo as demo_command
-from lakehold.cli import docs as docs_command
-from lakehold.cli import errors
+from lakehold.cli.everywhere import Everywhere, Hoisting
+from lakehold.cli.verbs import asking, audit, groups, invites, members, processes, reviewing, showing, signing, tokens
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Hoisting, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
-def main() -> None:
-    """A data platform in which one access engine decides everything."""
-
-
-@app.command()
-def demo(
-    database: Annotated[
-        str, typer.Option(help="Where to keep the demo company: sqlite:///file or postgresql://….")
-    ] = "",
+def main(
+    ctx: typer.Context,
+    *,
+    url: Annotated[str, typer.Option(help="The server; else LAKEHOLD_URL, else that of `lakehold login`.")] = "",
+    local: Annotated[bool, typer.Option("--local", help="No server: use the database of this machine.")] = False,
+    tenant: Annotated[str, typer.Option(help="With --local: which tenant, if there are several.")] = "",
+    member: Annotated[str, typer.Option("--as", help="With --local: as which member; else as an Owner.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
 ) -> None:
-    """Load the demo company and walk through check, list, who, explain and what-if."""
-    with errors.told():
-        demo_command.run(Console(), database)
+    """A data platform in which one access engine decides everything.
+
+    The options below may stand anywhere on the line. A token comes from LAKEHOLD_TOKEN or `lakehold login`.
+    """
+    ctx.obj = Everywhere(url, local, tenant, member, json)
 
 
-@app.command()
-def docs(
-    folder: Annotated[Path, typer.Option(help="Where the pages go.")] = Path("docs/access"),
-) -> None:
-    """Write the access tables of all models."""
-    for page in docs_command.write(folder):
-        typer.echo(f"written: {page}")
+for verbs in (asking, reviewing, audit, members, groups, invites, tokens, processes, signing, showing):
+    verbs.add(app)

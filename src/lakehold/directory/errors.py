@@ -8,11 +8,25 @@ from lakehold.kit.errors import ForbiddenError, LakeholdError, NotFoundError
 class DeniedError(ForbiddenError):
     """The caller may know of the resource, but not do this with it."""
 
-    def __init__(self, message: str, hint: str, *, action: str, resource: str, givers: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str,
+        *,
+        action: str,
+        resource: str,
+        givers: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
+        missing: str = "",
+    ) -> None:
         super().__init__(message, hint)
         self.action = action
         self.resource = resource
         self.givers = givers
+        self.names = names
+        """The names of the givers, in their order."""
+        self.missing = missing
+        """What was missing, in words."""
 
 
 class HiddenError(NotFoundError):

@@ -10,6 +10,7 @@ from functools import cached_property
 from lakehold.access import Access
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.uses import Uses
 from lakehold.directory.work import Work, entry_of
 from lakehold.kit import keys
 from lakehold.kit.clock import Clock, now
@@ -27,6 +28,7 @@ class Installation:
         settings.data.mkdir(parents=True, exist_ok=True)
         self.database = Database(settings.url)
         self.access = Access(self.database, clock)
+        self.uses = Uses()
 
     @cached_property
     def keys(self) -> keys.Keys:
@@ -53,14 +55,17 @@ class Installation:
 
     @contextmanager
     def _written_down(self, caller: Caller) -> Iterator[None]:
-        """A denied attempt is written in a transaction of its own: the one it was made in leaves nothing behind."""
         try:
             yield
         except (DeniedError, HiddenError) as error:
-            with self.database.write(caller.tenant) as transaction:
-                session = self.access.session(transaction, caller.tenant)
-                entry = entry_of(caller, session.seen(), session.at, error.action, error.resource)
-                Audit(transaction, session.tenant, caller.tenant, self.keys).append(
-                    [replace(entry, outcome=DENIED, reason=error.message)]
-                )
+            self.write_down(caller, error)
             raise
+
+    def write_down(self, caller: Caller, error: DeniedError | HiddenError) -> None:
+        """A denied attempt is written in a transaction of its own: the one it was made in leaves nothing behind."""
+        with self.database.write(caller.tenant) as transaction:
+            session = self.access.session(transaction, caller.tenant)
+            entry = entry_of(caller, session.seen(), session.at, error.action, error.resource)
+            Audit(transaction, session.tenant, caller.tenant, self.keys).append(
+                [replace(entry, outcome=DENIED, reason=error.message)]
+            )

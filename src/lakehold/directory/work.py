@@ -22,7 +22,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import shown
 from lakehold.kit.keys import Keys
-from lakehold.ledger.audit import Audit, Entry
+from lakehold.ledger.audit import DONE, Audit, Entry
 
 Targets = Mapping[str, str | Sequence[str]]
 When = Moment | datetime
@@ -103,9 +103,11 @@ class Work:
         missing = " and ".join(phrase(self.view, need.fact) for need in ways[0].needed)
         givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
         visible = tuple(giver for giver in givers if self.session.sees(self.asker, giver))
-        names = ", ".join(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
-        hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {names}." if names else "")
-        return DeniedError(message, hint, action=action, resource=resource, givers=visible)
+        names = tuple(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
+        hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {', '.join(names)}." if names else "")
+        return DeniedError(
+            message, hint, action=action, resource=resource, givers=visible, names=names, missing=missing
+        )
 
     # Then do it
 
@@ -157,6 +159,11 @@ class Work:
         """Call a resource by another name."""
         self._writing()
         self.need(with_right, uid)
+        self.renamed(uid, name)
+
+    def renamed(self, uid: str, name: str) -> None:
+        """Rename what the caller has the right to rename by another rule."""
+        self._writing()
         before = self.view.names.get(self.view.resource(uid)) or ""
         self.session.store.rename(uid, name)
         if before != name:
@@ -166,13 +173,24 @@ class Work:
         """End a resource and every fact about it."""
         self._writing()
         self.need("delete", uid)
+        self.deleted(uid)
+
+    def deleted(self, uid: str) -> None:
+        """End what the caller has the right to end by another rule."""
+        self._writing()
         note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
         self.session.store.delete(uid)
         self._entries.append(note)
 
+    def writing(self) -> None:
+        """Refuse whoever only looks: to be asked before anything that is no fact is written."""
+        self._writing()
+
     def _writing(self) -> None:
         if self.caller.behind:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
+        if not self.session.transaction.writes:
+            raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
 
     # Then write it down
 
@@ -184,9 +202,11 @@ class Work:
         before: Mapping[str, object] | None = None,
         after: Mapping[str, object] | None = None,
         reason: str = "",
+        outcome: str = DONE,
     ) -> None:
         """Add to the audit log at the end of the transaction."""
-        self._entries.append(self._entry(action, resource, before=before, after=after, reason=reason))
+        entry = self._entry(action, resource, before=before, after=after, reason=reason)
+        self._entries.append(replace(entry, outcome=outcome))
 
     def _entry(
         self,

@@ -63,7 +63,7 @@ class Database:
             self._engine = sa.create_engine(self.url, isolation_level="REPEATABLE READ")
 
     def migrate(self, to: str = "head") -> None:
-        """Bring the tables to this version, or only as far as a revision. Of several that start at once, one does it."""
+        """Bring the tables to this version, or as far as a revision. Of several that start at once, one does it."""
         with as_file(files("lakehold") / "migrations") as folder:
             config = alembic.config.Config()
             config.set_main_option("script_location", str(folder).replace("%", "%%"))

@@ -54,7 +54,9 @@ class Keys:
 
     def is_sealed(self, text: str, seal: str) -> bool:
         """Whether the proof is right, by any key of the ring."""
-        return any(hmac.compare_digest(_sealed(key, text), seal) for key in self._keys)
+        # As bytes: a text that is not plain ASCII is wrong too, and not an error.
+        given = seal.encode(errors="surrogatepass")
+        return any(hmac.compare_digest(_sealed(key, text).encode(), given) for key in self._keys)
 
 
 def new_key() -> str:
@@ -67,7 +69,7 @@ def ring(given: str, file: Path) -> Keys:
     if given:
         return Keys(given.replace(",", " ").split())
     if not file.exists():
-        write([new_key()], file)
+        _first(file)
     if file.stat().st_mode & 0o077:
         raise InvalidInputError(f"Others can read the key in {file.name}.", f"Close it: chmod 600 {file.name}.")
     return Keys(file.read_text().split())
@@ -82,14 +84,30 @@ def rotate(file: Path) -> Keys:
 
 def write(keys: Sequence[str], file: Path) -> None:
     """Replace the file as a whole, so that no moment leaves half a key."""
+    _beside(keys, file).replace(file)
+
+
+def _first(file: Path) -> None:
+    """Make the file. Of several processes that find none, one does, and all use its key."""
+    fresh = _beside([new_key()], file)
+    try:
+        os.link(fresh, file)
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()
+
+
+def _beside(keys: Sequence[str], file: Path) -> Path:
+    """The keys in a file of another name, safely on disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(".new")
+    fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
     with os.fdopen(handle, "w") as out:
         out.write("\n".join(keys) + "\n")
         out.flush()
         os.fsync(out.fileno())
-    fresh.replace(file)
+    return fresh
 
 
 def _material(key: str) -> bytes:

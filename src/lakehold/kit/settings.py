@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     worker_silence: Annotated[
         int, Field(ge=2, le=3600, description="After how many silent seconds a worker's runs are taken over.")
     ] = 15
+    spark: Annotated[str, Field(description="The Spark that workers use: a master URL.")] = "local[*]"
     result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
     trusted_proxies: Annotated[
         str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")

@@ -170,9 +170,8 @@ class Audit:
             query = query.where(audit_table.c.n < before)
         return [_numbered(row) for row in self._transaction.connection.execute(query).mappings()]
 
-    def export(self, wanted: Filter) -> Iterator[str]:
-        """The entries as JSON lines, oldest first, each with its number and hash."""
-        after = 0
+    def export(self, wanted: Filter, after: int = 0) -> Iterator[str]:
+        """The entries as JSON lines, oldest first, each with its number and hash; from behind a number on."""
         while True:
             query = (
                 sa.select(audit_table)
@@ -191,13 +190,16 @@ class Audit:
         """Walk the whole chain."""
         head, n = _START, 0
         query = sa.select(audit_table).where(audit_table.c.tenant_id == self._tenant).order_by(audit_table.c.n)
-        for row in self._transaction.connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings():
-            n += 1
-            if row["n"] != n:
-                return Verdict(n - 1, head, f"Entry {n} is missing: entry {row['n']} follows entry {n - 1}.")
-            head = _hash(head, self._tenant, n, row["body"])
-            if head != row["hash"] or _columns(row["body"]) != {name: row[name] for name in _COLUMNS}:
-                return Verdict(n - 1, head, f"Entry {n} is not what was written, or stands in another's place.")
+        # For this statement alone: as an option of the connection it would make cursors of all that follow.
+        some = {"yield_per": _AT_ONCE}
+        with self._transaction.connection.execute(query, execution_options=some) as found:
+            for row in found.mappings():
+                n += 1
+                if row["n"] != n:
+                    return Verdict(n - 1, head, f"Entry {n} is missing: entry {row['n']} follows entry {n - 1}.")
+                head = _hash(head, self._tenant, n, row["body"])
+                if head != row["hash"] or _columns(row["body"]) != {name: row[name] for name in _COLUMNS}:
+                    return Verdict(n - 1, head, f"Entry {n} is not what was written, or stands in another's place.")
         return Verdict(n, head, self._seal_fault(n, head))
 
     def _seal_fault(self, count: int, head: str) -> str:

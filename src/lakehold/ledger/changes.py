@@ -30,6 +30,7 @@ change_table = sa.Table(
 )
 
 _LOCK = 0x4C414B45
+_HEAD = sa.text("SELECT max(seq) FROM change WHERE tenant_id = :tenant")
 
 
 class Entry(NamedTuple):
@@ -51,9 +52,7 @@ class Logged(NamedTuple):
 
 def head(transaction: Transaction, tenant: int) -> int:
     """The number of the last change that this transaction sees; 0 before the first."""
-    found = transaction.connection.execute(
-        sa.text("SELECT max(seq) FROM change WHERE tenant_id = :tenant"), {"tenant": tenant}
-    ).scalar()
+    found = transaction.connection.execute(_HEAD, {"tenant": tenant}).scalar()
     return int(found or 0)
 
 

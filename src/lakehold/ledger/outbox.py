@@ -74,6 +74,16 @@ def due(transaction: Transaction, at: Moment, limit: int = 20) -> list[Mail]:
     return [Mail(*row) for row in transaction.connection.execute(query)]
 
 
+def unsent(transaction: Transaction, number: int, tries: int) -> Mail | None:
+    """The mail of this number, unless it was sent or tried again since."""
+    c = outbox_table.c
+    query = sa.select(c.id, c.receiver, c.subject, c.body, c.tries).where(
+        c.id == number, c.tries == tries, c.sent_at.is_(None)
+    )
+    found = transaction.connection.execute(query).first()
+    return None if found is None else Mail(*found)
+
+
 def sent(transaction: Transaction, mail: Mail, at: Moment) -> None:
     """Write down that it was sent. What it said is not kept."""
     _update(transaction, mail, sent_at=at, body="", tries=mail.tries + 1, error="")

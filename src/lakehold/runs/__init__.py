@@ -1,1 +1,22 @@
-"""runs."""
+"""Work in the background: it goes on after a crash where it was, and no two workers do the same.
+
+A request only writes down, in its own transaction, what is to be done: a mail in the outbox, a job in its table. The
+worker finds it there and runs it as a durable workflow, named after it, so that it is run once however often it is
+found. Nothing interactive waits for a queue.
+
+What a server may import:
+
+- `jobs`: what was asked for and what became of it: start, get, list, result
+- `kinds`: the kinds of jobs: who may start one, and what it has to be told
+- `book`: where they are written down
+
+What only a worker imports:
+
+- `worker`: the process: finds work, tells that it is alive, takes over from those that are not
+- `engine`: durable workflows and queues, in a database file or schema of their own
+- `beats`: which workers are alive; `heart`: that this one is
+- `ticks`: what is done again and again; `tending`: all of it: ending what has expired, clearing up
+- `workflows`: a mail, a job, a tick, as steps
+- `sending`, `mails`: what waits in the outbox
+- `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make; `spark`: the session that reviews run on
+"""

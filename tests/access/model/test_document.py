@@ -76,6 +76,15 @@ def test_a_kind() -> None:
     assert shelf.allow[1] == Rule(clause("keeper", 34), clause("tidy", 34), ("look", "lend"), at(34))
 
 
+def test_what_it_is_edited_and_deleted_with() -> None:
+    said = loads(kinds("a: {actions: [see, mend], edited_with: mend, deleted_with: b.burn}")).kinds["a"]
+    assert [clause.text for clause in (said.edited_with, said.deleted_with) if clause] == ["mend", "b.burn"]
+    usual = loads(kinds("a: {actions: [see, edit, delete]}")).kinds["a"]
+    assert [clause.text for clause in (usual.edited_with, usual.deleted_with) if clause] == ["edit", "delete"]
+    neither = loads(kinds("a: {actions: [see]}")).kinds["a"]
+    assert (neither.edited_with, neither.deleted_with) == (None, None)
+
+
 def test_its_roles() -> None:
     roles = loads(FULL, FILE).kinds["shelf"].roles
     keeper, reader = roles["keeper"], roles["reader"]
@@ -218,6 +227,15 @@ NAMES = {
         """),
         "visible: no action 'looker'.",
         "Did you mean 'look'?",
+    ),
+    "edited with more than an action": Wrong(
+        kinds("""
+        shelf:
+          actions: [see, lend]
+          edited_with: see and lend  # <-
+        """),
+        "edited_with names one action.",
+        "Say edit, or tenant.create_workspace.",
     ),
     "visible left out": Wrong(
         kinds("""

@@ -158,6 +158,21 @@ OTHERS = {
         kinds("shelf: {attributes: {open: {}}}\nbook:\n  edges:\n    on: {to: shelf, needs: open} # <-"),
         "needs: a shelf has no role, action or definition 'open'.",
     ),
+    "edited with what is not there": Wrong(
+        kinds("shelf: {actions: [see, lend]}\nbook:\n  in: shelf\n  edited_with: shelf.ledn # <-"),
+        "a shelf has no role, action, definition or attribute 'ledn'.",
+        "Did you mean 'lend'?",
+    ),
+    "deleted with a role": Wrong(
+        kinds(
+            "shelf: {roles: {keeper: {}}, actions: [see, keep]}\nbook:\n  in: shelf\n  deleted_with: shelf.keeper # <-"
+        ),
+        "'shelf.keeper' names no action.",
+        "Did you mean 'keep'?",
+    ),
+    "edited with everyone": Wrong(
+        kinds("shelf:\n  actions: [see]\n  edited_with: everyone # <-"), "'everyone' names no action."
+    ),
     "needs at each end": Wrong(
         kinds("a: {roles: {r: {}}}\nb: {roles: {s: {}}}\nc:\n  edges:\n    on: {to: [a, b], needs: r} # <-"),
         "needs: a b has no role, action or definition 'r'.",

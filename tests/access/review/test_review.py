@@ -1,4 +1,4 @@
-"""The review on Spark says the same as check, for the demo company and beyond one block of members."""
+"""The review on Spark says the same as check, for the demo company and beyond one word of members."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pyspark.sql import SparkSession
 
 from lakehold.access.access import Access
 from lakehold.access.facts.view import View
-from lakehold.access.review.columns import Layout
 from lakehold.access.review.review import Review
 from lakehold.demo import company
 from lakehold.kit.database import Database
@@ -60,15 +59,19 @@ def test_the_review_of_the_demo_company_is_every_decision(spark: SparkSession, c
     assert reviewed(spark, company_view) == wanted
 
 
+def people(members: int) -> list[str]:
+    return [f"m{number}" for number in range(members)]
+
+
 def crowd(members: int) -> World:
-    """More members than one row has bits for."""
+    """Members up to the last bit of a word, and beyond it."""
     world = World()
-    for number in range(members):
-        world.member(f"m{number}")
+    for who in people(members):
+        world.member(who)
     world.add("lakehouse.lakehouse", "lh", tenant="acme")
     world.add("lakehouse.layer", "bronze", lakehouse="lh")
     world.add("lakehouse.table", "orders", layer="bronze")
-    world.group("odd", *(f"m{number}" for number in range(1, members, 2)))
+    world.group("odd", *people(members)[1::2])
     world.grant("odd", "viewer", "orders")
     world.grant("all", "editor", "bronze")
     world.grant("m0", "member", "lh")
@@ -82,18 +85,46 @@ def crowd(members: int) -> World:
     return world
 
 
-@pytest.mark.parametrize("members", [63, 64, 65, 300])
-def test_members_in_other_words_and_blocks_are_not_mixed_up(spark: SparkSession, members: int) -> None:
-    view = crowd(members).view
+# With nothing small, everything that is asked along edges is worked out by Spark too.
+@pytest.mark.parametrize("small", [0, 100])
+@pytest.mark.parametrize("members", [63, 64, 65, 128, 300])
+def test_members_in_other_words_are_not_mixed_up(spark: SparkSession, members: int, small: int) -> None:
+    world = crowd(members)
     kinds = ["lakehouse.layer", "lakehouse.table", "spaces.task"]
-    # With nothing small, everything that is asked along edges is worked out by Spark too.
-    review = Review(spark, view, kinds, small=0 if members == 65 else 100)
+    review = Review(spark, world.view, kinds, small=small)
     counted = {(row["kind"], row["action"]): row["pairs"] for row in review.counts().toLocalIterator()}
-    decisions = crowd(members).decisions
+    found = {(row["member"], row["resource"], row["action"]) for row in review.rows().toLocalIterator()}
+    decisions = world.decisions
     for kind, resource in (("lakehouse.table", "orders"), ("lakehouse.layer", "bronze"), ("spaces.task", "ta")):
-        for action in view.policy.kinds[kind].schema.actions:
-            allowed = sum(decisions.check(f"m{number}", action, resource) for number in range(members))
-            assert counted[kind, action] == allowed, (kind, action)
+        for action in world.view.policy.kinds[kind].schema.actions:
+            allowed = {who for who in people(members) if decisions.check(who, action, resource)}
+            assert {who for who, what, how in found if (what, how) == (resource, action)} == allowed, (kind, action)
+            assert counted[kind, action] == len(allowed), (kind, action)
+
+
+@pytest.mark.parametrize("small", [0, 100])
+def test_only_what_is_inside_is_told_of(spark: SparkSession, small: int) -> None:
+    world = crowd(3)
+    world.add("lakehouse.lakehouse", "other", tenant="acme")
+    world.add("lakehouse.layer", "silver", lakehouse="other")
+    world.add("lakehouse.table", "visits", layer="silver")
+    world.grant("m1", "viewer", "visits")
+    review = Review(spark, world.view, inside="other", small=small)
+    # The layer is seen by way of its table, and the lakehouse by way of the layer.
+    seen = {(row["member"], row["resource"]) for row in review.rows().where("action = 'see'").toLocalIterator()}
+    assert seen == {("m1", "other"), ("m1", "silver"), ("m1", "visits")}
+    assert {row["kind"] for row in review.counts().toLocalIterator()} == {
+        "lakehouse.lakehouse",
+        "lakehouse.layer",
+        "lakehouse.table",
+    }
+
+
+def test_kinds_of_which_there_is_nothing_are_an_empty_review(spark: SparkSession) -> None:
+    review = Review(spark, crowd(3).view, ["marts.report"])
+    assert review.pairs().isEmpty()
+    assert review.rows().isEmpty()
+    assert review.counts().isEmpty()
 
 
 def test_pairs_are_numbers_and_bits(spark: SparkSession) -> None:
@@ -110,10 +141,3 @@ def test_pairs_are_numbers_and_bits(spark: SparkSession) -> None:
 def test_a_tenant_without_members_is_refused_by_name(spark: SparkSession) -> None:
     with pytest.raises(InvalidInputError, match="without members"):
         Review(spark, World().view)
-
-
-def test_the_layout_cuts_a_set_into_signed_words() -> None:
-    layout = Layout(300)
-    assert (layout.words, layout.blocks) == (4, 2)
-    assert layout.cut(1 << 63, 0) == [-(2**63), 0, 0, 0]
-    assert layout.cut(1 << 299, 1) == [1 << 43, 0, 0, 0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -104,25 +104,22 @@ class Decisions:
         """
         view, subject = self.view, self._subject(asker)
         here = view.resource(resource)
-        looking = self._subject(asker if viewer is None else viewer)
-        if not self._visible(looking, here):
+        sees = self._sight(asker if viewer is None else viewer)
+        if not sees(here):
             raise NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
         expression = view.policy.action(view.kind(here), text(action, "action"))
         allowed = self.check(asker, action, resource)
-        explainer = Explainer(view, self.checks, lambda number: self._visible(looking, number))
+        explainer = Explainer(view, self.checks, sees)
         paths = explainer.paths(subject, action, here, held_only=allowed)
         gates = explainer.gates(subject, action, here)
         if allowed or self._holds(asker, action, here):
             return Explanation(allowed, _member(asker), action, resource, paths, gates, (), hidden_ways=False)
-        ways, hidden = self._ways(expression, subject, here, looking)
+        ways, hidden = self._ways(expression, subject, here, sees)
         return Explanation(allowed, _member(asker), action, resource, paths, gates, ways, hidden)
 
     def sees(self, asker: Asker, resource: str) -> bool:
         """Whether the asker may know of the resource. To others it answers like one that does not exist."""
-        here = self.view.resource(resource)
-        if isinstance(asker, Token) and asker.resources is not None and not within(self.view, here, asker.resources):
-            return False
-        return self._visible(self._subject(asker), here)
+        return self._sight(asker)(self.view.resource(resource))
 
     def ways(self, asker: Asker, action: str, resource: str, *, role: str | None = None) -> tuple[Way, ...]:
         """What would let the asker do this: the ways of `explain` alone, also for actions that carry a role."""
@@ -138,16 +135,16 @@ class Decisions:
     def _ways_to(self, asker: Asker, name: str, here: int) -> tuple[Way, ...]:
         expression = self.view.policy.relations.get((self.view.kind(here), name))
         subject = self._subject(asker)
-        return self._ways(expression, subject, here, subject)[0] if expression is not None else ()
+        return self._ways(expression, subject, here, self._sight(asker))[0] if expression is not None else ()
 
     def _ways(
-        self, expression: Expression, subject: Subject, here: int, looking: Subject
+        self, expression: Expression, subject: Subject, here: int, sees: Callable[[int], bool]
     ) -> tuple[tuple[Way, ...], bool]:
         finder = Ways(self.view, self.checks, sets_of(self.view.policy))
         kept: list[Way] = []
         hidden = False
         for facts in finder.find(expression, self.view.kind(here), subject, here):
-            if not all(self._visible(looking, number) for fact in facts for number in self._named_in(fact)):
+            if not all(sees(number) for fact in facts for number in self._named_in(fact)):
                 hidden = True
                 continue
             kept.append(Way(finder.needed(facts)))
@@ -164,6 +161,16 @@ class Decisions:
             case Attribute(resource, _, _, member):
                 uids = [resource] if member is None else [resource, member]
         return [self.view.resource(uid) for uid in uids]
+
+    def _sight(self, asker: Asker) -> Callable[[int], bool]:
+        """What the asker may know of: a token narrowed to resources, of these alone, and of whom it acts for."""
+        looking = self._subject(asker)
+        places = asker.resources if isinstance(asker, Token) else None
+        if places is None:
+            return lambda number: self._visible(looking, number)
+        return lambda number: (
+            number == looking.id or (within(self.view, number, places) and self._visible(looking, number))
+        )
 
     def _visible(self, looking: Subject, number: int) -> bool:
         kind = self.view.policy.kinds[self.view.kind(number)]

@@ -74,7 +74,11 @@ class Effects:
 
 def what_if(before: View, changes: Sequence[Change]) -> Effects:
     """The difference that the changes would make, to the resources named and to all that take rights from them."""
-    after, changed = _after(before, changes)
+    return difference(before, *_after(before, changes))
+
+
+def difference(before: View, after: View, changed: Sequence[Row]) -> Effects:
+    """Who wins and who loses what between two views of the same members and resources, given the rows that differ."""
     differences = list(_differences(before, after, changed))
     order = {key: n for n, key in enumerate(_in_order(before.policy, after.policy))}
     groups = sorted(_groups(differences), key=lambda group: (not group.gained, order[group.kind, group.action]))

@@ -32,12 +32,10 @@ class Drivers:
         self._policy = policy
         self._sql = conditions
 
-    def ids(self, expression: Expression, kind: str, *, exact: bool = False) -> str | None:
-        """All resources for which the expression holds, each once; None if only looking at all of them tells, or with
-        `exact` if more are found than it holds for.
-        """
+    def ids(self, expression: Expression, kind: str) -> str | None:
+        """All resources for which the expression holds, each once; None if only looking at all of them tells."""
         branches = self._branches(expression, kind)
-        if branches is None or (exact and not all(branch.exact for branch in branches)):
+        if branches is None:
             return None
         if not branches:
             return f"SELECT 0 AS id WHERE {NO}"

@@ -13,7 +13,7 @@ YES, NO = "1 = 1", "1 = 0"
 # PostgreSQL turns an EXISTS into a join, or works it out for all rows beforehand. One that ends so stays a look-up.
 STAYS = "LIMIT 1 OFFSET 0"
 
-_PLAIN = re.compile(r"[a-z0-9_.]+")
+_PLAIN = re.compile(r"(request )?[a-z0-9_.]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from lakehold.access.decide.subjects import within
 from lakehold.access.facts.view import View
 from lakehold.access.model.expressions import Expression
 from lakehold.access.model.policy import Policy
-from lakehold.access.review import columns as c
-from lakehold.access.review.frames import SMALL, Frames
-from lakehold.access.review.shipped import Shipped
+from lakehold.access.review.facts import Facts
+from lakehold.access.review.passes import SMALL, Passes
+from lakehold.access.review.workers import Counts, Pairs, Question, Rows
 from lakehold.kit.errors import InvalidInputError
 
 
@@ -34,21 +37,21 @@ class Review:
         if not view.members:
             raise InvalidInputError("A tenant without members has nothing to review.", "Add a member first.")
         self._policy = view.policy
-        self._facts = Shipped(_planned(spark), view)
-        self._frames = Frames(view.policy, self._facts, small)
+        facts = Facts(view)
+        self._layout = facts.layout
         wanted = view.policy.kinds if kinds is None else [view.policy.kind(kind).id for kind in kinds]
+        resources = {kind: _inside(view, facts.ids(kind), inside) for kind in wanted}
+        asked = {kind: _asked(view.policy, kind) for kind, ids in resources.items() if ids and self.actions(kind)}
         # Everything is handed to Spark here, so that the view may move on afterwards.
-        # Kinds with many resources come first: what they are asked is kept, and serves those that ask for it.
-        by_size = sorted(wanted, key=lambda kind: -self._facts.count(kind))
-        self._asked = {
-            kind: _asked(view.policy, kind) for kind in by_size if self._facts.count(kind) and self.actions(kind)
+        self._members = pa.array([view.uid(member) for member in view.members], pa.string())
+        self._passes = Passes(_planned(spark), facts, resources, asked, small)
+        self._questions = {
+            kind: [
+                Question(operation, bits, [action for n, action in enumerate(self.actions(kind)) if bits >> n & 1])
+                for operation, bits in zip(self._passes.operations[kind], of_kind.values(), strict=True)
+            ]
+            for kind, of_kind in asked.items()
         }
-        self._members = self._facts.member_names()
-        self._resources = self._facts.names(self._asked, inside)
-        self._framed = {kind: self._frames.reviewed(kind, tuple(asked)) for kind, asked in self._asked.items()}
-        if inside is not None:
-            only = self._resources.select("id")
-            self._framed = {kind: frame.join(only, "id", "left_semi") for kind, frame in self._framed.items()}
 
     def actions(self, kind: str) -> Sequence[str]:
         """The actions of a kind. The n-th is the n-th lowest bit of `actions` in `pairs`."""
@@ -58,65 +61,18 @@ class Review:
         """One row for each member and resource with anything allowed: `member` and `resource` as numbers, `kind`,
         and `actions` as bits.
         """
-        return reduce(DataFrame.unionByName, map(self._pairs, self._asked))
+        schema = "member int, resource bigint, kind string, actions bigint"
+        return self._passes.over(Pairs(self._layout, self._questions), schema)
 
     def rows(self) -> DataFrame:
         """One row for each member, resource and action, by their public ids."""
-        found = self.pairs()
-        members = self._members.select(F.col("number").alias("member"), F.col("uid").alias("who"))
-        resources = self._resources.select(F.col("id").alias("resource"), F.col("uid").alias("what"))
-        named = found.join(F.broadcast(members), "member").join(resources, "resource")
-        bits = self._facts.bits({kind: self.actions(kind) for kind in self._asked})
-        each = named.join(F.broadcast(bits), "kind").where(F.col("actions").bitwiseAND(F.col("bit")) != 0)
-        return each.select(F.col("who").alias("member"), F.col("what").alias("resource"), "kind", "action")
+        schema = "member string, resource string, kind string, action string"
+        return self._passes.over(Rows(self._layout, self._questions, self._members), schema)
 
     def counts(self) -> DataFrame:
         """How many pairs each action of each kind is allowed for: `kind`, `action`, `pairs`."""
-        counted = reduce(DataFrame.unionByName, map(self._counts, self._asked))
+        counted = self._passes.over(Counts(self._layout, self._questions), "kind string, action string, pairs bigint")
         return counted.groupBy("kind", "action").agg(F.sum("pairs").alias("pairs"))
-
-    def _counts(self, kind: str) -> DataFrame:
-        asked, frame = self._asked[kind], self._framed[kind]
-        sums = [F.sum(c.size(self._facts.layout.columns(f"x{n}"))).alias(f"n{n}") for n in range(len(asked))]
-        lines = [
-            F.struct(F.lit(action).alias("action"), F.col(f"n{n}").alias("pairs"))
-            for n, bits in enumerate(asked.values())
-            for position, action in enumerate(self.actions(kind))
-            if bits >> position & 1
-        ]
-        return frame.agg(*sums).select(F.lit(kind).alias("kind"), F.inline(F.array(*lines)))
-
-    def _pairs(self, kind: str) -> DataFrame:
-        asked, frame, layout = self._asked[kind], self._framed[kind], self._facts.layout
-        by_word = [
-            F.struct(
-                (F.col("block") * layout.block + word * 64).alias("first"),
-                *(F.col(f"x{n}_{word}").alias(f"x{n}") for n in range(len(asked))),
-            )
-            for word in range(layout.words)
-        ]
-        sets = [F.col(f"x{n}") for n in range(len(asked))]
-        anyone = reduce(Column.bitwiseOR, sets)
-        words = frame.select(F.col("id").alias("resource"), F.inline(F.array(*by_word))).where(anyone != 0)
-        numbers = F.array(*(F.lit(n) for n in range(64)))
-        each = (
-            words.withColumn("anyone", anyone)
-            .withColumn("n", F.explode(numbers))
-            .where(c.bit_at(F.col("anyone"), F.col("n")) != 0)
-        )
-        actions = reduce(
-            Column.__add__,
-            (
-                c.bit_at(mask, F.col("n")) * F.lit(bits).cast("bigint")
-                for mask, bits in zip(sets, asked.values(), strict=True)
-            ),
-        )
-        return each.select(
-            (F.col("first") + F.col("n")).alias("member"),
-            "resource",
-            F.lit(kind).alias("kind"),
-            actions.alias("actions"),
-        )
 
 
 def _asked(policy: Policy, kind: str) -> dict[Expression, int]:
@@ -128,11 +84,23 @@ def _asked(policy: Policy, kind: str) -> dict[Expression, int]:
     return asked
 
 
+def _inside(view: View, ids: list[int], inside: str | None) -> list[int]:
+    if inside is None:
+        return ids
+    around = frozenset({view.uid(view.resource(inside))})
+    return [number for number in ids if within(view, number, around)]
+
+
 def _planned(spark: SparkSession) -> SparkSession:
-    """The same Spark with plans that stay as they are made: sizes are known beforehand here, and planning anew after
-    each of many small stages would take longer than all of them.
+    """The same Spark with plans that stay as they are made: planning anew after each of some small stages would take
+    longer than all of them. Nothing is sent to all by way of the driver. A piece is as much as a worker has room for.
     """
-    session = spark.newSession()
+    session, context = spark.newSession(), spark.sparkContext
     session.conf.set("spark.sql.adaptive.enabled", "false")
-    session.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    session.conf.set("spark.sql.shuffle.partitions", str(context.defaultParallelism))
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")
+    if str(context.master).startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        # Workers on this machine are of the Python that is running, not of the first that is found.
+        context.pythonExec = sys.executable
     return session

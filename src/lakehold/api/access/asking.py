@@ -1,0 +1,88 @@
+"""Who may ask about whom, and what they may be told.
+
+About oneself everybody may ask; about others those who `ask_about_others`. A resource that the caller may not see
+answers like one that does not exist, whomever the question is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from lakehold.access.decide.subjects import Asker
+from lakehold.access.questions import Questions
+from lakehold.api.frame.models import Answer, IdText, NameText, Word
+from lakehold.directory.work import Work
+from lakehold.kit.clock import moment
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import shown
+
+
+class Named(Answer):
+    """Somebody or something by id and name."""
+
+    id: IdText
+    name: NameText
+
+
+class NamedResource(Named):
+    """A resource by id, name and kind."""
+
+    kind: Word
+
+
+class Asking:
+    """A caller's questions at one moment: now, or another that they name."""
+
+    def __init__(self, work: Work, at: datetime | None = None) -> None:
+        self.work = work
+        self.at: Questions = work.session
+        if at is not None:
+            # The past and the future tell of others, and cost a reading of all facts.
+            need_others(work)
+            self.at = work.session.as_of(moment(at))
+
+    def subject(self, given: str | None) -> Asker:
+        """Whom the question is about: the caller, or somebody else if they may ask. A narrowed token that asks about
+        its own member is told what it may do itself.
+        """
+        if given is None or given == self.work.caller.member:
+            return self.work.asker
+        need_others(self.work)
+        self.see((given,), "member")
+        return given
+
+    def sees(self, uid: str) -> bool:
+        """Whether the caller may know of it: now if it is there now, at that moment if it is not."""
+        asker, now = self.work.asker, self.work.session
+        if now is self.at or self.work.view.ids.get(uid) is not None:
+            return now.sees(asker, uid)
+        try:
+            return self.at.sees(asker, uid)
+        except NotFoundError:
+            return False
+
+    def see(self, uids: Iterable[str], what: str = "resource") -> None:
+        """Refuse to speak of what the caller may not know of."""
+        for uid in uids:
+            try:
+                known = self.sees(uid)
+            except NotFoundError:
+                known = False
+            if not known:
+                raise NotFoundError(f"There is no {what} {shown(uid)}.", "Look the id up in a list.")
+
+    def named(self, uid: str) -> Named:
+        """A resource that the caller sees, by name."""
+        return Named(id=uid, name=self.name(uid))
+
+    def name(self, uid: str) -> str:
+        """What it is called."""
+        view = self.at.seen()
+        number = view.ids.get(uid)
+        return (view.names.get(number) if number is not None else None) or uid
+
+
+def need_others(work: Work) -> None:
+    """Refuse whoever may not ask about others."""
+    work.need("ask_about_others", work.caller.tenant)

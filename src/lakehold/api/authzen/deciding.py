@@ -1,0 +1,101 @@
+"""One evaluation: what its words mean here, and the decision.
+
+What does not exist, or may not be seen by the caller, is denied with the reason in the decision's context. This is
+also the one place where the properties that a request brings along are handed to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lakehold.access import Request
+from lakehold.access.decide.subjects import Asker
+from lakehold.access.facts.view import View
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.policy import MEMBER
+from lakehold.access.questions import Questions
+from lakehold.api.access.asking import Asking
+from lakehold.api.authzen.entities import Action, Context, Decision, Properties, Resource, Subject
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+
+_SUBJECTS = ("member", MEMBER)
+
+
+def decide(work: Work, subject: Subject, action: Action, resource: Resource, context: Context | None) -> bool:
+    """The decision, or a refusal to make one."""
+    asker = asker_of(work, subject)
+    uid = resource_of(work, resource)
+    questions = given(work, subject.properties, resource.properties, context)
+    return questions.check(asker, action.name, uid)
+
+
+def decision(work: Work, subject: Subject, action: Action, resource: Resource, context: Context | None) -> Decision:
+    """The same as an answer: what has no decision is denied, with the reason."""
+    try:
+        return Decision(decision=decide(work, subject, action, resource, context))
+    except LakeholdError as error:
+        status = 400 if error.status == InvalidInputError.status else error.status
+        return Decision(
+            decision=False,
+            context={"reason": error.message, "error": {"status": status, "code": error.code, "message": str(error)}},
+        )
+
+
+def given(work: Work, subject: Properties, resource: Properties, context: Context | None) -> Questions:
+    """Questions that bring these properties along."""
+    if not subject and not resource and not context:
+        return work.session
+    return work.session.given(Request(subject, resource, context or {}))
+
+
+def asker_of(work: Work, subject: Subject) -> Asker:
+    """Whom the question is about. Asking about others is a right; here its lack is told, not written down."""
+    need_subject_type(subject.type)
+    if subject.id != work.caller.member:
+        need_others(work)
+    return Asking(work).subject(subject.id)
+
+
+def need_others(work: Work) -> None:
+    """Refuse whoever may not ask about others."""
+    if not work.session.check(work.asker, "ask_about_others", work.caller.tenant):
+        raise ForbiddenError("You may not ask about others.", "Ask about yourself, or ask an admin for the right.")
+
+
+def resource_of(work: Work, resource: Resource) -> str:
+    """The resource, if it is there, of that kind, and the caller may know of it."""
+    kind = kind_of(work, resource.type)
+    Asking(work).see((resource.id,))
+    view = work.view
+    if view.kind(view.resource(resource.id)) != kind:
+        raise NotFoundError(f"There is no {kind} {shown(resource.id)}.", "Look the id up in a list.")
+    return resource.id
+
+
+def kind_of(work: Work, name: str) -> str:
+    """The kind of this name, or of this short name if only one model has it."""
+    return work.session.asking(lambda view: _kind(view, name))
+
+
+def _kind(view: View, name: str) -> str:
+    kinds = view.policy.kinds
+    if name in kinds:
+        return name
+    short = [kind for kind in kinds if kind.rpartition(".")[2] == name]
+    if len(short) == 1:
+        return short[0]
+    if short:
+        raise InvalidInputError(f"Several models have a {shown(name)}.", f"Say which: {_listed(short)}.")
+    raise InvalidInputError(f"There is no resource type {shown(name)}.", did_you_mean(name, kinds))
+
+
+def need_subject_type(name: str) -> None:
+    """Refuse what is no type of subject."""
+    if name not in _SUBJECTS:
+        raise InvalidInputError(f"There is no subject type {shown(name)}.", "Use member.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

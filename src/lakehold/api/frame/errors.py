@@ -1,0 +1,55 @@
+"""Refusals that only a request over HTTP can meet."""
+
+from __future__ import annotations
+
+from lakehold.kit.errors import LakeholdError
+
+
+class ChangedMeanwhileError(LakeholdError):
+    """The thing is no longer what the caller saw when they began to change it."""
+
+    code = "changed_meanwhile"
+    status = 412
+
+
+class PreconditionRequiredError(LakeholdError):
+    """A change must say which state it starts from."""
+
+    code = "precondition_required"
+    status = 428
+
+
+class KeyReusedError(LakeholdError):
+    """An Idempotency-Key stands for one request only."""
+
+    code = "idempotency_key_reused"
+    status = 422
+
+
+class TooLargeError(LakeholdError):
+    """A body longer than any sensible request."""
+
+    code = "too_large"
+    status = 413
+
+
+class OverloadedError(LakeholdError):
+    """More at once than the server can do; the same may be asked again shortly."""
+
+    code = "overloaded"
+    status = 503
+    retryable = True
+
+
+class CsrfError(LakeholdError):
+    """A change by cookie that did not come from our own pages."""
+
+    code = "csrf"
+    status = 403
+
+
+class NotAvailableError(LakeholdError):
+    """A part of the platform that this installation does not have."""
+
+    code = "not_available"
+    status = 501

@@ -1,0 +1,34 @@
+"""What Prometheus asks for: how many requests, of which route, with which status, and how long they took."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """The figures of one application."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "lakehold_requests", "Requests answered.", ("method", "route", "status"), registry=self.registry
+        )
+        self._seconds = Histogram(
+            "lakehold_request_seconds",
+            "How long requests took.",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+
+    def seen(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def text(self) -> bytes:
+        """All figures, as Prometheus reads them."""
+        return generate_latest(self.registry)

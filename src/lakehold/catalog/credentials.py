@@ -1,0 +1,128 @@
+"""Secrets of a resource: encrypted where they lie, set by who edits it, copied only by who may, and that is audited.
+
+What is in them is never in an answer but that of `copy`, never in a log, and never in an export.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+
+from lakehold.access.facts.inputs import mapping
+from lakehold.catalog import kinds
+from lakehold.directory.work import Work
+from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import valid_id
+from lakehold.kit.keys import Keys
+
+credential_table = sa.Table(
+    "credential",
+    metadata,
+    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("name", Exact, primary_key=True),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("updated_at", Id, nullable=False),
+    sa.Column("updated_by", Exact, nullable=False),
+)
+
+COPY = "copy_credentials"
+LONGEST = 20_000
+_AT_ONCE = 500
+
+
+def put(work: Work, uid: str, secrets: Mapping[str, str | None]) -> None:
+    """Set some of a resource's secrets; None takes one away."""
+    work.writing()
+    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    for name, secret in mapping(secrets, "credentials").items():
+        _put(work, uid, valid_id(name, "name of a credential"), _valid(secret))
+    work.note("set credentials", uid, after={"credentials": sorted(secrets)})
+
+
+def names(work: Work, uid: str) -> list[str]:
+    """Which secrets a resource has. For those who may edit it or copy them."""
+    work.see(uid, "credentials")
+    may_copy = COPY in kinds.schema_of(work.view, uid).actions and work.session.check(work.asker, COPY, uid)
+    if not may_copy:
+        kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return sorted(_kept(work, uid))
+
+
+def copy(work: Work, uid: str) -> dict[str, str]:
+    """The secrets themselves. In a transaction that writes: it is written down who copied them."""
+    work.see(uid, COPY)
+    schema = kinds.schema_of(work.view, uid)
+    if COPY not in schema.actions:
+        raise InvalidInputError(f"The credentials of a {schema.title.lower()} cannot be copied.", "Set new ones.")
+    # Who looks with another's eyes sees what they may do, not what they know.
+    work.writing()
+    work.need(COPY, uid)
+    found = _kept(work, uid)
+    work.note(COPY, uid, after={"credentials": sorted(found)})
+    return {name: work.keys.decrypt(secret) for name, secret in found.items()}
+
+
+def gone(work: Work, number: int) -> None:
+    """The resource has come to its end, and so have its secrets."""
+    c = credential_table.c
+    which = sa.and_(c.tenant_id == work.session.tenant, c.resource_id == number)
+    work.session.transaction.connection.execute(credential_table.delete().where(which))
+
+
+def reencrypt(transaction: Transaction, keys: Keys) -> int:
+    """Write all secrets of all tenants with the newest key. Returns how many there are."""
+    c = credential_table.c
+    last: tuple[int, int, str] = (0, 0, "")
+    count = 0
+    while True:
+        place = sa.tuple_(c.tenant_id, c.resource_id, c.name)
+        query = (
+            sa.select(c.tenant_id, c.resource_id, c.name, c.secret)
+            .where(place > sa.tuple_(*(sa.literal(part) for part in last)))
+            .order_by(c.tenant_id, c.resource_id, c.name)
+            .limit(_AT_ONCE)
+        )
+        rows = transaction.connection.execute(query).all()
+        for tenant, resource, name, secret in rows:
+            which = sa.and_(c.tenant_id == tenant, c.resource_id == resource, c.name == name)
+            update = credential_table.update().where(which).values(secret=keys.renewed(secret))
+            transaction.connection.execute(update)
+            last = (tenant, resource, name)
+        count += len(rows)
+        if len(rows) < _AT_ONCE:
+            return count
+
+
+def _kept(work: Work, uid: str) -> dict[str, str]:
+    c = credential_table.c
+    query = sa.select(c.name, c.secret).where(
+        c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid)
+    )
+    return {row.name: row.secret for row in work.session.transaction.connection.execute(query)}
+
+
+def _put(work: Work, uid: str, name: str, secret: str | None) -> None:
+    c = credential_table.c
+    here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid), "name": name}
+    connection = work.session.transaction.connection
+    connection.execute(credential_table.delete().where(*(c[column] == value for column, value in here.items())))
+    if secret is not None:
+        kept = {"secret": work.keys.encrypt(secret), "updated_at": work.at, "updated_by": work.caller.member}
+        connection.execute(credential_table.insert().values(**here, **kept))
+
+
+def _valid(secret: object) -> str | None:
+    if secret is None:
+        return None
+    if not isinstance(secret, str) or not secret:
+        raise InvalidInputError("A credential is a text that is not empty.", "Give null to take one away.")
+    if len(secret) > LONGEST:
+        raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use {LONGEST:,} at the most.")
+    try:
+        secret.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("A credential cannot be written as UTF-8.", "Use characters.") from None
+    return secret

@@ -1,0 +1,168 @@
+"""What is told of a resource beside its facts: a description, settings, a version, who made it and when.
+
+The version counts changes of the resource's own name, description, settings, attributes and edges. A resource without
+a row here was made by other means; it has the version 1 and nothing to tell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.errors import InvalidInputError
+
+detail_table = sa.Table(
+    "detail",
+    metadata,
+    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("description", sa.Text, nullable=False),
+    sa.Column("settings", sa.Text, nullable=False),
+    sa.Column("version", Id, nullable=False),
+    sa.Column("created_at", Id),
+    sa.Column("created_by", Exact, nullable=False),
+    sa.Column("updated_at", Id),
+    sa.Column("updated_by", Exact, nullable=False),
+)
+
+LONGEST_DESCRIPTION = 10_000
+LONGEST_SETTINGS = 100_000
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What is told of one resource."""
+
+    description: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    version: int = 1
+    created_at: Moment | None = None
+    created_by: str = ""
+    updated_at: Moment | None = None
+    updated_by: str = ""
+
+
+def read(work: Work, uid: str) -> Detail:
+    """What is told of a resource. Whether the caller may know it has been asked before."""
+    number = work.view.resource(uid)
+    return read_many(work, [number]).get(number, Detail())
+
+
+def read_many(work: Work, numbers: Iterable[int]) -> dict[int, Detail]:
+    """The same for many, by their numbers."""
+    wanted = list(numbers)
+    found: dict[int, Detail] = {}
+    c = detail_table.c
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        query = sa.select(detail_table).where(c.tenant_id == work.session.tenant, c.resource_id.in_(some))
+        for row in work.session.transaction.connection.execute(query).mappings():
+            told = {name: row[name] for name in _PLAIN} | {"settings": json.loads(row["settings"])}
+            found[row["resource_id"]] = Detail(**told)
+    return found
+
+
+def made(work: Work, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None) -> None:
+    """A resource is new."""
+    work.writing()
+    work.session.transaction.connection.execute(
+        detail_table.insert().values(
+            tenant_id=work.session.tenant,
+            resource_id=work.view.resource(uid),
+            description=valid_description(description),
+            settings=valid_settings(settings or {}),
+            version=1,
+            created_at=work.at,
+            created_by=work.caller.member,
+            updated_at=work.at,
+            updated_by=work.caller.member,
+        )
+    )
+
+
+def changed(
+    work: Work, uid: str, *, description: str | None = None, settings: Mapping[str, object] | None = None
+) -> int:
+    """Something of a resource is new. Returns its version from now on."""
+    work.writing()
+    old = read(work, uid)
+    told = {
+        "description": old.description if description is None else valid_description(description),
+        "settings": valid_settings(old.settings if settings is None else settings),
+        "version": old.version + 1,
+        "updated_at": work.at,
+        "updated_by": work.caller.member,
+    }
+    here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid)}
+    c = detail_table.c
+    update = detail_table.update().where(*(c[name] == value for name, value in here.items())).values(**told)
+    if not work.session.transaction.connection.execute(update).rowcount:
+        born = {"created_at": None, "created_by": ""}
+        work.session.transaction.connection.execute(detail_table.insert().values(**here, **born, **told))
+    return old.version + 1
+
+
+def gone(work: Work, number: int) -> None:
+    """The resource has come to its end."""
+    c = detail_table.c
+    which = sa.and_(c.tenant_id == work.session.tenant, c.resource_id == number)
+    work.session.transaction.connection.execute(detail_table.delete().where(which))
+
+
+def expect(work: Work, uid: str, version: int | None) -> None:
+    """Refuse if it is not the version that the caller has read. None: whatever it is."""
+    if version is None:
+        return
+    present = read(work, uid).version
+    if present != version:
+        raise ChangedMeanwhileError(
+            f"It is at version {present} by now, and version {version} was expected.",
+            "Read it anew, and make the change on top of that.",
+        )
+
+
+def valid_description(text: object) -> str:
+    """The text, if it may be a description."""
+    if not isinstance(text, str):
+        raise InvalidInputError(f"A description is a text, not {type(text).__name__}.")
+    if len(text) > LONGEST_DESCRIPTION:
+        raise InvalidInputError(
+            f"The description has {len(text):,} characters.", f"Use {LONGEST_DESCRIPTION:,} at the most."
+        )
+    if any(letter < " " and letter not in "\n\t" for letter in text) or not _is_unicode(text):
+        raise InvalidInputError("The description has a control character.", "Use text, line breaks and tabs.")
+    return text
+
+
+def valid_settings(settings: object) -> str:
+    """The settings as they are kept."""
+    if not isinstance(settings, Mapping):
+        raise InvalidInputError(f"Settings are a mapping of names, not {type(settings).__name__}.", "Write {name: …}.")
+    try:
+        kept = json.dumps(settings, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("The settings cannot be written as JSON.", "Use texts, numbers and lists.") from None
+    if len(kept) > LONGEST_SETTINGS:
+        raise InvalidInputError(
+            f"The settings have {len(kept):,} characters as JSON.", f"Use {LONGEST_SETTINGS:,} at the most."
+        )
+    return kept
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_PLAIN = ("description", "version", "created_at", "created_by", "updated_at", "updated_by")

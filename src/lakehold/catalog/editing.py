@@ -1,0 +1,168 @@
+"""One edit of a resource: all of it is checked first, then all of it is made, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lakehold.access import Add, Attribute, Edge, Remove
+from lakehold.access.facts.changes import ends_of, valid_value
+from lakehold.access.facts.inputs import mapping, text
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.schema import EdgeKind
+from lakehold.access.model.syntax import Path
+from lakehold.catalog import details, kinds, shapes
+from lakehold.directory.work import Targets, Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import shown, valid_name
+
+Change = Add | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What is to be so afterwards; what is None stays as it is."""
+
+    name: str | None = None
+    description: str | None = None
+    settings: Mapping[str, object] | None = None
+    attributes: Mapping[str, str | bool] | None = None
+    edges: Targets | None = None
+    """All ends of each edge that is named. Ends that the caller may not see stay."""
+
+
+def edit(work: Work, uid: str, wanted: Edit, *, expect_version: int | None = None) -> int:
+    """Make the edit. Returns the version of the resource afterwards."""
+    work.writing()
+    work.see(uid, "edit")
+    kinds.kept_here(work.view.policy, kinds.schema_of(work.view, uid).id)
+    details.expect(work, uid, expect_version)
+    before = details.read(work, uid)
+    told = _told(work, uid, wanted, before)
+    switched = _attributes(work, uid, wanted.attributes)
+    pointed = _edges(work, uid, wanted.edges)
+    for change in switched:
+        work.need_change(change)
+    _need_edges(work, uid, pointed)
+    if told:
+        kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    if "name" in told:
+        work.renamed(uid, str(wanted.name))
+    for change in (*switched, *(change for changes in pointed.values() for change in changes)):
+        work.made(change)
+    if "description" in told or "settings" in told:
+        _note(work, uid, wanted, before)
+    if not (told or switched or any(pointed.values())):
+        return before.version
+    return details.changed(work, uid, description=wanted.description, settings=wanted.settings)
+
+
+def _told(work: Work, uid: str, wanted: Edit, before: details.Detail) -> set[str]:
+    """Which of name, description and settings are to be others than now."""
+    found = set()
+    if wanted.name is not None and valid_name(wanted.name) != shapes.ref(work.view, uid).name:
+        found.add("name")
+    if wanted.description is not None and details.valid_description(wanted.description) != before.description:
+        found.add("description")
+    if wanted.settings is not None and details.valid_settings(wanted.settings) != details.valid_settings(
+        before.settings
+    ):
+        found.add("settings")
+    return found
+
+
+def _note(work: Work, uid: str, wanted: Edit, before: details.Detail) -> None:
+    was: dict[str, object] = {}
+    will: dict[str, object] = {}
+    if wanted.description is not None and wanted.description != before.description:
+        was["description"], will["description"] = before.description, wanted.description
+    if wanted.settings is not None and wanted.settings != before.settings:
+        # Which of them, not what they say: a setting may be nobody else's business.
+        names = sorted({*wanted.settings, *before.settings})
+        will["settings"] = [name for name in names if wanted.settings.get(name) != before.settings.get(name)]
+    work.note("edit", uid, before=was, after=will)
+
+
+def _attributes(work: Work, uid: str, wanted: Mapping[str, str | bool] | None) -> list[Change]:
+    """What is to be set, without what is so already."""
+    schema = kinds.schema_of(work.view, uid)
+    present = work.session.asking(lambda view: shapes.attributes_of(view, uid))
+    found: list[Change] = []
+    for name, value in mapping({} if wanted is None else wanted, "attributes").items():
+        known = schema.attributes.get(text(name, "attribute"))
+        if known is None:
+            raise InvalidInputError(
+                f"{schema.id} has no attribute {shown(str(name))}.", did_you_mean(str(name), schema.attributes)
+            )
+        kept = valid_value(known, value)  # type: ignore[arg-type]
+        if present[known.name] != kept:
+            found.append(Add(Attribute(uid, known.name, kept)))
+    return found
+
+
+def _edges(work: Work, uid: str, wanted: Targets | None) -> dict[str, list[Change]]:
+    """What is to be added and removed of each edge."""
+    schema = kinds.schema_of(work.view, uid)
+    found: dict[str, list[Change]] = {}
+    for name, targets in mapping({} if wanted is None else wanted, "edges").items():
+        if name == schema.parent:
+            raise InvalidInputError(f"{shown(str(name))} is what it lies in.", "Move it to change that.")
+        declared = work.view.policy.edge(schema.id, text(name, "edge"))
+        given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
+        for target in given:
+            work.see(text(target, "id"), f"link {name}")
+        found[declared.name] = list(_repointed(work, uid, declared, _ends(work, schema.id, declared.name, given)))
+    return found
+
+
+def _ends(work: Work, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
+    return work.session.asking(lambda view: [view.uid(end) for end in ends_of(view, kind, edge, targets)])
+
+
+def _repointed(work: Work, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[Change]:
+    there = work.session.asking(lambda view: shapes.edges_of(view, uid)[edge.name])
+    eyes = shapes.Eyes(work)
+    # New ends first: where there is one only, it takes the place of the old one by itself.
+    yield from (Add(Edge(edge.name, uid, end)) for end in ends if end not in there)
+    if edge.many or not ends:
+        yield from (Remove(Edge(edge.name, uid, end)) for end in there if end not in ends and eyes.sees(end))
+
+
+def _need_edges(work: Work, uid: str, pointed: Mapping[str, Sequence[Change]]) -> None:
+    """Edges that are set with the same action are asked about together: before, at their ends, and after."""
+    together: dict[str, dict[str, list[str]]] = {}
+    schema = kinds.schema_of(work.view, uid)
+    for name, changes in pointed.items():
+        if not changes:
+            continue
+        action = _own_action(schema.edges[name], schema.actions)
+        if action is None:
+            for change in changes:
+                work.need_change(change)
+        else:
+            together.setdefault(action, {})[name] = _after(work, uid, name, changes)
+    for action, edges in together.items():
+        work.need(action, uid, edges=edges)
+
+
+def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
+    """The action of the resource itself that the edge is set with."""
+    tree = edge.set_with.tree if edge.set_with else None
+    if isinstance(tree, Path) and tree.equals is None and len(tree.names) == 1 and tree.names[0] in actions:
+        return tree.names[0]
+    return None
+
+
+def _after(work: Work, uid: str, edge: str, changes: Sequence[Change]) -> list[str]:
+    ends = dict.fromkeys(work.session.asking(lambda view: shapes.edges_of(view, uid)[edge]))
+    declared = kinds.schema_of(work.view, uid).edges[edge]
+    for change in changes:
+        fact = change.fact
+        assert isinstance(fact, Edge)  # noqa: S101 - only edges are re-pointed
+        if isinstance(change, Remove):
+            ends.pop(fact.target, None)
+        elif declared.many:
+            ends[fact.target] = None
+        else:
+            ends = {fact.target: None}
+    return list(ends)

@@ -1,0 +1,112 @@
+"""What the models say of a kind, for those who keep resources of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lakehold.access.facts.view import View
+from lakehold.access.model.policy import TENANT, Policy
+from lakehold.access.model.schema import Clause, Kind
+from lakehold.access.model.syntax import Path
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ForbiddenError, InvalidInputError
+from lakehold.kit.ids import shown
+
+DELETED = "deleted"
+DISCOVERABLE = "discoverable"
+_DIRECTORY = "tenant"
+"""The model whose kinds are people and groups: the directory keeps these."""
+
+
+class Right(NamedTuple):
+    """An action, and the resource that it is asked of."""
+
+    action: str
+    resource: str
+
+
+def schema_of(view: View, uid: str) -> Kind:
+    """The kind of a resource."""
+    return view.policy.kinds[view.kind(view.resource(uid))].schema
+
+
+def kept_here(policy: Policy, kind: str) -> Kind:
+    """The kind of this id, if its resources are kept in the catalog."""
+    schema = policy.kind(kind).schema
+    if schema.model == _DIRECTORY:
+        raise InvalidInputError(
+            f"{shown(kind)} is no kind of the catalog.", "Members, groups and the tenant are kept in the directory."
+        )
+    return schema
+
+
+def roots(policy: Policy) -> list[Kind]:
+    """The kinds of workspaces: the root of every model but the tenant's own, custom ones too."""
+    return [model.kinds[model.root] for model in policy.models.values() if model.name != _DIRECTORY]
+
+
+def all_kinds(policy: Policy) -> Iterator[Kind]:
+    """All kinds of the catalog, model by model."""
+    return (kind.schema for kind in policy.kinds.values() if kind.schema.model != _DIRECTORY)
+
+
+def editing(view: View, uid: str) -> Right | None:
+    """What is needed to change the name of a resource and what is told of it; None if nobody may."""
+    return _right(view, uid, schema_of(view, uid).edited_with)
+
+
+def deleting(view: View, uid: str) -> Right | None:
+    """What is needed to end a resource; None if nobody may."""
+    return _right(view, uid, schema_of(view, uid).deleted_with)
+
+
+def need(work: Work, right: Right | None, uid: str, what: str) -> None:
+    """Refuse unless the caller has the right; `what` is said of a kind for which there is none."""
+    work.see(uid, what)
+    if right is None:
+        title = schema_of(work.view, uid).title.lower()
+        raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
+    work.need(right.action, right.resource)
+
+
+def has(work: Work, right: Right | None) -> bool:
+    """Whether the caller has the right."""
+    return right is not None and work.session.check(work.asker, right.action, right.resource)
+
+
+def parent_of(view: View, uid: str) -> str | None:
+    """What a resource lies in."""
+    parent = schema_of(view, uid).parent
+    ends = view.out[parent].get(view.resource(uid)) if parent else None
+    return view.uid(ends[0]) if ends else None
+
+
+def workspace_of(view: View, uid: str) -> str | None:
+    """The workspace that a resource lies in; a workspace lies in itself."""
+    here: str | None = uid
+    while here is not None:
+        schema = schema_of(view, here)
+        if schema.model != _DIRECTORY and schema.name == view.policy.models[schema.model].root:
+            return here
+        here = parent_of(view, here)
+    return None
+
+
+def is_tenant(kind: str) -> bool:
+    """Whether it is the tenant itself."""
+    return kind == TENANT
+
+
+def _right(view: View, uid: str, clause: Clause | None) -> Right | None:
+    """`tenant.create_workspace` of a lakehouse: the last name is the action, those before it lead to where it is."""
+    if clause is None or not isinstance(clause.tree, Path):
+        return None
+    *edges, action = clause.tree.names
+    here = view.resource(uid)
+    for edge in edges:
+        ends = view.out[edge].get(here)
+        if not ends:
+            return None
+        here = ends[0]
+    return Right(action, view.uid(here))

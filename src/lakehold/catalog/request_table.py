@@ -1,0 +1,124 @@
+"""Requests for access as they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+import sqlalchemy as sa
+
+from lakehold.access.facts.inputs import when
+from lakehold.access.facts.records import Fact
+from lakehold.catalog import proposals
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Exact, Id, metadata
+
+PENDING, APPROVED, REFUSED, WITHDRAWN, EXPIRED = "pending", "approved", "refused", "withdrawn", "expired"
+
+table = sa.Table(
+    "access_request",
+    metadata,
+    sa.Column("n", Id, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("uid", Exact, nullable=False),
+    sa.Column("asker", Exact, nullable=False),
+    # As it was asked for: there may be no such resource.
+    sa.Column("resource", Exact, nullable=False),
+    sa.Column("action", Exact, nullable=False),
+    sa.Column("facts", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("asked_at", Id, nullable=False),
+    sa.Column("expires_at", Id, nullable=False),
+    sa.Column("decided_at", Id),
+    sa.Column("decided_by", Exact, nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+    sa.Column("until", Id),
+)
+sa.Index("request_by_uid", table.c.tenant_id, table.c.uid, unique=True)
+sa.Index("request_by_asker", table.c.tenant_id, table.c.asker, table.c.n)
+sa.Index("request_by_state", table.c.tenant_id, table.c.state, table.c.n)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request."""
+
+    n: int
+    uid: str
+    asker: str
+    resource: str
+    action: str
+    facts: tuple[Fact, ...]
+    reason: str
+    state: str
+    asked_at: Moment
+    expires_at: Moment
+    decided_at: Moment | None = None
+    decided_by: str = ""
+    answer: str = ""
+    until: Moment | None = None
+
+
+def insert(work: Work, request: Request) -> Request:
+    """Keep a new one."""
+    values = asdict(request) | {"facts": proposals.kept(request.facts), "tenant_id": work.session.tenant}
+    del values["n"]
+    result = work.session.transaction.connection.execute(table.insert().values(**values))
+    key = result.inserted_primary_key
+    assert key is not None  # noqa: S101 - every table has a key
+    return replace(request, n=int(key[0]))
+
+
+def update(work: Work, request: Request, **values: object) -> Request:
+    """Change one. An answer is written with who gave it and when."""
+    if values.get("until") is not None:
+        values["until"] = when(values["until"])
+    if "state" in values:
+        values |= {"decided_at": work.at, "decided_by": work.caller.member}
+    c = table.c
+    which = sa.and_(c.tenant_id == work.session.tenant, c.n == request.n)
+    work.session.transaction.connection.execute(table.update().where(which).values(**values))
+    return replace(request, **values)  # type: ignore[arg-type]
+
+
+def read(work: Work, uid: str) -> Request | None:
+    """The one of this id."""
+    return next(iter(rows(work, table.c.uid == uid, limit=1)), None)
+
+
+def pending_of(work: Work, asker: str, resource: str | None = None, action: str | None = None) -> list[Request]:
+    """What somebody has asked for, all of it or about one thing, and nobody has answered."""
+    c = table.c
+    which = (c.asker == asker) & (c.state == PENDING) & (c.expires_at > work.at)
+    for column, value in ((c.resource, resource), (c.action, action)):
+        which = which if value is None else which & (column == value)
+    return rows(work, which, limit=1_000)
+
+
+def rows(work: Work, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50) -> list[Request]:
+    """Some of them, newest first. What has waited too long counts as expired, written down or not."""
+    c = table.c
+    query = sa.select(table).where(c.tenant_id == work.session.tenant, which)
+    if before is not None:
+        query = query.where(c.n < before)
+    found = work.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
+    return [_request(row, work.at) for row in found]
+
+
+def lapse(work: Work) -> list[str]:
+    """Write down which have waited too long."""
+    c = table.c
+    which = sa.and_(c.tenant_id == work.session.tenant, c.state == PENDING, c.expires_at <= work.at)
+    connection = work.session.transaction.connection
+    found = list(connection.execute(sa.select(c.uid).where(which).order_by(c.n)).scalars())
+    connection.execute(table.update().where(which).values(state=EXPIRED, decided_at=work.at))
+    return found
+
+
+def _request(row: sa.RowMapping, at: Moment) -> Request:
+    values = {name: row[name] for name in Request.__dataclass_fields__}
+    values["facts"] = tuple(proposals.read(row["facts"]))
+    if values["state"] == PENDING and values["expires_at"] <= at:
+        values["state"] = EXPIRED
+    return Request(**values)

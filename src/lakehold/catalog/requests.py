@@ -1,0 +1,215 @@
+"""Asking for access: who asks names what they want to do, and sees what becomes of it.
+
+Nothing leaks by asking: a request about something that the asker may not see is answered alike whether or not it
+exists, and tells the asker nothing of what would have to be given. Only a person's answer does.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from lakehold.access import Add
+from lakehold.access.facts.inputs import text
+from lakehold.access.facts.records import Fact
+from lakehold.access.facts.view import View
+from lakehold.catalog import details, discovery, kinds, proposals, request_table, telling
+from lakehold.catalog.request_table import PENDING, WITHDRAWN, Request
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory.work import Work
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.ids import shown, valid_id
+from lakehold.kit.settings import Settings
+
+LASTS = 30 * DAY
+"""How long a request waits for an answer."""
+MOST_PENDING = 100
+LONGEST_REASON = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A request as somebody may see it."""
+
+    request: Request
+    asker: Ref | None
+    resource: Ref | None
+    """None if the one who looks may neither see it nor find it by name."""
+    facts: Sequence[Fact]
+    """What is asked for, and not given yet, if the one who looks may see all of it."""
+    may_answer: bool
+
+
+def ask(
+    work: Work,
+    action: str,
+    uid: str,
+    *,
+    reason: str = "",
+    facts: Collection[Fact] | None = None,
+    settings: Settings | None = None,
+) -> Told:
+    """Ask to be allowed something. With `facts`, for one of the ways that `explain` proposes; else for the nearest."""
+    work.writing()
+    wanted = Request(
+        n=0,
+        uid=secrets.token_hex(8),
+        asker=work.caller.member,
+        resource=valid_id(uid),
+        action=valid_id(action, "action"),
+        facts=tuple(_wanted(work, text(action, "action"), uid, facts)),
+        reason=valid_reason(reason),
+        state=PENDING,
+        asked_at=work.at,
+        expires_at=work.at + LASTS,
+    )
+    known = request_table.pending_of(work, wanted.asker, uid, action)
+    same = next((one for one in known if set(one.facts) == set(wanted.facts)), None)
+    if same is not None:
+        # Asked again: one request, with the newest words, and the full time to answer it.
+        newest = {"reason": wanted.reason or same.reason, "expires_at": wanted.expires_at}
+        return told(work, request_table.update(work, same, **newest))
+    if len(request_table.pending_of(work, wanted.asker)) >= MOST_PENDING:
+        raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
+    made = request_table.insert(work, wanted)
+    work.note("request access", uid, after={"action": action, "request": made.uid}, reason=made.reason)
+    _tell_givers(work, made, settings)
+    return told(work, made)
+
+
+def mine(work: Work, *, before: int | None = None, limit: int = 50) -> list[Told]:
+    """What the caller has asked for, newest first."""
+    which = request_table.table.c.asker == work.caller.member
+    return [told(work, request) for request in request_table.rows(work, which, before=before, limit=limit)]
+
+
+def get(work: Work, uid: str) -> Told:
+    """One request: for who asked, and for those who can give it or have."""
+    request = found(work, uid)
+    if request.asker != work.caller.member and not concerns(work, request):
+        raise none(uid)
+    return told(work, request)
+
+
+def withdraw(work: Work, uid: str) -> Told:
+    """Ask no longer."""
+    work.writing()
+    request = found(work, uid)
+    if request.asker != work.caller.member:
+        raise none(uid)
+    refuse_answered(request)
+    work.note("withdraw request", request.resource, after={"request": request.uid})
+    return told(work, request_table.update(work, request, state=WITHDRAWN))
+
+
+# What those who answer need too
+
+
+def told(work: Work, request: Request) -> Told:
+    """The request for the caller's eyes."""
+    eyes = Eyes(work)
+    left = still_wanted(work, request) or []
+    seen = all(eyes.sees(uid) for fact in left for uid in proposals.named_in(fact))
+    resource = eyes.ref(request.resource)
+    if resource is None and discovery.may_be_found(work, request.resource):
+        resource = discovery.named(work, request.resource)
+    return Told(
+        request=replace(request, facts=()),
+        asker=eyes.ref(request.asker),
+        resource=resource,
+        facts=tuple(left) if seen else (),
+        may_answer=any(may_give(work, fact) for fact in left),
+    )
+
+
+def still_wanted(work: Work, request: Request) -> list[Fact] | None:
+    """What is asked for and not given yet; None if it can no longer be given."""
+    if request.state != PENDING:
+        return []
+    return work.session.asking(lambda view: proposals.missing(view, request.facts))
+
+
+def may_give(work: Work, fact: Fact) -> bool:
+    """Whether the caller may give it, and see what it is about."""
+    eyes = Eyes(work)
+    return all(eyes.sees(uid) for uid in proposals.named_in(fact)) and work.session.check_change(work.asker, Add(fact))
+
+
+def concerns(work: Work, request: Request) -> bool:
+    """Whether the request is the caller's to know of as one who gives, or has given."""
+    return request.decided_by == work.caller.member or any(may_give(work, fact) for fact in request.facts)
+
+
+def found(work: Work, uid: str) -> Request:
+    """The request of this id. Whether the caller may know of it is asked by the one who calls."""
+    request = request_table.read(work, valid_id(uid))
+    if request is None:
+        raise none(uid)
+    return request
+
+
+def refuse_answered(request: Request) -> None:
+    """A request is answered once."""
+    if request.state != PENDING:
+        raise ConflictError(f"This request is {request.state} already.", "Ask anew.")
+
+
+def none(uid: str) -> NotFoundError:
+    """There is no such request, or the caller may not know of it."""
+    return NotFoundError(f"There is no request {shown(uid)}.", "Look the id up in the list of requests.")
+
+
+def valid_reason(reason: object) -> str:
+    """The words, if they may be a reason."""
+    words = details.valid_description(reason)
+    if len(words) > LONGEST_REASON:
+        raise InvalidInputError(f"The reason has {len(words):,} characters.", f"Use {LONGEST_REASON:,} at the most.")
+    return words
+
+
+# What to ask for
+
+
+def _wanted(work: Work, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
+    member = work.caller.member
+    exists = work.session.asking(lambda view: view.ids.get(uid) is not None)
+    if not exists or not work.session.sees(work.asker, uid):
+        if facts is not None:
+            raise NotFoundError(f"There is no resource {shown(uid)}.", "Look the id up in a list.")
+        return work.session.asking(lambda view: _unseen(view, member, action, uid)) if exists else []
+    explained = work.session.explain(member, action, uid)
+    if explained.allowed:
+        raise ConflictError("You may do this already.", "There is nothing to ask for.")
+    proposed = [proposals.facts_of(way) for way in explained.ways]
+    if facts is not None:
+        chosen = next((way for way in proposed if set(way) == set(facts)), None)
+        if chosen is None:
+            raise InvalidInputError("This is none of the ways that explain proposes.", "Take one of these as it is.")
+        return chosen
+    if proposed:
+        return proposed[0]
+    hidden = work.session.asking(lambda view: proposals.ways(view, member, action, uid))
+    if not hidden:
+        raise ConflictError("Nothing that could be given would allow this.", "Ask why: explain tells what stops it.")
+    return proposals.facts_of(hidden[0])
+
+
+def _unseen(view: View, member: str, action: str, uid: str) -> list[Fact]:
+    """What would have to be given for something that the asker knows by its id alone. An action that it does not have
+    counts as seeing it: the asker must not learn what it is from what cannot be done with it.
+    """
+    schema = kinds.schema_of(view, uid)
+    ways = proposals.ways(view, member, action if action in schema.actions else schema.visible, uid)
+    return proposals.facts_of(ways[0]) if ways else []
+
+
+def _tell_givers(work: Work, request: Request, settings: Settings | None) -> None:
+    left = still_wanted(work, request)
+    if settings is None or not left:
+        return
+    receivers = work.session.asking(lambda view: proposals.givers(view, left))
+    asker = work.view.names.get(work.view.member(request.asker)) or request.asker
+    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base}/requests/{request.uid}\n"
+    telling.tell(work, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body)

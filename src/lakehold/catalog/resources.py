@@ -1,0 +1,175 @@
+"""Resources of every kind: make, get, list, search, delete, restore."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from lakehold.access import Add, Attribute
+from lakehold.access.facts.view import View
+from lakehold.access.query.listing import Found, cursor
+from lakehold.catalog import credentials, details, kinds, shapes
+from lakehold.catalog.shapes import Resource, Summary
+from lakehold.directory.work import Targets, Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import folded, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some resources, and where the next ones begin; None after the last."""
+
+    items: list[Summary]
+    after: str | None
+
+
+def create(
+    work: Work,
+    kind: str,
+    name: str,
+    *,
+    uid: str | None = None,
+    edges: Targets | None = None,
+    attributes: Mapping[str, str | bool] | None = None,
+    description: str = "",
+    settings: Mapping[str, object] | None = None,
+) -> str:
+    """Make a resource from a draft: its parent and edges, attributes, and what is told of it. Returns its id."""
+    kinds.kept_here(work.view.policy, kind)
+    details.valid_description(description)
+    details.valid_settings({} if settings is None else settings)
+    made = work.create(kind, name, uid=uid, edges=edges, attributes=attributes)
+    details.made(work, made, description=description, settings=settings)
+    return made
+
+
+def get(work: Work, uid: str) -> Resource:
+    """A resource as the caller may see it."""
+    work.see(uid)
+    kinds.kept_here(work.view.policy, kinds.schema_of(work.view, uid).id)
+    return shapes.resource(work, uid)
+
+
+def page(
+    work: Work,
+    kind: str,
+    *,
+    action: str | None = None,
+    within: str | None = None,
+    search: str = "",
+    sort: str = "name",
+    after: str | None = None,
+    limit: int = 50,
+) -> Listed:
+    """Resources of one kind that the caller may see, or do something with."""
+    schema = kinds.kept_here(work.view.policy, kind)
+    if within is not None:
+        work.see(within)
+    found = work.session.list(
+        work.asker,
+        action or schema.visible,
+        kind,
+        within=within,
+        search=search,
+        sort=sort,
+        after=after,
+        limit=limit,
+    )
+    return Listed(shapes.summaries(work, found.items), found.after)
+
+
+def find(
+    work: Work,
+    search: str = "",
+    *,
+    among: Iterable[str] | None = None,
+    within: str | None = None,
+    sort: str = "name",
+    after: str | None = None,
+    limit: int = 50,
+) -> Listed:
+    """Resources of several kinds, or of all, in one order."""
+    policy = work.view.policy
+    schemas = kinds.all_kinds(policy) if among is None else [kinds.kept_here(policy, kind) for kind in among]
+    if within is not None:
+        work.see(within)
+    by_kind: list[list[Found]] = []
+    more = False
+    for schema in schemas:
+        if not schema.actions:
+            continue
+        found = work.session.list(
+            work.asker,
+            schema.visible,
+            schema.id,
+            within=within,
+            search=search,
+            sort=sort,
+            after=after,
+            limit=limit,
+        )
+        by_kind.append(found.items)
+        more = more or found.after is not None
+    merged = list(heapq.merge(*by_kind, key=_place_in(sort), reverse=sort.startswith("-")))
+    items = merged[:limit]
+    following = cursor(items[-1], sort) if more or len(merged) > limit else None
+    return Listed(shapes.summaries(work, items), following)
+
+
+def delete(work: Work, uid: str, *, expect_version: int | None = None) -> bool:
+    """End a resource. Where the model knows `deleted` and others point at it, it can be restored: then False."""
+    view = work.view
+    kinds.need(work, work.session.asking(lambda view: kinds.deleting(view, uid)), uid, "delete")
+    kinds.kept_here(view.policy, kinds.schema_of(view, uid).id)
+    details.expect(work, uid, expect_version)
+    if kinds.DELETED in kinds.schema_of(view, uid).attributes and work.session.asking(lambda view: _in_use(view, uid)):
+        work.make(Add(Attribute(uid, kinds.DELETED, "true")))
+        details.changed(work, uid)
+        return False
+    _refuse_losing_what_lies_in_it(work, uid)
+    number = view.resource(uid)
+    work.deleted(uid)
+    details.gone(work, number)
+    credentials.gone(work, number)
+    return True
+
+
+def restore(work: Work, uid: str, *, expect_version: int | None = None) -> int:
+    """Bring back what was deleted while others pointed at it. Returns its version."""
+    work.see(uid, "restore")
+    attribute = kinds.schema_of(work.view, uid).attributes.get(kinds.DELETED)
+    if attribute is None or shapes.attributes_of(work.view, uid)[kinds.DELETED] != "true":
+        raise ConflictError(f"{shown(uid)} is not deleted.", "Only what was deleted can be restored.")
+    details.expect(work, uid, expect_version)
+    work.make(Add(Attribute(uid, kinds.DELETED, "false")))
+    return details.changed(work, uid)
+
+
+def _in_use(view: View, uid: str) -> bool:
+    """Whether something that does not lie in it points at it."""
+    number = view.resource(uid)
+    here = view.kind(number)
+    return any(
+        view.back[edge].get(number)
+        for kind in view.policy.kinds.values()
+        for edge, step in kind.steps.items()
+        if not step.back and here in step.kinds and edge != kind.schema.parent
+    )
+
+
+def _refuse_losing_what_lies_in_it(work: Work, uid: str) -> None:
+    inside = work.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
+    if not inside:
+        return
+    eyes = shapes.Eyes(work)
+    seen = next((child for child in inside if eyes.sees(child)), None)
+    example = f"{shown(seen)} among them" if seen else "though none that you may see"
+    raise ConflictError(f"{shown(uid)} still holds others, {example}.", "They must be deleted or moved first.")
+
+
+def _place_in(sort: str) -> Callable[[Found], tuple[str | Moment, int]]:
+    if sort in {"name", "-name"}:
+        return lambda item: (folded(item.name), item.id)
+    return lambda item: (item.since, item.id)

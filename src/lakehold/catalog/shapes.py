@@ -1,0 +1,183 @@
+"""A resource as one caller may see it. Whatever they may not see is left out, and nothing says that it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lakehold.access.facts.view import View
+from lakehold.access.query.listing import Found
+from lakehold.catalog import details, kinds
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A resource, a member or a group, by id, kind and name."""
+
+    uid: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A resource in a list."""
+
+    uid: str
+    kind: str
+    name: str
+    parent: Ref | None
+    description: str
+    version: int
+    since: Moment
+    actions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource by itself."""
+
+    uid: str
+    kind: str
+    name: str
+    parent: Ref | None
+    workspace: Ref | None
+    description: str
+    settings: Mapping[str, object] | None
+    """None for those who may not edit it."""
+    attributes: Mapping[str, str]
+    edges: Mapping[str, Sequence[Ref]]
+    owners: Mapping[str, Sequence[Ref]]
+    """Who holds the roles that go to a person."""
+    actions: Sequence[str]
+    may_edit: bool
+    may_delete: bool
+    version: int
+    created_at: Moment | None
+    created_by: Ref | None
+    updated_at: Moment | None
+    updated_by: Ref | None
+
+
+class Eyes:
+    """What one caller sees of what they look at; asked once for each resource."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._seen: dict[str, bool] = {}
+
+    def sees(self, uid: str) -> bool:
+        """Whether the caller may know of it. What does not exist is not seen either."""
+        known = self._seen.get(uid)
+        if known is None:
+            exists = self._work.session.asking(lambda view: view.ids.get(uid) is not None)
+            known = self._seen[uid] = exists and self._work.session.sees(self._work.asker, uid)
+        return known
+
+    def ref(self, uid: str | None) -> Ref | None:
+        """The resource by name, if the caller may know of it."""
+        if not uid or not self.sees(uid):
+            return None
+        return self._work.session.asking(lambda view: ref(view, uid))
+
+    def numbered(self, number: int) -> Ref | None:
+        """The same by its number; what was deleted is not seen."""
+        return self.ref(self._work.session.asking(lambda view: view.uids.get(number)))
+
+    def parent(self, uid: str) -> Ref | None:
+        """What the resource lies in."""
+        return self.ref(self._work.session.asking(lambda view: kinds.parent_of(view, uid)))
+
+    def workspace(self, uid: str) -> Ref | None:
+        """The workspace that the resource lies in."""
+        return self.ref(self._work.session.asking(lambda view: kinds.workspace_of(view, uid)))
+
+    def refs(self, uids: Iterable[str]) -> list[Ref]:
+        """Those of them that the caller may know of, in order."""
+        return [found for uid in uids if (found := self.ref(uid)) is not None]
+
+
+def ref(view: View, uid: str) -> Ref:
+    """A resource by name."""
+    number = view.resource(uid)
+    return Ref(uid, view.kind(number), view.names.get(number) or "")
+
+
+def resource(work: Work, uid: str) -> Resource:
+    """All of a resource that the caller may see; refused if that is nothing."""
+    work.see(uid)
+    eyes, told = Eyes(work), details.read(work, uid)
+    ask = work.session.asking
+    here = ask(lambda view: ref(view, uid))
+    may_edit = kinds.has(work, ask(lambda view: kinds.editing(view, uid)))
+    return Resource(
+        uid=uid,
+        kind=here.kind,
+        name=here.name,
+        parent=eyes.parent(uid),
+        workspace=eyes.workspace(uid),
+        description=told.description,
+        settings=told.settings if may_edit else None,
+        attributes=ask(lambda view: attributes_of(view, uid)),
+        edges={name: eyes.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
+        owners={role: eyes.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
+        actions=work.session.actions(work.asker, uid),
+        may_edit=may_edit,
+        may_delete=kinds.has(work, ask(lambda view: kinds.deleting(view, uid))),
+        version=told.version,
+        created_at=told.created_at,
+        created_by=eyes.ref(told.created_by),
+        updated_at=told.updated_at,
+        updated_by=eyes.ref(told.updated_by),
+    )
+
+
+def summaries(work: Work, found: Sequence[Found]) -> list[Summary]:
+    """Resources that the caller may see, for a list."""
+    told = details.read_many(work, [item.id for item in found])
+    eyes = Eyes(work)
+    return [
+        Summary(
+            uid=item.uid,
+            kind=item.kind,
+            name=item.name,
+            parent=eyes.parent(item.uid),
+            description=told[item.id].description if item.id in told else "",
+            version=told[item.id].version if item.id in told else 1,
+            since=item.since,
+            actions=work.session.actions(work.asker, item.uid),
+        )
+        for item in found
+    ]
+
+
+def attributes_of(view: View, uid: str) -> dict[str, str]:
+    """The value of every attribute that the kind has."""
+    number = view.resource(uid)
+    return {
+        name: view.attributes[name].get(number) or attribute.default
+        for name, attribute in kinds.schema_of(view, uid).attributes.items()
+    }
+
+
+def edges_of(view: View, uid: str) -> dict[str, list[str]]:
+    """Where every edge but the one to the parent leads, hidden ends too."""
+    number, schema = view.resource(uid), kinds.schema_of(view, uid)
+    return {
+        name: [view.uid(end) for end in view.out[name].get(number) or ()]
+        for name in schema.edges
+        if name != schema.parent
+    }
+
+
+def owners_of(view: View, uid: str) -> dict[str, list[str]]:
+    """Who holds each of the roles that go to a person."""
+    roles = kinds.schema_of(view, uid).roles
+    held = view.granted(view.resource(uid))
+    return {
+        name: [grant.subject for grant in held if grant.role == name]
+        for name, role in roles.items()
+        if role.person_only
+    }

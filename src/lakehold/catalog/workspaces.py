@@ -1,0 +1,185 @@
+"""Workspaces of every model, side by side in a tenant, with their members and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.access.facts.changes import valid_value
+from lakehold.access.facts.inputs import mapping, one_or_several, text
+from lakehold.access.facts.view import View
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.policy import MEMBER
+from lakehold.access.model.schema import Kind
+from lakehold.catalog import grants, kinds, resources
+from lakehold.catalog.resources import Listed
+from lakehold.catalog.shapes import Ref
+from lakehold.directory.work import When, Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role on the workspace, and for how long."""
+
+    name: str
+    title: str
+    since: Moment
+    until: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member or group of a workspace, with what belongs to the membership, as the scope of a role does."""
+
+    subject: Ref
+    roles: list[Role]
+    attributes: Mapping[str, str]
+
+
+def create(
+    work: Work,
+    model: str,
+    name: str,
+    *,
+    uid: str | None = None,
+    attributes: Mapping[str, str | bool] | None = None,
+    description: str = "",
+) -> str:
+    """Make a workspace of a model. Its maker gets the role that the model names."""
+    schema = _root(work, model)
+    edges = {schema.parent: work.caller.tenant} if schema.parent else {}
+    return resources.create(work, schema.id, name, uid=uid, edges=edges, attributes=attributes, description=description)
+
+
+def page(
+    work: Work,
+    *,
+    model: str | None = None,
+    search: str = "",
+    sort: str = "name",
+    after: str | None = None,
+    limit: int = 50,
+) -> Listed:
+    """The workspaces that the caller may see, of one model or of all."""
+    roots = kinds.roots(work.view.policy) if model is None else [_root(work, model)]
+    among = [root.id for root in roots]
+    return resources.find(work, search, among=among, sort=sort, after=after, limit=limit)
+
+
+def members(work: Work, uid: str) -> list[Member]:
+    """Who is in a workspace. Who keeps its members sees all of them, everybody else themself and its owners."""
+    need_workspace(work, uid)
+    found: dict[str, Member] = {}
+    for held in grants.direct(work, uid):
+        who = held.subject
+        if who.uid not in found:
+            found[who.uid] = Member(who, [], _membership(work, uid, who.uid))
+        found[who.uid].roles.append(Role(held.role, held.title, held.since, held.until))
+    return sorted(found.values(), key=lambda member: (member.subject.name, member.subject.uid))
+
+
+def set_member(
+    work: Work,
+    uid: str,
+    subject: str,
+    *,
+    roles: Collection[str] | None = None,
+    attributes: Mapping[str, str | bool] | None = None,
+    until: When | None = None,
+) -> None:
+    """Let a member or group have exactly these roles in a workspace, and these values of the membership.
+
+    What is None stays as it is. Everything is asked about before anything is made.
+    """
+    need_workspace(work, uid)
+    work.see(text(subject, "id"), "grant")
+    schema = kinds.schema_of(work.view, uid)
+    changes = [*_values(work, schema, uid, subject, attributes)]
+    given: list[Add] = []
+    if roles is not None:
+        wanted = dict.fromkeys(one_or_several(list(roles), "role"))
+        for role in wanted:
+            work.view.policy.role(schema.id, role)
+        held = {grant.role for grant in work.grants(uid) if grant.subject == subject}
+        given = [Add(Grant(subject, role, uid)) for role in wanted if role not in held or until is not None]
+        changes = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - wanted.keys())), *changes]
+    for change in (*given, *changes):
+        work.need_change(change)
+    for change in given:
+        work.made(change, until=until)
+    for change in changes:
+        work.made(change)
+
+
+def remove_member(work: Work, uid: str, subject: str) -> None:
+    """Take a member or group out of a workspace: every role on it, and the values of the membership.
+
+    What they hold on single resources in it stays, and counts again should they come back.
+    """
+    need_workspace(work, uid)
+    work.see(text(subject, "id"), "revoke")
+    changes: list[Add | Remove] = [Remove(grant) for grant in work.grants(uid) if grant.subject == subject]
+    set_values = work.session.asking(lambda view: _set_values(view, uid, subject))
+    changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
+    if not changes:
+        # Who may not know who is in it is not told.
+        grants.effective(work, kinds.schema_of(work.view, uid).visible, uid)
+        raise NotFoundError(f"{shown(subject)} has no role in {shown(uid)}.", "Look at who has.")
+    for change in changes:
+        work.need_change(change)
+    for change in changes:
+        work.made(change)
+
+
+def need_workspace(work: Work, uid: str) -> None:
+    """Refuse what is no workspace, or not the caller's to see."""
+    work.see(uid)
+    if kinds.schema_of(work.view, uid).id not in {root.id for root in kinds.roots(work.view.policy)}:
+        raise InvalidInputError(f"{shown(uid)} is no workspace.", "Name the workspace that it lies in.")
+
+
+def _root(work: Work, model: str) -> Kind:
+    roots = {root.model: root for root in kinds.roots(work.view.policy)}
+    if text(model, "model") not in roots:
+        raise InvalidInputError(f"There is no model {shown(model)}.", did_you_mean(model, roots))
+    return roots[model]
+
+
+def _membership(work: Work, uid: str, subject: str) -> dict[str, str]:
+    """The values that hold for a member; a group has none."""
+    return work.session.asking(lambda view: _values_of(view, uid, subject))
+
+
+def _values_of(view: View, uid: str, subject: str) -> dict[str, str]:
+    if view.kind(view.resource(subject)) != MEMBER:
+        return {}
+    known = kinds.schema_of(view, uid).membership
+    return {name: attribute.default for name, attribute in known.items()} | _set_values(view, uid, subject)
+
+
+def _set_values(view: View, uid: str, subject: str) -> dict[str, str]:
+    here, who = view.resource(uid), view.resource(subject)
+    found = {name: (view.memberships[name].get(here) or {}).get(who) for name in kinds.schema_of(view, uid).membership}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _values(
+    work: Work, schema: Kind, uid: str, subject: str, wanted: Mapping[str, str | bool] | None
+) -> list[Add | Remove]:
+    present = _membership(work, uid, subject)
+    found: list[Add | Remove] = []
+    for name, value in mapping({} if wanted is None else wanted, "attributes").items():
+        known = schema.membership.get(text(name, "attribute"))
+        if known is None:
+            raise InvalidInputError(
+                f"{schema.id} has no membership attribute {shown(str(name))}.",
+                did_you_mean(str(name), schema.membership),
+            )
+        kept = valid_value(known, value)  # type: ignore[arg-type]
+        if present.get(known.name) != kept:
+            found.append(Add(Attribute(uid, known.name, kept, subject)))
+    return found

@@ -1,0 +1,127 @@
+"""An installation by its database: the same application as the server's, inside this process.
+
+Whoever can read the data folder and its key can do anything there is. Here they act as an Owner, or as the member that
+they name, and everything is written down as theirs, from the address `local`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping
+
+import httpx
+
+from lakehold.api.frame.app import create_app
+from lakehold.cli.door import Json, answered, given
+from lakehold.cli.remote import read
+from lakehold.directory import tenants
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.kit.settings import Settings
+
+ADDRESS = "local"
+# Nothing here waits for a network; what takes long is long.
+_PATIENCE = httpx.Timeout(None)
+
+
+class Local:
+    """Requests without a network."""
+
+    def __init__(self, settings: Settings, tenant: str = "", member: str = "") -> None:
+        self.house = Installation(settings)
+        try:
+            self.house.database.migrate()
+            self.caller = _caller(self.house, tenant, member)
+        except BaseException:
+            self.house.close()
+            raise
+        secret = secrets.token_urlsafe()
+        app = create_app(self.house, callers=_Known(secret, self.caller))
+        self._runner = asyncio.Runner()
+        self._client = httpx.AsyncClient(
+            base_url="http://localhost",
+            headers={"authorization": f"Bearer {secret}"},
+            transport=httpx.ASGITransport(app, client=(ADDRESS, 0)),
+            timeout=_PATIENCE,
+        )
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """The answer; an error if it is a refusal."""
+        told = self._runner.run(
+            self._client.request(method, path, params=given(query), json=body, headers=dict(headers or {}))
+        )
+        return answered(told.status_code, read(told.content))
+
+    def fetch(self, path: str, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
+        """The whole answer."""
+        told = self._runner.run(self._client.get(path, params=given(query)))
+        if told.is_error:
+            answered(told.status_code, read(told.content))
+        yield told.content
+
+    def work_off(self, job: str) -> None:
+        """Do the job here, unless a worker has found it already."""
+        from lakehold.runs import book, doing  # noqa: PLC0415 - for the one verb that starts jobs
+
+        with self.house.database.write() as transaction:
+            ours = book.claim(transaction, job)
+        if not ours:
+            return
+        try:
+            outcome = doing.begin(self.house, job) or doing.do(self.house, job)
+        except LakeholdError as error:
+            outcome = {"error": str(error)}
+        doing.end(self.house, job, outcome)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._runner.run(self._client.aclose())
+        self._runner.close()
+        self.house.close()
+
+
+class _Known:
+    """Knows whoever runs this process, and nobody else."""
+
+    def __init__(self, secret: str, caller: Caller) -> None:
+        self._secret = secret
+        self._caller = caller
+
+    def of_token(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+        """By the secret of this process."""
+        del house, transaction
+        return self._caller if hmac.compare_digest(secret, self._secret) else None
+
+    def of_session(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+        """Nobody signs in here."""
+        del house, transaction, secret
+        return None
+
+
+def _caller(house: Installation, tenant: str, member: str) -> Caller:
+    where = tenant or tenants.only(house)
+    if not where:
+        names = ", ".join(found.uid for found in tenants.every(house))
+        if names:
+            raise InvalidInputError("There are several tenants here.", f"Choose one with --tenant: {names}.")
+        raise NotFoundError("There is no tenant here yet.", "Set one up: `lakehold up` prints the link.")
+    with house.access.read(where) as session:
+        if member:
+            if not session.asking(lambda view: view.ids.get(member) in view.members):
+                raise NotFoundError(f"There is no member {shown(member)} in {where}.", "Look the id up in a list.")
+            return Caller(where, member, address=ADDRESS)
+        owners = session.asking(lambda view: [g for g in view.granted(view.resource(where)) if g.role == "owner"])
+    return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)

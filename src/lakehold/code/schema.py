@@ -1,0 +1,145 @@
+"""The format as a JSON Schema, so that editors complete and check it. It is written from the models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.model.policy import GROUP, MEMBER, TENANT, KindPolicy, Policy
+from lakehold.access.model.schema import Attribute, Role
+from lakehold.code import words
+from lakehold.code.company import children
+
+Schema = dict[str, object]
+
+_TIME: Schema = {
+    "description": "A day, which begins at midnight UTC, or a time with its zone.",
+    "type": ["string", "integer"],
+    "examples": ["2026-01-31", "2026-01-31T12:00:00Z"],
+}
+_ID: Schema = {"type": ["string", "number"], "minLength": 1}
+
+
+def text(policy: Policy) -> str:
+    """The schema of these models as a file."""
+    return json.dumps(schema(policy), indent=1, ensure_ascii=False) + "\n"
+
+
+def schema(policy: Policy) -> Schema:
+    """The schema of a file under these models."""
+    workspaces = [kind for kind in policy.kinds if kind not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}]
+    sections: dict[str, Schema] = {
+        "tenant": _described("What the tenant is called, who holds a role in it, its settings.", _ref(TENANT)),
+        "all": _described("The built-in group All, where there is something to say of it.", _ref(ALL_MEMBERS)),
+        "members": _described("Members and service accounts by id.", _map(_ref(MEMBER))),
+        "groups": _described("Groups by id.", _map(_ref(GROUP))),
+        "workspaces": _described("Workspaces by id, each with all that lies in it.", _map(_workspace(workspaces))),
+        "models": _described("Access models as texts, by name.", _map({"type": "string"})),
+        "tests": _described("What must be allowed, and what must not.", {"type": "array", "items": _test()}),
+    }
+    return {
+        "title": "Lakehold: access as code",
+        **_object(sections),
+        "$defs": {
+            "time": _TIME,
+            "who": _some(_entry("who", _described("A member or group by id; /all is everybody.", _ID))),
+            "to": _some(_entry("to", _described("Another thing by id.", _ID))),
+            "flag": _some(_entry("is", {"type": "boolean"})),
+            **{kind.id: _thing(policy, kind) for kind in policy.kinds.values()},
+        },
+    }
+
+
+def _described(description: str, found: Schema) -> Schema:
+    return {"description": description, **found}
+
+
+def _object(properties: Mapping[str, object], required: tuple[str, ...] = ()) -> Schema:
+    found: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return {**found, "required": list(required)} if required else found
+
+
+def _map(values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _some(part: Schema) -> Schema:
+    """One, or several in a list."""
+    return {"anyOf": [part, {"type": "array", "items": part}]}
+
+
+def _entry(key: str, value: Schema) -> Schema:
+    """A value alone, or with the span in which it holds."""
+    return {"anyOf": [value, _object({key: value, "from": _ref("time"), "until": _ref("time")}, (key,))]}
+
+
+def _workspace(kinds: list[str]) -> Schema:
+    """What a workspace is made of hangs on its kind. A kind that is not known here may be one of a further model."""
+    named: Schema = {"description": "Which kind of workspace it is.", "type": "string", "examples": kinds}
+    cases = [{"if": {"properties": {"kind": {"const": kind}}}, "then": _ref(kind)} for kind in kinds]
+    return {"type": "object", "required": ["kind"], "properties": {"kind": named}, "allOf": cases}
+
+
+def _thing(policy: Policy, kind: KindPolicy) -> Schema:
+    found = kind.schema
+    properties: dict[str, object] = {"name": {"description": "What people call it.", "type": ["string", "number"]}}
+    if kind.id not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}:
+        properties["kind"] = {"const": kind.id}
+    if kind.id == MEMBER:
+        properties["email"] = {"description": "The address for sign-in and mails.", "type": "string"}
+        properties["service"] = {"description": "A service account: nobody signs in to it.", "const": True}
+    properties["description"] = {"description": "What it is for.", "type": ["string", "number"]}
+    properties["settings"] = {"description": "Its settings.", "type": "object"}
+    if kind.id == GROUP:
+        properties["members"] = _described("Who is in the group.", _ref("who"))
+    for role in found.roles.values():
+        properties[words.written(role.name)] = _role(role)
+    for edge in found.edges.values():
+        ends = " or ".join(kind.steps[edge.name].kinds)
+        properties[words.written(edge.name)] = _described(f"Points at {ends}.", _ref("to"))
+    for attribute in found.attributes.values():
+        properties[words.written(attribute.name)] = _attribute(attribute)
+    if found.membership:
+        values = {attribute.name: _attribute(attribute) for attribute in found.membership.values()}
+        properties["membership"] = _described("What is so of members in it, by member.", _map(_object(values)))
+    properties["loose"] = {"description": "It lies in nothing at present.", "const": True}
+    inside = _inside(policy, kind)
+    if inside:
+        properties["holds"] = _described("What lies in it, by kind and id.", _object(inside))
+    # Nothing said is written as `orders:` or `orders: {}`.
+    return {"description": found.title, **_object(properties), "type": ["object", "null"]}
+
+
+def _role(role: Role) -> Schema:
+    whom = "one member" if role.single else "members" if role.person_only else "members and groups"
+    return _described(f"{role.title}: {whom}.", _ref("who"))
+
+
+def _attribute(attribute: Attribute) -> Schema:
+    described = f"{attribute.default} unless said otherwise."
+    value = _ref("flag") if attribute.is_flag else _some(_entry("is", {"enum": list(attribute.values)}))
+    return _described(described, value)
+
+
+def _inside(policy: Policy, kind: KindPolicy) -> dict[str, object]:
+    model = f"{kind.schema.model}."
+    kinds = [child for child in children(policy, kind.id) if child not in {MEMBER, GROUP, ALL_MEMBERS}]
+    return {child.removeprefix(model): _map(_ref(child)) for child in kinds} if kind.id != TENANT else {}
+
+
+def _test() -> Schema:
+    texts = _some(_ID)
+    properties = {
+        "name": {"description": "What the test is called.", "type": "string"},
+        "who": _described("Members; a group stands for everybody in it.", texts),
+        "can": _described("Actions that must be allowed; `give viewer` for giving a role.", texts),
+        "cannot": _described("Actions that must not be allowed.", texts),
+        "on": _described("Things by id; / is the tenant.", texts),
+        "at": _described("Asked as of this time.", _ref("time")),
+    }
+    return {**_object(properties, ("who", "on")), "anyOf": [{"required": ["can"]}, {"required": ["cannot"]}]}

@@ -1,0 +1,154 @@
+"""Tries steps on the facts in memory: which order works, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from lakehold.access.decide.effects import Effects, difference
+from lakehold.access.facts.changes import Opening, refuse_taking_the_last, row_of, rows, with_draft, with_model
+from lakehold.access.facts.records import Adopt, Draft, Remove
+from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ResourceRow, Row, View, role_names
+from lakehold.access.model.policy import MEMBER
+from lakehold.code.differences import Bundle
+from lakehold.code.refs import mentioned
+from lakehold.code.steps import Create, Delete, Make, Rename, Step
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+
+_FIRST = -2
+"""Numbers of what is not there yet: below those of the database, and of the draft's."""
+
+
+class Trial:
+    """Steps on top of a view, which stays as it is.
+
+    What is new is there from the beginning with no fact about it, and members who are deleted stay with no fact about
+    them: so members keep their numbers, and the difference is that of the facts.
+    """
+
+    def __init__(self, before: View, steps: Iterable[Step]) -> None:
+        self._before = View(before.policy, before)
+        self._waiting: set[str] = set()
+        for number, step in enumerate(step for step in steps if isinstance(step, Create)):
+            if before.ids.get(step.uid) is None:
+                self._before.open(ResourceRow(_FIRST - number, step.uid, step.kind, step.name))
+                self._waiting.add(step.uid)
+        self._before.touch()
+        self.view = View(before.policy, self._before)
+        self._changed: list[Row] = []
+
+    def effects(self) -> Effects:
+        """Who wins and loses what by the steps that were taken."""
+        self.view.touch()
+        return difference(self._before, self.view, self._changed)
+
+    def take(self, bundle: Bundle) -> None:
+        """Take all steps of a bundle, or none."""
+        done: list[Opening] = []
+        try:
+            for step in bundle:
+                for opening in self._openings(step):
+                    self._open(opening)
+                    done.append(opening)
+        except LakeholdError:
+            for opens, row in reversed(done):
+                self._open((not opens, row))
+            raise
+        self._changed.extend(row for _, row in done)
+
+    def _open(self, opening: Opening) -> None:
+        opens, row = opening
+        (self.view.open if opens else self.view.close)(row)
+
+    def _openings(self, step: Step) -> Iterable[Opening]:
+        match step:
+            case Create():
+                return self._create(step)
+            case Delete(_, uid, _):
+                return self._delete(uid)
+            case Make(Adopt(source)):
+                self.view = with_model(self.view, source)
+                return ()
+            case Make():
+                return self._make(step)
+            case Rename():
+                return ()
+
+    def _known(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            if uid in self._waiting:
+                raise NotFoundError(f"There is no resource {shown(uid)} yet.")
+
+    def _create(self, step: Create) -> list[Opening]:
+        self._known(end for ends in step.edges.values() for end in ends)
+        if step.uid not in self._waiting:
+            raise ConflictError(f"The id {shown(step.uid)} is taken.", "Choose another; ids are never used twice.")
+        with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
+        self._waiting.discard(step.uid)
+        here = self.view.resource(step.uid)
+        found: list[Row] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
+        found += [EdgeRow(name, here, self.view.resource(end)) for name, ends in step.edges.items() for end in ends]
+        return [(True, row) for row in found]
+
+    def _make(self, step: Make) -> Sequence[Opening]:
+        change = step.change
+        assert not isinstance(change, Adopt)  # noqa: S101 - told apart above
+        self._known(mentioned(change.fact))
+        if step.since is None or isinstance(change, Remove):
+            return rows(self.view, change)
+        row_of(self.view, change.fact)  # what can never be is refused now; nothing changes yet
+        return ()
+
+    def _delete(self, uid: str) -> list[Opening]:
+        here = self.view.resource(uid)
+        inside = self.view.inside(here)
+        if inside:
+            raise ConflictError(f"{shown(uid)} still holds {shown(self.view.uid(inside[0]))}.", "Delete that first.")
+        for resource, mask in (self.view.held.get(here) or {}).items():
+            for role in role_names(mask):
+                refuse_taking_the_last(self.view, GrantRow(here, role, resource))
+        found = list(dict.fromkeys(self._about(here)))
+        if self.view.kind(here) != MEMBER:
+            found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))
+        return [(False, row) for row in found]
+
+    def _about(self, here: int) -> Iterator[Row]:
+        """Every fact about a thing."""
+        view = self.view
+        for subject, mask in (view.grants.get(here) or {}).items():
+            yield from (GrantRow(subject, role, here) for role in role_names(mask))
+        for resource, mask in (view.held.get(here) or {}).items():
+            yield from (GrantRow(here, role, resource) for role in role_names(mask))
+        for name in {edge for kind in view.policy.kinds.values() for edge in kind.schema.edges}:
+            yield from (EdgeRow(name, here, end) for end in view.out[name].get(here) or ())
+            yield from (EdgeRow(name, source, here) for source in view.back[name].get(here) or ())
+        schemas = [kind.schema for kind in view.policy.kinds.values()]
+        for name in {name for schema in schemas for name in schema.attributes}:
+            value = view.attributes[name].get(here)
+            if value is not None:
+                yield AttributeRow(here, 0, name, value)
+        for name in {name for schema in schemas for name in schema.membership}:
+            yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
+
+
+def in_order(view: View, bundles: Sequence[Bundle]) -> tuple[list[Step], Effects]:
+    """The steps in an order in which each can be taken, and what they do. What cannot be taken yet is tried again
+    after the others; if nothing is left that can, its error is raised.
+    """
+    trial = Trial(view, [step for bundle in bundles for step in bundle])
+    steps: list[Step] = []
+    left = list(bundles)
+    while left:
+        waiting: list[Bundle] = []
+        first: LakeholdError | None = None
+        for bundle in left:
+            try:
+                trial.take(bundle)
+                steps.extend(bundle)
+            except LakeholdError as error:
+                first = first or error
+                waiting.append(bundle)
+        if first is not None and len(waiting) == len(left):
+            raise first
+        left = waiting
+    return steps, trial.effects()

@@ -1,0 +1,41 @@
+"""The first run: whoever comes first to an empty installation names its tenant and becomes the Owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lakehold.access.model.schema import Model
+from lakehold.directory import tenants
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.tenants import Founded, Founding
+from lakehold.directory.visit import Visit
+
+_PREFIX = "lhf_"
+_ABOUT = "first run"
+
+
+def is_open(house: Installation) -> bool:
+    """Whether nobody has come yet."""
+    with house.database.read() as transaction:
+        return tenants.is_first(transaction)
+
+
+def secret(house: Installation) -> str:
+    """What whoever started the installation is told, and whoever only finds its address is not: the first to come must
+    be somebody who was meant to.
+    """
+    return f"{_PREFIX}{house.keys.seal(_ABOUT)}"
+
+
+def need_secret(house: Installation, given: str) -> None:
+    """Refuse whoever was not told."""
+    if not house.keys.is_sealed(_ABOUT, given.removeprefix(_PREFIX)):
+        raise UnauthorizedError(
+            "This is not the link that sets this installation up.", "Run `lakehold up` and use the one it prints."
+        )
+
+
+def begin(house: Installation, models: Iterable[Model], wanted: Founding, visit: Visit | None = None) -> Founded:
+    """Make the first tenant and its Owner. Of two who come at the same moment one is refused."""
+    return tenants.found(house, models, wanted, first=True, visit=visit)

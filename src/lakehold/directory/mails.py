@@ -1,0 +1,52 @@
+"""The few mails that the directory sends: plain words and one link. They wait in the outbox, encrypted."""
+
+from __future__ import annotations
+
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment, shown
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+
+INVITE, SIGN_IN, PASSWORD = "invite", "sign_in", "password"
+
+_PATHS = {INVITE: "invite", SIGN_IN: "link", PASSWORD: "password"}
+_SUBJECTS = {
+    INVITE: "{who} invites you to {tenant}",
+    SIGN_IN: "Your link to sign in to {tenant}",
+    PASSWORD: "Set your password for {tenant}",
+}
+_BODIES = {
+    INVITE: "{who} invites you to {tenant} on Lakehold. Open this link to accept:",
+    SIGN_IN: "Open this link to sign in to {tenant} on Lakehold:",
+    PASSWORD: "Open this link to set a new password for {tenant} on Lakehold:",
+}
+_END = "It can be used once, until {until} UTC.\nIf you did not expect this mail, leave it: nothing happens."
+
+
+def can_be_sent(settings: Settings) -> bool:
+    """Whether this installation sends mails."""
+    return bool(settings.smtp.get_secret_value())
+
+
+def address_of(settings: Settings, about: str, secret: str) -> str:
+    """The link that carries a secret to its owner."""
+    return f"{settings.base}/{_PATHS[about]}/{secret}"
+
+
+def post(work: Work, about: str, receiver: str, link: str, until: Moment) -> None:
+    """Let the mail be sent after the commit."""
+    view = work.view
+    words = {
+        "tenant": view.names.get(view.resource(work.caller.tenant)) or work.caller.tenant,
+        "who": view.names.get(view.ids.get(work.caller.member) or 0) or "Somebody",
+        "until": shown(until)[:16],
+    }
+    body = f"{_BODIES[about].format(**words)}\n\n{link}\n\n{_END.format(**words)}\n"
+    outbox.put(
+        work.session.transaction,
+        work.session.tenant,
+        work.at,
+        receiver=receiver,
+        subject=_SUBJECTS[about].format(**words),
+        body=work.keys.encrypt(body),
+    )

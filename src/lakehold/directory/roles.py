@@ -1,0 +1,53 @@
+"""Tenant roles and security roles: what a member or a group holds on the tenant itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lakehold.access import Add, Grant, Remove
+from lakehold.access.facts.view import View, role_names
+from lakehold.directory.work import When, Work
+
+OWNER, ADMIN = "owner", "admin"
+
+
+def of(work: Work, subject: str) -> tuple[str, ...]:
+    """The roles that a member or a group holds on the tenant by itself, in the model's order."""
+
+    def ask(view: View) -> tuple[str, ...]:
+        tenant = view.resource(work.caller.tenant)
+        held = set(role_names((view.grants.get(tenant) or {}).get(view.resource(subject), 0)))
+        return tuple(role for role in view.policy.kind(view.kind(tenant)).schema.roles if role in held)
+
+    return work.session.asking(ask)
+
+
+def give(work: Work, subject: str, role: str, *, until: When | None = None) -> None:
+    """Give a role on the tenant, for good or for a time."""
+    work.make(Add(Grant(subject, role, work.caller.tenant)), until=until)
+
+
+def take(work: Work, subject: str, role: str) -> None:
+    """Take a role on the tenant away."""
+    work.make(Remove(Grant(subject, role, work.caller.tenant)))
+
+
+def need_put(work: Work, subject: str, wanted: Collection[str]) -> None:
+    """Refuse unless the caller may give and take all that this changes."""
+    held, tenant = set(of(work, subject)), work.caller.tenant
+    for role in sorted(set(wanted) - held):
+        work.need_change(Add(Grant(subject, role, tenant)))
+    for role in sorted(held - set(wanted)):
+        # That the last Owner stays is another matter, and told when it is tried.
+        work.need("give", tenant, role=role)
+
+
+def put(work: Work, subject: str, wanted: Collection[str]) -> None:
+    """Let these be the roles on the tenant, and no others. New ones are given before old ones are taken, so that
+    there is no moment without an Owner.
+    """
+    held = set(of(work, subject))
+    for role in sorted(set(wanted) - held):
+        give(work, subject, role)
+    for role in sorted(held - set(wanted)):
+        take(work, subject, role)

@@ -1,0 +1,86 @@
+"""Who may act for a member: for themself always, for others by the rules of the tenant's model.
+
+A link, a password, an e-mail address or a token lets its holder do all that the member may. So nobody makes one for a
+member who may do more than they could give: for an Owner only an Owner does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lakehold.access.facts.view import ALL_MEMBERS, View, role_names
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.work import Work
+
+MANAGE = "manage_members"
+
+
+def need_whole(work: Work, deed: str, resource: str = "") -> None:
+    """Refuse a narrowed token: what it may do must not grow."""
+    if work.caller.narrowed is not None and work.caller.narrowed.is_narrowed:
+        raise DeniedError(
+            f"A narrowed token may not {deed}.",
+            "Use a token that is not narrowed, or sign in.",
+            action=deed,
+            resource=resource or work.caller.member,
+        )
+
+
+def need_own(work: Work, deed: str, member: str) -> None:
+    """Refuse unless it is the caller's own, or the caller keeps the tenant's members."""
+    need_whole(work, deed, member)
+    work.view.member(member)
+    if member != work.caller.member:
+        work.need(MANAGE, work.caller.tenant)
+
+
+def need_over(work: Work, deed: str, member: str) -> None:
+    """Refuse unless the caller may make for this member what signs in as them."""
+    need_whole(work, deed, member)
+    work.need("see", member)
+    tenant = work.caller.tenant
+    held = work.session.asking(lambda view: _held(view, member))
+    here = {role for role, place in held if place == tenant}
+    if not here and any(_keeps(work, place) for place in work.session.asking(lambda view: _only(view, held))):
+        return
+    work.need(MANAGE, tenant)
+    for role in sorted(here):
+        work.need("give", tenant, role=role)
+
+
+def _held(view: View, member: str) -> list[tuple[str, str]]:
+    """Every role that the member holds, themself or by a group, and where. What all have is nobody's own."""
+    subject = view.subject(view.member(member))
+    return [
+        (role, view.uid(place))
+        for holder in subject.ids
+        if view.kind(holder) != ALL_MEMBERS
+        for place, mask in (view.held.get(holder) or {}).items()
+        for role in role_names(mask)
+    ]
+
+
+def _only(view: View, held: Iterable[tuple[str, str]]) -> list[str]:
+    """The workspace in which all of it lies, if it is one and people are invited to it by its own members."""
+    places = {_workspace(view, view.resource(place)) for _, place in held}
+    if len(places) != 1:
+        return []
+    (place,) = places
+    roles = view.policy.kind(view.kind(place)).schema.roles.values()
+    return [view.uid(place)] if any(role.invited_with for role in roles) else []
+
+
+def _workspace(view: View, number: int) -> int:
+    """The workspace that a resource lies in."""
+    here: int | None = number
+    while here is not None:
+        number, kind = here, view.policy.kind(view.kind(here))
+        is_root = kind.parent is None or kind.schema.name == view.policy.models[kind.schema.model].root
+        here = None if is_root or kind.parent is None else next(iter(view.out[kind.parent.edge].get(here) or ()), None)
+    return number
+
+
+def _keeps(work: Work, workspace: str) -> bool:
+    """Whether the caller gives every role of the workspace."""
+    roles = work.session.asking(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
+    return all(work.session.check(work.asker, "give", workspace, role=role) for role in roles)

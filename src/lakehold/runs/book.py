@@ -1,0 +1,98 @@
+"""Where jobs are written down, and what a worker writes there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from lakehold.access import Token
+from lakehold.directory.caller import Caller
+from lakehold.kit.database import Exact, Id, Transaction, metadata
+
+job_table = sa.Table(
+    "job",
+    metadata,
+    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("id", Exact, primary_key=True),
+    sa.Column("tenant", Exact, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("started_by", Exact, nullable=False),
+    # As whom it runs, as JSON: also how narrow the token was that it was started with.
+    sa.Column("caller", sa.Text, nullable=False),
+    sa.Column("wanted", sa.Text, nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("progress", sa.Integer, nullable=False),
+    sa.Column("doing", sa.Text, nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+    sa.Column("result", sa.Text, nullable=False),
+    sa.Column("rows", Id, nullable=False),
+    sa.Column("made_at", Id, nullable=False),
+    sa.Column("started_at", Id),
+    sa.Column("ended_at", Id),
+)
+sa.Index("job_by_state", job_table.c.state, job_table.c.made_at)
+sa.Index("job_by_time", job_table.c.tenant_id, job_table.c.made_at)
+
+WAITING, QUEUED, RUNNING, DONE, FAILED = "waiting", "queued", "running", "done", "failed"
+ENDED = frozenset({DONE, FAILED})
+
+JobRow = sa.Row[tuple[object, ...]]
+
+
+def add(transaction: Transaction, **values: object) -> None:
+    """Write a new job down."""
+    empty = {"state": WAITING, "tries": 0, "progress": 0, "doing": "", "error": "", "result": "", "rows": 0}
+    transaction.connection.execute(job_table.insert().values(**empty, **values))
+
+
+def row_of(transaction: Transaction, uid: str) -> JobRow:
+    """A job as it lies in the database."""
+    return transaction.connection.execute(sa.select(job_table).where(job_table.c.id == uid)).one()
+
+
+def waiting(transaction: Transaction, limit: int = 50) -> list[str]:
+    """Those that no worker has found yet, oldest first."""
+    c = job_table.c
+    query = sa.select(c.id).where(c.state == WAITING).order_by(c.made_at, c.id).limit(limit)
+    return list(transaction.connection.execute(query).scalars())
+
+
+def claim(transaction: Transaction, uid: str) -> bool:
+    """Take a job that no worker has found yet; whether it is ours now."""
+    c = job_table.c
+    taken = job_table.update().where(c.id == uid, c.state == WAITING).values(state=QUEUED)
+    return transaction.connection.execute(taken).rowcount == 1
+
+
+def move(transaction: Transaction, uid: str, values: Mapping[str, object], *, unless: frozenset[str] = ENDED) -> None:
+    """Write down how far it is, unless it is past that."""
+    c = job_table.c
+    transaction.connection.execute(job_table.update().where(c.id == uid, c.state.not_in(unless)).values(**values))
+
+
+def folder(data: Path, tenant: int) -> Path:
+    """Where the results of a tenant lie. Workers and servers on several machines share the data folder."""
+    return data / "results" / str(tenant)
+
+
+def kept(caller: Caller) -> str:
+    """As whom the job is to run, in the form that is kept."""
+    said: dict[str, object] = {"member": caller.member, "token_id": caller.token_id, "request": caller.request}
+    if caller.narrowed is not None:
+        parts = {"actions": caller.narrowed.actions, "resources": caller.narrowed.resources}
+        said["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
+    return json.dumps(said)
+
+
+def caller_of(row: JobRow) -> Caller:
+    """As whom the job runs."""
+    said = json.loads(row.caller)
+    narrowed = said.pop("narrowed", None)
+    if narrowed is not None:
+        parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
+        said["narrowed"] = Token(said["member"], **parts)
+    return Caller(row.tenant, address="worker", **said)

@@ -1,0 +1,74 @@
+"""The review as a file: every member × resource × action, about what its asker may know of.
+
+Spark works it out and writes parts; one after the other they become one file, so that no table is ever in memory as a
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet
+
+from lakehold.access.facts.view import View
+from lakehold.access.review.review import Review
+from lakehold.directory.work import Work
+from lakehold.runs import spark
+from lakehold.runs.making import Making
+
+
+def make(making: Making) -> tuple[Path, int]:
+    """Write what was asked for; the file, and how many rows it has."""
+    making.tell(5, "starting Spark")
+    session = spark.session(making.house.settings.spark)
+    making.tell(20, "reading facts")
+    asked = making.asked
+    kinds = cast("list[str] | None", asked.get("kinds"))
+    inside = cast("str | None", asked.get("inside"))
+    with making.house.read(making.caller) as work:
+        seen = pa.table({"resource": pa.array(_seen(work, kinds), pa.string())})
+        review = work.session.asking(lambda view: Review(session, view, kinds, inside=inside))
+    with making.rough() as rough:
+        making.tell(40, "deciding")
+        known = session.createDataFrame(seen)
+        review.rows().join(known, "resource", "left_semi").write.parquet(str(rough / "parts"))
+        making.tell(80, "writing")
+        file = rough / f"review.{asked['format']}"
+        rows = _joined(rough / "parts", file)
+        return making.finish(file), rows
+
+
+def _seen(work: Work, kinds: Iterable[str] | None) -> list[str]:
+    """All that the asker may know of. The rest is in no row, and not counted."""
+
+    def uids(view: View) -> list[str]:
+        wanted = view.policy.kinds if kinds is None else kinds
+        return [view.uid(number) for kind in wanted for number in view.of_kind.get(kind) or ()]
+
+    return [uid for uid in work.session.asking(uids) if work.session.sees(work.asker, uid)]
+
+
+def _joined(parts: Path, file: Path) -> int:
+    found = pyarrow.dataset.dataset(parts, format="parquet")
+    schema = pa.schema([(name, pa.string()) for name in ("member", "resource", "kind", "action")])
+    rows = 0
+    with _writer(file, schema) as writer:
+        for batch in found.to_batches(columns=schema.names):
+            rows += batch.num_rows
+            writer.write_batch(batch.cast(schema))
+    return rows
+
+
+def _writer(file: Path, schema: pa.Schema) -> pyarrow.parquet.ParquetWriter:
+    match file.suffix:
+        case ".parquet":
+            return pyarrow.parquet.ParquetWriter(file, schema)
+        case ".csv":
+            return pyarrow.csv.CSVWriter(file, schema)
+        case _:
+            return pa.ipc.new_file(file, schema)

@@ -1,0 +1,42 @@
+"""One mail out of the outbox: send it, then write down what became of it."""
+
+from __future__ import annotations
+
+import logging
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.errors import LakeholdError
+from lakehold.ledger import outbox
+from lakehold.runs.mails import Post, message
+
+_log = logging.getLogger("lakehold.runs")
+
+
+def send(house: Installation, number: int, tries: int) -> str:
+    """Hand the mail over; what went wrong, or nothing."""
+    with house.database.read() as transaction:
+        mail = outbox.unsent(transaction, number, tries)
+    if mail is None:
+        return ""
+    try:
+        # The key is the installation's own, so that two installations do not name two mails alike.
+        uid = f"outbox-{number}-{house.keys.seal(f'outbox {number}')[:16]}"
+        body = house.keys.decrypt(mail.body)
+        made = message(house.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
+        Post.at(house.settings.smtp.get_secret_value()).send(made)
+    except (OSError, ValueError, LakeholdError) as error:
+        _log.warning("mail %s was not sent: %s", number, type(error).__name__)
+        return str(error) or type(error).__name__
+    return ""
+
+
+def write_down(house: Installation, number: int, tries: int, problem: str) -> None:
+    """Write down that it was sent, or let it be tried again later."""
+    with house.database.write() as transaction:
+        mail = outbox.unsent(transaction, number, tries)
+        if mail is None:
+            return
+        if problem:
+            outbox.failed(transaction, mail, house.clock(), problem)
+        else:
+            outbox.sent(transaction, mail, house.clock())

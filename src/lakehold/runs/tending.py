@@ -1,0 +1,74 @@
+"""What an installation wants done again and again. Every function may be called at any time, and twice."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+
+import sqlalchemy as sa
+
+from lakehold.catalog import answers
+from lakehold.directory import tenants
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.tidy import tidy
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import LakeholdError
+from lakehold.ledger.outbox import outbox_table
+from lakehold.runs import book
+from lakehold.runs.book import job_table
+from lakehold.runs.ticks import Tick
+
+_log = logging.getLogger("lakehold.runs")
+_MINUTE, _HOUR = 60, 3600
+_MAILS_STAY = 30 * DAY
+"""So long one can look up whether a mail was sent. What it said is gone when it is sent."""
+
+
+def ticks() -> list[Tick]:
+    """All of it."""
+    return [
+        Tick("expire requests", _MINUTE, expire_requests),
+        Tick("tidy", 10 * _MINUTE, tidy),
+        Tick("clear results", _HOUR, clear_results),
+        Tick("forget mails", _HOUR, forget_mails),
+    ]
+
+
+def expire_requests(house: Installation) -> int:
+    """End access requests that nobody has answered, in all tenants; how many."""
+    count = 0
+    for tenant in tenants.every(house):
+        try:
+            with house.write(Caller(tenant.uid, "", address="worker")) as work:
+                count += answers.expire(work)
+        except LakeholdError as error:
+            # One tenant's trouble is not another's.
+            _log.warning("requests of %s are not expired: %s", tenant.uid, error.code)
+    return count
+
+
+def clear_results(house: Installation) -> int:
+    """Remove the files and rows of jobs that ended long ago; how many."""
+    c = job_table.c
+    old = sa.and_(c.state.in_(book.ENDED), c.ended_at < house.clock() - house.settings.result_days * DAY)
+    with house.database.read() as transaction:
+        found = transaction.connection.execute(sa.select(c.id, c.tenant_id, c.result).where(old)).all()
+    for job in found:
+        folder = book.folder(house.settings.data, job.tenant_id)
+        if job.result:
+            (folder / job.result).unlink(missing_ok=True)
+        shutil.rmtree(folder / f"{job.id}.rough", ignore_errors=True)
+    if found:
+        with house.database.write() as transaction:
+            transaction.connection.execute(job_table.delete().where(c.id.in_([job.id for job in found])))
+    return len(found)
+
+
+def forget_mails(house: Installation) -> int:
+    """Remove mails that were sent, or given up, long ago; how many."""
+    c = outbox_table.c
+    with house.database.write() as transaction:
+        return transaction.connection.execute(
+            outbox_table.delete().where(c.made_at < house.clock() - _MAILS_STAY)
+        ).rowcount

@@ -1,0 +1,102 @@
+"""The worker: finds what is to be done, tells that it is alive, and takes over from those that are not."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import sys
+import time
+from threading import Event
+
+import sqlalchemy as sa
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.errors import LakeholdError
+from lakehold.ledger import outbox
+from lakehold.runs import beats, book, engine, tending
+from lakehold.runs.engine import Engine
+from lakehold.runs.heart import Heart, now
+from lakehold.runs.ticks import Due, Tick
+from lakehold.runs.workflows import Workflows
+
+_log = logging.getLogger("lakehold.runs")
+_PAUSE = 0.5
+_PATIENCE = 20
+
+
+class Worker:
+    """One process that does the background work of an installation; there may be several."""
+
+    def __init__(self, house: Installation) -> None:
+        self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._house = house
+        self._engine = Engine(house, self.id)
+        self._ticks = [*tending.ticks(), Tick("forget runs", 3600, lambda _: self._engine.forget())]
+        self._workflows = Workflows(house, self._ticks)
+        self._due = Due(self._ticks)
+        self._heart = Heart(house, self.id)
+        self._watch = beats.Watch(house.settings.worker_silence)
+        self._handed: set[tuple[int, int]] = set()
+        self._next_look = 0.0
+
+    def run(self, stop: Event) -> None:
+        """Work until it is told to stop; what runs then is given some time to end."""
+        self._heart.start()
+        self._engine.launch()
+        _log.info("worker %s is ready", self.id)
+        while not stop.wait(_PAUSE):
+            self._round()
+        self._end()
+
+    def _round(self) -> None:
+        try:
+            if time.monotonic() >= self._next_look:
+                self._next_look = time.monotonic() + self._heart.pause
+                self._adopt()
+            self._find()
+        except (LakeholdError, sa.exc.SQLAlchemyError) as error:
+            # The database is busy or away; the next round finds what this one did not.
+            _log.warning("worker %s: %s", self.id, type(error).__name__)
+
+    def _adopt(self) -> None:
+        # In this order: who has begun something by now is known by then, or gone.
+        begun = self._engine.begun_by()
+        with self._house.database.read() as transaction:
+            counts = beats.counted(transaction)
+        dead = self._watch.dead(counts) - {self.id}
+        if dead:
+            with self._house.database.write() as transaction:
+                for worker in dead:
+                    beats.end(transaction, worker)
+        left = begun - (counts.keys() - dead)
+        if left:
+            _log.warning("worker %s goes on with what %s began", self.id, ", ".join(sorted(left)))
+            self._engine.adopt(left)
+
+    def _find(self) -> None:
+        at = self._house.clock()
+        with self._house.database.read() as transaction:
+            jobs = book.waiting(transaction)
+            mails = outbox.due(transaction, at) if self._house.settings.smtp.get_secret_value() else []
+        for uid in jobs:
+            self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
+            with self._house.database.write() as transaction:
+                book.move(transaction, uid, {"state": book.QUEUED}, unless=book.ENDED | {book.RUNNING})
+        handed = {(mail.id, mail.tries) for mail in mails}
+        for number, tries in sorted(handed - self._handed):
+            self._engine.run(engine.MAILS, f"mail-{number}-{tries}", self._workflows.mail, number, tries)
+        self._handed = handed
+        for tick, slot in self._due.at(at):
+            self._engine.run(engine.TICKS, f"tick-{tick.name}-{slot}", self._workflows.tick, tick.name)
+
+    def _end(self) -> None:
+        _log.info("worker %s stops", self.id)
+        self._engine.stop(_PATIENCE if self._workflows.running else 0)
+        if "lakehold.runs.spark" in sys.modules:
+            sys.modules["lakehold.runs.spark"].stop()
+        self._heart.stop()
+        if self._workflows.running:
+            # What did not end in time is begun again elsewhere; waiting for its thread would be waiting for it.
+            now(0)

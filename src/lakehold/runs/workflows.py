@@ -1,0 +1,68 @@
+"""The workflows: a mail, a job, a tick. Every step may be begun twice, and leaves the same behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from dbos import DBOS, StepOptions
+
+from lakehold.directory.installation import Installation
+from lakehold.runs import doing, sending
+from lakehold.runs.ticks import Tick
+
+# What only reads and writes our own database may meet somebody who was first, and is then begun again.
+_AGAIN: StepOptions = {"retries_allowed": True, "max_attempts": 5, "interval_seconds": 0.2}
+_ONCE: StepOptions = {"retries_allowed": False}
+
+
+class Workflows:
+    """The workflows of this process, over its installation."""
+
+    def __init__(self, house: Installation, ticks: Iterable[Tick]) -> None:
+        self.running = 0
+        """How many of them run here."""
+        self._lock = Lock()
+        self.mail = self._mail(house)
+        self.job = self._job(house)
+        self.tick = self._tick(house, {tick.name: tick for tick in ticks})
+
+    def _mail(self, house: Installation) -> Callable[[int, int], None]:
+        @DBOS.workflow(name="mail")
+        def mail(number: int, tries: int) -> None:
+            with self._counted():
+                problem = DBOS.run_step(_ONCE, sending.send, house, number, tries)
+                DBOS.run_step(_AGAIN, sending.write_down, house, number, tries, problem)
+
+        return mail
+
+    def _job(self, house: Installation) -> Callable[[str], None]:
+        @DBOS.workflow(name="job")
+        def job(uid: str) -> None:
+            with self._counted():
+                outcome = DBOS.run_step(_AGAIN, doing.begin, house, uid)
+                if not outcome:
+                    outcome = DBOS.run_step(_ONCE, doing.do, house, uid)
+                DBOS.run_step(_AGAIN, doing.end, house, uid, outcome)
+
+        return job
+
+    def _tick(self, house: Installation, ticks: dict[str, Tick]) -> Callable[[str], None]:
+        @DBOS.workflow(name="tick")
+        def tick(name: str) -> None:
+            with self._counted():
+                if name in ticks:
+                    DBOS.run_step(_ONCE, ticks[name].run, house)
+
+        return tick
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self.running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.running -= 1

@@ -1,0 +1,99 @@
+"""The tenant's models over HTTP: read by all, tried and adopted by those who manage them."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from lakehold.access import Add, Grant
+from tests.access.company import TENANT
+from tests.access.model.test_custom import LIBRARY
+from tests.api.client import Api, problem, told
+from tests.house import ADA
+
+MODELS = "/api/v1/access/models"
+STRICTER = LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: borrower, may: read}")
+
+
+@pytest.fixture
+def library(api: Api) -> Api:
+    told(api.post(MODELS, "ada", {"source": LIBRARY}), 201)
+    with api.house.write(ADA) as work:
+        work.create("library.shelf", "Poems", uid="poems", edges={"tenant": TENANT})
+        work.create("library.book", "Odes", uid="odes", edges={"shelf": "poems"})
+        work.made(Add(Grant("bob", "reader", "poems")))
+    return api
+
+
+def test_everybody_reads_the_rules(api: Api) -> None:
+    found = told(api.get(MODELS, "bob"))
+    assert [model["name"] for model in found["items"]] == ["lakehouse", "marts", "products", "spaces", "tenant"]
+    assert "lakehouse.table" in found["items"][0]["kinds"]
+    source = told(api.get(f"{MODELS}/lakehouse", "bob"))["source"]
+    assert source.startswith("#")
+    assert "model: lakehouse" in source
+
+
+def test_a_new_model_is_tried_adopted_and_asked(library: Api) -> None:
+    assert told(library.get(f"{MODELS}/library", "bob"))["kinds"] == ["library.shelf", "library.book"]
+    body = {"action": "read", "resource": "odes"}
+    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
+
+
+def test_a_model_that_is_there_is_not_made_again(library: Api) -> None:
+    problem(library.post(MODELS, "ada", {"source": LIBRARY}), 409, "conflict")
+
+
+def test_a_new_version_is_tried_first(library: Api) -> None:
+    tried = told(library.post(f"{MODELS}/try", "ada", {"source": STRICTER}))
+    assert (tried["name"], tried["new"], tried["changes"]) == ("library", False, True)
+    lost = {(group["kind"], group["action"], group["gained"]): group["members"] for group in tried["effects"]}
+    assert lost["library.book", "read", False] >= 1
+    body = {"action": "read", "resource": "odes"}
+    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
+
+
+def test_a_new_version_takes_the_place_of_the_one_that_was_seen(library: Api) -> None:
+    seen = library.get(f"{MODELS}/library", "ada").headers["etag"]
+
+    def put(headers: dict[str, str]) -> httpx.Response:
+        return library.call("PUT", f"{MODELS}/library", "ada", json={"source": STRICTER}, headers=headers)
+
+    problem(put({}), 428, "precondition_required")
+    told(put({"If-Match": seen}))
+    problem(put({"If-Match": seen}), 412, "changed_meanwhile")
+    body = {"action": "read", "resource": "odes"}
+    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": False}
+    versions = told(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1}))
+    assert (versions["items"][0]["source"], versions["items"][0]["until"]) == (STRICTER, None)
+    older = told(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1, "after": versions["next"]}))
+    assert (older["items"][0]["source"], older["next"]) == (LIBRARY, None)
+    assert older["items"][0]["until"] is not None
+
+
+def test_who_does_not_manage_models(library: Api) -> None:
+    tag = {"If-Match": "*"}
+    problem(library.post(MODELS, "bob", {"source": LIBRARY}), 403, "forbidden")
+    problem(library.post(f"{MODELS}/try", "bob", {"source": LIBRARY}), 403, "forbidden")
+    answer = library.call("PUT", f"{MODELS}/library", "bob", json={"source": STRICTER}, headers=tag)
+    problem(answer, 403, "forbidden")
+
+
+def test_a_model_with_a_mistake_is_told_where(api: Api) -> None:
+    found = problem(
+        api.post(MODELS, "ada", {"source": LIBRARY.replace("keeper, may", "kepper, may")}), 422, "model_invalid"
+    )
+    assert "kepper" in found["detail"]
+    assert "keeper" in found["hint"]
+
+
+def test_a_text_of_another_model(library: Api) -> None:
+    answer = library.call("PUT", f"{MODELS}/marts", "ada", json={"source": LIBRARY}, headers={"If-Match": "*"})
+    problem(answer, 422, "invalid_input")
+
+
+def test_a_model_that_is_not_there(api: Api) -> None:
+    problem(api.get(f"{MODELS}/zoo", "ada"), 404, "not_found")
+    problem(api.get(f"{MODELS}/zoo/versions", "ada"), 404, "not_found")
+    answer = api.call("PUT", f"{MODELS}/zoo", "ada", json={"source": LIBRARY}, headers={"If-Match": "*"})
+    problem(answer, 404, "not_found")

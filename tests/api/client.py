@@ -1,0 +1,106 @@
+"""The real application over a real database, called as it would be over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import httpx
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import APIRouter, FastAPI
+
+from lakehold.api.frame.app import create_app
+from lakehold.directory import tokens
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+
+Json = Any
+
+
+class Api:
+    """One application, and a token for everybody who calls it."""
+
+    def __init__(self, house: Installation, app: FastAPI, portal: BlockingPortal, tenant: str) -> None:
+        self.house = house
+        self.app = app
+        self.tenant = tenant
+        self._portal = portal
+        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
+        self._tokens: dict[object, str] = {}
+
+    def token(
+        self,
+        member: str,
+        tenant: str = "",
+        actions: frozenset[str] | None = None,
+        resources: frozenset[str] | None = None,
+    ) -> str:
+        """A token of this member; the same one if it is asked for again."""
+        key = (tenant or self.tenant, member, actions, resources)
+        if key not in self._tokens:
+            with self.house.write(Caller(tenant or self.tenant, member)) as work:
+                made = tokens.make(work, "test", actions=actions, resources=resources)
+            self._tokens[key] = made.secret
+        return self._tokens[key]
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        by: str | None = None,
+        *,
+        json: object = None,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
+        token: str = "",
+    ) -> httpx.Response:
+        """One request, with the token of this member, or with that one, or with none."""
+        sent = {name.encode(): value.encode() for name, value in (headers or {}).items()}
+        if token or by:
+            sent[b"Authorization"] = f"Bearer {token or self.token(by or '')}".encode()
+        extra: dict[str, Any] = {"json": json} if json is not None else {}
+        if content is not None:
+            extra["content"] = content
+        ask = partial(self._client.request, method, path, params=params, headers=sent, **extra)
+        return self._portal.call(ask)
+
+    def get(self, path: str, by: str | None = None, **more: Any) -> httpx.Response:  # noqa: ANN401 - as call
+        """Ask."""
+        return self.call("GET", path, by, **more)
+
+    def post(
+        self,
+        path: str,
+        by: str | None = None,
+        json: object = None,
+        **more: Any,  # noqa: ANN401 - as call
+    ) -> httpx.Response:
+        """Send."""
+        return self.call("POST", path, by, json=json, **more)
+
+
+@contextmanager
+def served(house: Installation, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
+    """The application of this installation, as long as the block lasts."""
+    app = create_app(house, routers)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
+        yield Api(house, app, portal, tenant)
+
+
+def told(response: httpx.Response, status: int = 200) -> Json:
+    """The answer's body, if it has this status."""
+    assert response.status_code == status, f"{response.status_code}: {response.text}"
+    return response.json() if response.content else None
+
+
+def problem(response: httpx.Response, status: int, code: str) -> Json:
+    """The problem that the answer is."""
+    found = told(response, status)
+    assert response.headers["content-type"] == "application/problem+json"
+    assert (found["status"], found["code"]) == (status, code)
+    assert found["type"] == f"urn:lakehold:problem:{code}"
+    assert found["request_id"] == response.headers["x-request-id"]
+    return found

@@ -1,0 +1,119 @@
+"""One line for each request, and no secret in any of them, wherever it was sent."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from lakehold.api.frame import logs
+from lakehold.api.frame.callers import COOKIE
+from lakehold.api.frame.models import Answer, Body
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import House, Reading
+from lakehold.directory.installation import Installation
+from tests.access.company import TENANT
+from tests.api.client import Api, served, told
+from tests.api.lite import database_url
+
+__all__ = ["database_url"]
+
+PASSWORD, LINK, QUERY = "correct-horse-battery", "lhl_4fK0aQx9Zb_link", "secret-in-a-query"
+
+routes = router("/test", "Test")
+
+
+class SignIn(Body):
+    password: str
+
+
+class Done(Answer):
+    done: bool = True
+
+
+@routes.post("/sign-in")
+def sign_in(house: House, body: SignIn) -> Done:
+    """Sign in."""
+    return Done(done=house.clock() > len(body.password))
+
+
+@routes.post("/links/{secret}")
+def use_link(house: House, secret: str, body: SignIn) -> Done:
+    """Use a link, and fail."""
+    raise ValueError(f"{secret} {body.password} {house}")
+
+
+@routes.get("/me")
+def me(work: Reading) -> Done:
+    """Who calls."""
+    return Done(done=work.at > 0)
+
+
+@pytest.fixture
+def api(house: Installation) -> Iterator[Api]:
+    with served(house, TENANT, [routes]) as found:
+        yield found
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    """What the whole process logs, at its most talkative."""
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(logs.Lines())
+    # What the test's own client says of what it sends is not the server's.
+    handler.addFilter(lambda record: not record.name.startswith("http"))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield out
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def test_a_request_is_one_line(api: Api, written: io.StringIO) -> None:
+    token = api.token("ada")
+    api.get("/test/me", token=token, headers={"X-Request-ID": "r-1"})
+    (line,) = [found for text in written.getvalue().splitlines() if (found := json.loads(text)).get("request") == "r-1"]
+    assert line["event"] == "request"
+    assert (line["method"], line["route"], line["status"]) == ("GET", "/test/me", 200)
+    assert (line["tenant"], line["member"]) == (TENANT, "ada")
+    assert line["token"] == token.split("_")[1]
+    assert line["ms"] > 0
+
+
+def test_no_secret_is_in_any_line(api: Api, written: io.StringIO) -> None:
+    token = api.token("ada")
+    cookie = "lhs_4fK0aQx9Zb_cookie"
+    told(api.post("/test/sign-in", json={"password": PASSWORD}))
+    told(api.post(f"/test/links/{LINK}", json={"password": PASSWORD}), 500)
+    told(api.post(f"/test/links/{LINK}", json={"passwort": PASSWORD}), 422)
+    told(api.post(f"/test/nothing/{LINK}"), 404)
+    told(api.get("/test/me", token=token, params={"q": QUERY}))
+    told(api.get("/test/me", headers={"Cookie": f"{COOKIE}={cookie}"}), 401)
+    told(api.get("/test/me", headers={"Authorization": f"Bearer {token[:-1]}"}), 401)
+    told(api.get("/test/me", token=token, headers={"X-Request-ID": token}))
+    told(api.call("BREW" + LINK.upper(), "/test/me", token=token), 405)
+    told(
+        api.post("/test/sign-in", content=f"{{'{PASSWORD}'".encode(), headers={"content-type": "application/json"}), 400
+    )
+    text = written.getvalue()
+    ours = [json.loads(line) for line in text.splitlines() if '"logger": "lakehold.' in line]
+    assert len([line for line in ours if line["event"] == "request"]) == 10
+    assert [line["error"] for line in ours if line["event"] == "unexpected"] == ["ValueError"]
+    for secret in (PASSWORD, LINK, LINK.upper(), QUERY, token, token[:-1], cookie):
+        assert secret not in text
+
+
+def test_the_server_writes_no_log_of_its_own_that_names_addresses() -> None:
+    before = list(logging.getLogger().handlers)
+    logs.install()
+    try:
+        assert logging.getLogger("uvicorn.access").disabled
+    finally:
+        logging.getLogger().handlers[:] = before
+        logging.getLogger("uvicorn.access").disabled = False

@@ -1,0 +1,147 @@
+"""An endpoint is one transaction: what is answered is committed, and what fails leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lakehold.api.frame.callers import COOKIE, csrf_of
+from lakehold.api.frame.models import Answer
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.directory import sign_ins, tokens
+from lakehold.directory.installation import Installation
+from lakehold.directory.visit import Visit
+from lakehold.kit.errors import BusyError, ConflictError
+from lakehold.ledger.audit import DENIED, Filter
+from tests.access.company import TENANT
+from tests.api.client import Api, problem, served, told
+from tests.house import ADA
+
+routes = router("/test", "Test")
+tries: list[str] = []
+
+
+class Made(Answer):
+    id: str
+
+
+@routes.post("/layers", status_code=201)
+def make_layer(work: Writing) -> Made:
+    """Make a layer."""
+    return Made(id=work.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"}))
+
+
+@routes.post("/late")
+def fail_late(work: Writing) -> Made:
+    """Make a layer, and fail at the very end."""
+    work.create("lakehouse.layer", "Gold", uid="gold", edges={"lakehouse": "lh"})
+    work.session.transaction.before_commit.append(_refuse)
+    return Made(id="gold")
+
+
+@routes.post("/third")
+def third_time(work: Writing) -> Made:
+    """Succeed at the third try."""
+    tries.append(work.caller.member)
+    work.create("lakehouse.layer", "Tin", uid="tin", edges={"lakehouse": "lh"})
+    if len(tries) < 3:
+        raise BusyError("Somebody else was first.", "Try again.")
+    return Made(id="tin")
+
+
+@routes.get("/me")
+def who_am_i(work: Reading) -> Made:
+    """Who calls."""
+    return Made(id=f"{work.caller.member}/{work.caller.request}/{work.caller.token_id}")
+
+
+@routes.delete("/layers/{uid}", status_code=204)
+def delete_layer(work: Writing, uid: str) -> None:
+    """Delete a layer."""
+    work.delete(uid)
+
+
+def _refuse() -> None:
+    raise ConflictError("Too late.", "Begin earlier.")
+
+
+@pytest.fixture
+def api(house: Installation) -> Iterator[Api]:
+    tries.clear()
+    with served(house, TENANT, [routes]) as found:
+        yield found
+
+
+def has(api: Api, uid: str) -> bool:
+    with api.house.read(ADA) as work:
+        return work.view.ids.get(uid) is not None
+
+
+def test_what_is_answered_is_committed(api: Api) -> None:
+    assert told(api.post("/test/layers", "ada"), 201) == {"id": "silver"}
+    assert has(api, "silver")
+    assert api.call("DELETE", "/test/layers/silver", "ada").status_code == 204
+    assert not has(api, "silver")
+
+
+def test_a_commit_that_fails_is_an_error_and_leaves_nothing_behind(api: Api) -> None:
+    problem(api.post("/test/late", "ada"), 409, "conflict")
+    assert not has(api, "gold")
+
+
+def test_who_was_too_late_is_run_again_from_the_start(api: Api) -> None:
+    assert told(api.post("/test/third", "ada")) == {"id": "tin"}
+    assert tries == ["ada"] * 3
+    assert has(api, "tin")
+
+
+def test_a_denied_attempt_is_written_down_once(api: Api) -> None:
+    problem(api.call("DELETE", "/test/layers/bronze", "bob"), 404, "not_found")
+    with api.house.read(ADA) as work:
+        denied = [line.entry for line in work.audit.page(Filter(outcome=DENIED))]
+    assert [(entry.member, entry.action, entry.resource) for entry in denied] == [("bob", "delete", "bronze")]
+    assert denied[0].token
+
+
+def test_a_revoked_token_is_gone_for_the_very_next_request(api: Api) -> None:
+    secret = api.token("ada")
+    assert told(api.get("/test/me", "ada"))["id"].startswith("ada/")
+    with api.house.write(ADA) as work:
+        (kept,) = tokens.of(work, "ada")
+        tokens.revoke(work, kept.id)
+    problem(api.get("/test/me", token=secret), 401, "unauthorized")
+
+
+@pytest.fixture
+def cookie(api: Api) -> str:
+    with api.house.write(ADA) as work:
+        return sign_ins.begin(work, api.house.settings, "ada", "password", Visit()).secret
+
+
+def test_a_sign_in_reads_by_its_cookie_alone(api: Api, cookie: str) -> None:
+    assert told(api.get("/test/me", headers={"Cookie": f"{COOKIE}={cookie}"}))["id"].startswith("ada/")
+
+
+def test_a_change_by_cookie_must_come_from_our_own_pages(api: Api, cookie: str) -> None:
+    by_cookie = {"Cookie": f"{COOKIE}={cookie}"}
+    problem(api.post("/test/layers", headers=by_cookie), 403, "csrf")
+    problem(api.post("/test/layers", headers={**by_cookie, "X-CSRF-Token": "x" * 64}), 403, "csrf")
+    assert not has(api, "silver")
+    ours = {**by_cookie, "X-CSRF-Token": csrf_of(api.house.keys, cookie)}
+    told(api.post("/test/layers", headers=ours), 201)
+    assert has(api, "silver")
+
+
+def test_the_request_id_is_echoed_and_kept_if_it_is_a_sane_one(api: Api) -> None:
+    answer = api.get("/test/me", "ada", headers={"X-Request-ID": "bfe9eb29-ab87"})
+    assert answer.headers["x-request-id"] == "bfe9eb29-ab87"
+    assert "/bfe9eb29-ab87/" in told(answer)["id"]
+
+
+@pytest.mark.parametrize("sent", ["", "x" * 129, "a\tb", "lh_4fK0aQx9Zb_secret", "é"])
+def test_any_other_request_id_is_replaced(api: Api, sent: str) -> None:
+    made = api.get("/test/me", "ada", headers={"X-Request-ID": sent}).headers["x-request-id"]
+    assert made != sent
+    assert len(made) == 16

@@ -1,0 +1,106 @@
+"""Secrets of a resource: encrypted, copied only by who may, and with a line in the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from lakehold.catalog import credentials
+from lakehold.catalog.credentials import credential_table
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit import keys
+from lakehold.kit.errors import ForbiddenError, InvalidInputError
+from lakehold.ledger.audit import Filter
+from tests.corner import Corner, by
+
+SECRET = "correct horse battery staple"
+
+
+def kept(corner: Corner) -> list[str]:
+    with corner.database.read() as transaction:
+        return list(transaction.connection.execute(sa.select(credential_table.c.secret)).scalars())
+
+
+def test_they_are_set_by_who_edits_and_copied_by_who_may(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        credentials.put(work, "webshop_db", {"password": SECRET, "user": "reader"})
+    assert all(SECRET not in secret for secret in kept(corner))
+    with corner.write(by("tim")) as work:  # it is shared for maintenance
+        assert credentials.copy(work, "webshop_db") == {"password": SECRET, "user": "reader"}
+    (line,) = corner.log(Filter(action="copy_credentials"))
+    assert (line.entry.member, line.entry.resource) == ("tim", "webshop_db")
+    assert line.entry.after == {"credentials": ["password", "user"]}
+    with corner.read(by("olga")) as work:
+        assert SECRET not in "".join(work.audit.export(Filter()))
+
+
+def test_who_may_only_use_it_copies_nothing(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        credentials.put(work, "lake", {"password": SECRET})
+    with pytest.raises(DeniedError, match="copy credentials"), corner.write(by("tim")) as work:
+        credentials.copy(work, "lake")
+    with pytest.raises(DeniedError), corner.read(by("tim")) as work:
+        credentials.names(work, "lake")
+    with pytest.raises(HiddenError), corner.write(by("bella")) as work:
+        credentials.copy(work, "lake")
+    with pytest.raises(DeniedError), corner.write(by("tim")) as work:
+        credentials.put(work, "lake", {"password": "mine"})
+    assert [line.entry.outcome for line in corner.log(Filter(action="copy_credentials"))] == ["denied", "denied"]
+
+
+def test_one_is_replaced_or_taken_away(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        credentials.put(work, "lake", {"password": SECRET, "user": "reader"})
+        credentials.put(work, "lake", {"password": "another", "user": None})
+        assert credentials.names(work, "lake") == ["password"]
+        assert credentials.copy(work, "lake") == {"password": "another"}
+
+
+def test_kinds_whose_credentials_are_never_copied(corner: Corner) -> None:
+    with corner.write(by("dana")) as work:
+        credentials.put(work, "till_link", {"password": SECRET})
+        assert credentials.names(work, "till_link") == ["password"]
+        with pytest.raises(InvalidInputError, match="cannot be copied"):
+            credentials.copy(work, "till_link")
+
+
+def test_copying_needs_a_transaction_that_can_write_it_down(corner: Corner) -> None:
+    with pytest.raises(ForbiddenError), corner.read(by("tara")) as work:
+        credentials.copy(work, "lake")
+
+
+def test_a_rotated_key_reads_what_the_old_one_wrote_and_then_replaces_it(corner: Corner, tmp_path: Path) -> None:
+    with corner.write(by("tara")) as work:
+        for n in range(3):
+            credentials.put(work, "lake", {f"key {n}": f"{SECRET} {n}"})
+    old = kept(corner)
+    file = tmp_path / "data" / "key"
+    ring = keys.rotate(file)
+    with corner.database.write() as transaction:
+        assert credentials.reencrypt(transaction, ring) == 3
+    assert not set(old) & set(kept(corner))
+    alone = keys.Keys(file.read_text().split()[:1])  # the old key is thrown away
+    assert sorted(alone.decrypt(secret) for secret in kept(corner)) == [f"{SECRET} {n}" for n in range(3)]
+
+
+def test_more_than_fit_at_once_are_all_written_anew(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(credentials, "_AT_ONCE", 2)
+    with corner.write(by("olga")) as work:
+        for uid in ("lake", "webshop_db", "till_files"):
+            credentials.put(work, uid, {"a": "1", "b": "2"})
+    old = kept(corner)
+    with corner.database.write() as transaction:
+        assert credentials.reencrypt(transaction, corner.keys) == 6
+    assert not set(old) & set(kept(corner))
+
+
+@pytest.mark.parametrize(
+    "given", [{"": "x"}, {"a": ""}, {"a": 7}, {"a": "x" * 20_001}, {"a": "\ud800"}, ["a"], {"a\x00": "x"}]
+)
+def test_bad_input(corner: Corner, given: dict[str, str]) -> None:
+    with pytest.raises(InvalidInputError) as told, corner.write(by("tara")) as work:
+        credentials.put(work, "lake", given)
+    assert "x" * 20 not in str(told.value)
+    assert kept(corner) == []

@@ -1,0 +1,150 @@
+"""What its keepers have made discoverable can be found by name and asked for; nothing else of it shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Add, Attribute, Token
+from lakehold.catalog import answers, discovery, requests, resources
+from lakehold.catalog.editing import Edit, edit
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.errors import InvalidInputError
+from tests.corner import TENANT, Corner, by
+
+
+@pytest.fixture
+def found(corner: Corner) -> Corner:
+    """Salaries can be found."""
+    with corner.write(by("adam")) as work:
+        edit(work, "salaries", Edit(description="What everybody earns.", attributes={"discoverable": True}))
+    return corner
+
+
+def names(house: Corner, who: str, search: str = "", kind: str | None = None) -> list[str]:
+    with house.read(by(who)) as work:
+        return [item.uid for item in discovery.find(work, search, kind=kind).items]
+
+
+def test_nothing_is_found_unless_its_keepers_want_it(corner: Corner) -> None:
+    for who in ("bella", "nils", "tim"):
+        assert names(corner, who) == []
+
+
+def test_name_description_and_kind_are_found_and_nothing_more(found: Corner) -> None:
+    with found.read(by("bella")) as work:
+        (item,) = discovery.find(work, "SALAR").items
+    assert (item.uid, item.kind, item.name, item.description) == (
+        "salaries",
+        "lakehouse.table",
+        "salaries",
+        "What everybody earns.",
+    )
+    assert item.workspace is not None  # Bella is in the lakehouse
+    with found.read(by("nils")) as work:
+        assert discovery.find(work).items[0].workspace is None
+    with pytest.raises(HiddenError), found.read(by("bella")) as work:
+        resources.get(work, "salaries")
+    assert names(found, "bella", "orders") == []
+    assert names(found, "bella", kind="lakehouse.layer") == []
+    assert names(found, "bella", kind="lakehouse.table") == ["salaries"]
+
+
+def test_what_one_may_see_is_not_found_here(found: Corner) -> None:
+    for who in ("adam", "carla"):
+        assert names(found, who) == []
+
+
+def test_what_is_found_can_be_asked_for_by_name(found: Corner) -> None:
+    with found.write(by("nils")) as work:
+        told = requests.ask(work, "read", "salaries")
+        assert told.resource is not None
+        assert told.resource.name == "salaries"
+    with found.write(by("adam")) as work:
+        answers.approve(work, told.request.uid)
+    with found.read(by("nils")) as work:
+        assert resources.get(work, "salaries").name == "salaries"
+        assert discovery.find(work).items == []
+
+
+def test_who_may_make_it_discoverable(corner: Corner) -> None:
+    for who, uid in (
+        ("tara", "daily_sales"),
+        ("tara", "lake"),
+        ("boris", "chat"),
+        ("mona", "clean"),
+        ("mona", "orders"),
+        ("mona", "clean_files"),
+        ("petra", "landing"),
+        ("petra", "land_tills"),
+        ("bella", "sales_cockpit"),
+        ("adam", "masters"),
+        ("mona", "customer"),
+    ):
+        with corner.write(by(who)) as work:
+            edit(work, uid, Edit(attributes={"discoverable": True}))
+    assert len(names(corner, "nils")) == 11 - 1  # the app is his to see
+    for who, uid in (("tim", "store_targets"), ("erik", "items"), ("otto", "serving"), ("petra", "suppliers_360")):
+        with pytest.raises(DeniedError, match="discoverable"), corner.write(by(who)) as work:
+            edit(work, uid, Edit(attributes={"discoverable": True}))
+
+
+def test_a_personal_space_is_never_found(corner: Corner) -> None:
+    with pytest.raises(DeniedError), corner.write(by("olga")) as work:
+        edit(work, "olgas", Edit(attributes={"discoverable": True}))
+
+
+def test_what_is_deleted_is_not_found(corner: Corner) -> None:
+    with corner.write(by("boris")) as work:
+        edit(work, "chat", Edit(attributes={"discoverable": True}))
+    assert names(corner, "nils") == ["chat"]
+    with corner.write(by("boris")) as work:
+        resources.delete(work, "chat")
+    assert names(corner, "nils") == []
+
+
+def test_what_was_discoverable_for_a_time(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        work.make(Add(Attribute("salaries", "discoverable", "true")), until=work.at + 86_400_000_000)
+    assert names(corner, "nils") == ["salaries"]
+    corner.hand.pass_by(1)
+    assert names(corner, "nils") == []
+
+
+def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "_AT_ONCE", 2)
+    with corner.write(by("adam")) as work:
+        for n, name in enumerate(("Äpfel", "apples", "Birnen", "Zebras", "quinces", "Quitten")):
+            resources.create(
+                work,
+                "lakehouse.table",
+                name,
+                uid=f"fruit{n}",
+                edges={"layer": "private"},
+                attributes={"discoverable": True},
+            )
+    seen: list[str] = []
+    after = None
+    with corner.read(by("nils")) as work:
+        while True:
+            page = discovery.find(work, after=after, limit=2)
+            seen += [item.name for item in page.items]
+            after = page.after
+            if after is None:
+                break
+    assert seen == ["apples", "Birnen", "quinces", "Quitten", "Zebras", "Äpfel"]
+
+
+def test_a_narrowed_token_finds_in_its_own_resources_only(found: Corner) -> None:
+    for place, seen in (("clean", []), ("private", ["salaries"])):
+        narrowed = Caller(TENANT, "bella", narrowed=Token("bella", resources=frozenset({place})), token_id="t")
+        with found.read(narrowed) as work:
+            assert [item.uid for item in discovery.find(work).items] == seen
+
+
+@pytest.mark.parametrize("given", [{"limit": 0}, {"limit": 201}, {"after": "x"}, {"after": "WyJmb3VuZCIsIDEsIDJd"}])
+def test_bad_input(corner: Corner, given: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError), corner.read(by("nils")) as work:
+        discovery.find(work, **given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError), corner.read(by("nils")) as work:
+        discovery.find(work, kind="tenant.member")

@@ -1,0 +1,294 @@
+"""Resources of every kind: make, get, list, search, delete, restore."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Add, Adopt, Attribute, Grant, Token
+from lakehold.catalog import credentials, details, resources, workspaces
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from tests.corner import TENANT, Corner, by
+
+
+def test_a_resource_is_made_from_a_draft_and_read_back(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        made = resources.create(
+            work,
+            "marts.data_mart",
+            "Footfall",
+            edges={"project": "sales", "storage": "lake", "contexts": ["emea"]},
+            attributes={"shared_for_reporting": True},
+            description="How many people come in.",
+            settings={"refresh": {"hour": 6}},
+        )
+    with corner.read(by("tara")) as work:
+        mart = resources.get(work, made)
+    assert (mart.kind, mart.name, mart.description) == ("marts.data_mart", "Footfall", "How many people come in.")
+    assert mart.parent == mart.workspace
+    assert mart.parent is not None
+    assert (mart.parent.uid, mart.parent.name) == ("sales", "Sales marts")
+    assert mart.attributes == {
+        "shared_for_reporting": "true",
+        "shared_for_maintenance": "false",
+        "discoverable": "false",
+    }
+    assert {name: [end.uid for end in ends] for name, ends in mart.edges.items()} == {
+        "storage": ["lake"],
+        "contexts": ["emea"],
+        "joins": [],
+    }
+    assert {role: [who.name for who in held] for role, held in mart.owners.items()} == {
+        "technical_owner": ["Tara, Technical User"],
+        "business_owner": [],
+    }
+    assert "configure_sharing" in mart.actions
+    assert (mart.may_edit, mart.may_delete, mart.settings) == (True, True, {"refresh": {"hour": 6}})
+    assert (mart.version, mart.created_at, mart.updated_at) == (1, mart.updated_at, mart.created_at)
+    assert mart.created_by is not None
+    assert mart.created_by.uid == "tara"
+
+
+def test_whoever_may_not_edit_it_sees_no_settings(corner: Corner) -> None:
+    with corner.read(by("bella")) as work:
+        mart = resources.get(work, "daily_sales")
+    assert (mart.settings, mart.may_edit, mart.may_delete) == (None, False, False)
+    assert mart.actions == ["see", "use"]
+
+
+def test_what_was_made_by_other_means_has_a_version_too(corner: Corner) -> None:
+    with corner.read(by("tara")) as work:
+        mart = resources.get(work, "daily_sales")
+    assert (mart.version, mart.description, mart.created_at, mart.created_by) == (1, "", None, None)
+
+
+def test_ends_that_may_not_be_seen_are_left_out_and_not_counted(corner: Corner) -> None:
+    with corner.read(by("dana")) as work:
+        task = resources.get(work, "land_tills")
+        assert [end.uid for end in task.edges["sources"]] == ["till_link"]
+    with corner.read(by("ana")) as work:
+        task = resources.get(work, "land_tills")
+        assert task.edges["sources"] == []
+        assert [end.uid for end in task.edges["targets"]] == ["lake_link"]
+        assert "till_link" not in repr(task)
+
+
+def test_the_parent_is_named_only_to_those_who_may_see_it(corner: Corner) -> None:
+    with corner.read(by("nils")) as work:
+        app = resources.get(work, "sales_cockpit")
+    assert (app.parent, app.workspace, app.edges["uses"]) == (None, None, [])
+
+
+def test_what_may_not_be_seen_is_not_found(corner: Corner) -> None:
+    with pytest.raises(HiddenError) as hidden, corner.read(by("bella")) as work:
+        resources.get(work, "salaries")
+    with pytest.raises(NotFoundError) as missing, corner.read(by("bella")) as work:
+        resources.get(work, "nothing")
+    assert str(hidden.value).replace("salaries", "nothing") == str(missing.value)
+
+
+@pytest.mark.parametrize("uid", ["corner", "olga", "analysts", "corner/all"])
+def test_the_directory_is_not_the_catalog(corner: Corner, uid: str) -> None:
+    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as work:
+        resources.get(work, uid)
+    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as work:
+        resources.page(work, "tenant.member")
+
+
+def test_a_list_is_searched_sorted_and_paged(corner: Corner) -> None:
+    with corner.read(by("ana")) as work:
+        first = resources.page(work, "lakehouse.table", limit=3)
+        assert [item.name for item in first.items] == ["basket_pairs", "customer_value", "customers"]
+        following = resources.page(work, "lakehouse.table", limit=3, after=first.after)
+        assert [item.name for item in following.items] == ["employees", "invoices", "items"]
+        found = resources.page(work, "lakehouse.table", within="shaped", search="SALES", sort="-name")
+        assert [item.uid for item in found.items] == ["sales_by_store", "sales_by_day"]
+        assert [item.parent.uid for item in found.items if item.parent] == ["shaped", "shaped"]
+        assert found.items[0].actions == ["see", "read", "see_runs"]
+        writable = resources.page(work, "lakehouse.table", action="write")
+        assert [item.uid for item in writable.items] == ["customer_value"]
+
+
+def test_a_list_within_what_may_not_be_seen_is_not_found(corner: Corner) -> None:
+    with pytest.raises(HiddenError), corner.read(by("bella")) as work:
+        resources.page(work, "lakehouse.table", within="private")
+
+
+def test_all_kinds_are_searched_in_one_order(corner: Corner) -> None:
+    seen: list[str] = []
+    with corner.read(by("olga")) as work:
+        everything = resources.find(work, "sales", limit=200)
+        assert everything.after is None
+        after = None
+        while True:
+            page = resources.find(work, "sales", limit=2, after=after)
+            seen.extend(item.uid for item in page.items)
+            after = page.after
+            if after is None:
+                break
+        assert {item.kind for item in everything.items} >= {"marts.data_mart", "lakehouse.table", "spaces.task"}
+    assert seen == [item.uid for item in everything.items]
+    assert [item.name.casefold() for item in everything.items] == sorted(
+        item.name.casefold() for item in everything.items
+    )
+
+
+@pytest.mark.parametrize("sort", ["created", "-created", "-name"])
+def test_the_other_orders_hold_over_pages(corner: Corner, sort: str) -> None:
+    seen: list[tuple[str, int]] = []
+    with corner.read(by("olga")) as work:
+        after = None
+        while True:
+            page = resources.find(work, within="sales", sort=sort, limit=7, after=after)
+            seen.extend((item.name.casefold(), item.since) for item in page.items)
+            after = page.after
+            if after is None:
+                break
+    column = 0 if "name" in sort else 1
+    values = [item[column] for item in seen]
+    assert values == sorted(values, reverse=sort.startswith("-"))
+    assert len(seen) > 40
+
+
+def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        made = resources.create(
+            work, "marts.storage", "Old disk", edges={"project": "sales"}, description="Nobody knows."
+        )
+        credentials.put(work, made, {"password": "hush"})
+    with corner.write(by("tara")) as work:
+        assert resources.delete(work, made)
+    with pytest.raises(NotFoundError), corner.read(by("olga")) as work:
+        resources.get(work, made)
+    with corner.read(by("olga")) as work:
+        rows = [
+            work.session.transaction.connection.execute(table.select()).all()
+            for table in (details.detail_table, credentials.credential_table)
+        ]
+    assert rows == [[], []]
+    assert [line.entry.action for line in corner.log()] == ["delete", "set credentials", "create"]
+
+
+def test_what_still_holds_others_is_not_deleted(corner: Corner) -> None:
+    with pytest.raises(ConflictError, match="among them") as seen, corner.write(by("olga")) as work:
+        resources.delete(work, "lake_house")
+    assert "must be deleted or moved" in seen.value.hint
+    with corner.write(by("olga")) as work:
+        workspaces.create(work, "spaces", "Workshop", uid="workshop")
+        work.make(Add(Grant("bella", "can_consume_data", "serving")))
+        work.make(Add(Grant("mona", "can_manage", "workshop")))
+        work.make(Add(Grant("bella", "can_view", "workshop")))
+    with corner.write(by("bella")) as work:
+        resources.create(
+            work, "spaces.app", "Secret app", uid="app", edges={"space": "workshop", "uses": "serve_sales"}
+        )
+    with pytest.raises(ConflictError) as unseen, corner.write(by("mona")) as work:
+        resources.delete(work, "workshop")
+    assert "none that you may see" in unseen.value.message
+    assert "app" not in unseen.value.message
+
+
+def test_a_destination_in_use_is_deleted_softly_and_restored(corner: Corner) -> None:
+    with corner.write(by("boris")) as work:
+        assert not resources.delete(work, "chat")
+    with corner.read(by("boris")) as work:
+        chat = resources.get(work, "chat")
+        assert (chat.attributes["deleted"], chat.actions, chat.version) == ("true", ["see", "restore"], 2)
+        report = resources.get(work, "stock_alert")
+        assert (report.actions, report.may_edit, report.may_delete) == (["see"], False, False)
+        assert [end.uid for end in report.edges["destination"]] == ["chat"]
+    with pytest.raises(DeniedError), corner.write(by("boris")) as work:
+        resources.delete(work, "chat")
+    with corner.write(by("tim")) as work:  # a Technical User who sees a report that uses it
+        assert resources.restore(work, "chat") == 3
+    with corner.read(by("boris")) as work:
+        assert resources.get(work, "stock_alert").may_edit
+        assert "use" in resources.get(work, "chat").actions
+
+
+def test_a_destination_that_nothing_uses_is_gone(corner: Corner) -> None:
+    with corner.write(by("boris")) as work:
+        made = resources.create(work, "marts.destination", "Pigeon", edges={"project": "sales"})
+        assert resources.delete(work, made)
+    with pytest.raises(NotFoundError), corner.write(by("boris")) as work:
+        resources.restore(work, made)
+
+
+def test_only_what_was_deleted_is_restored(corner: Corner) -> None:
+    for uid in ("chat", "stock_alert"):
+        with pytest.raises(ConflictError, match="is not deleted"), corner.write(by("boris")) as work:
+            resources.restore(work, uid)
+
+
+def test_kinds_that_nobody_edits_or_deletes(corner: Corner) -> None:
+    with corner.write(by("olga")) as work:
+        work.session.store.make(Adopt(NOTES))
+        work.session.store.create("notes.pad", "Pad", uid="pad", edges={"tenant": TENANT})
+    with pytest.raises(ForbiddenError, match="Nobody may delete a pad"), corner.write(by("olga")) as work:
+        resources.delete(work, "pad")
+    with corner.read(by("olga")) as work:
+        assert not resources.get(work, "pad").may_edit
+        assert "pad" in [item.uid for item in resources.find(work, "pad").items]
+
+
+NOTES = """
+model: notes
+extends: [tenant]
+kinds:
+  pad:
+    in: tenant
+    actions: [see]
+    allow:
+      - {who: everyone, may: see}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"kind": "marts.martian"}, "no kind"),
+        ({"kind": "tenant.member"}, "kept in the directory"),
+        ({"name": " "}, "must not be empty"),
+        ({"name": "a\x00b"}, "control character"),
+        ({"edges": {}}, "lies in a project"),
+        ({"edges": {"project": "sales", "moon": "lake"}}, "no edge 'moon'"),
+        ({"edges": {"project": "sales", "contexts": ["lake"]}}, "cannot point at"),
+        ({"attributes": {"shared": True}}, "no attribute 'shared'"),
+        ({"attributes": {"discoverable": "perhaps"}}, "no value of discoverable"),
+        ({"description": "x" * 10_001}, "10,001 characters"),
+        ({"description": "bell\x07"}, "control character"),
+        ({"description": 7}, "A description is a text"),
+        ({"settings": [1]}, "Settings are a mapping"),
+        ({"settings": {"a": {1, 2}}}, "cannot be written as JSON"),
+        ({"settings": {"a": "x" * 100_001}}, "characters as JSON"),
+    ],
+)
+def test_bad_input_makes_nothing(corner: Corner, given: dict[str, object], told: str) -> None:
+    good: dict[str, object] = {"kind": "marts.storage", "name": "Disk", "edges": {"project": "sales"}}
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as work:
+        resources.create(work, **{**good, **given})  # type: ignore[arg-type]
+    with corner.read(by("tara")) as work:
+        assert [item.uid for item in resources.page(work, "marts.storage").items] == ["lake", "webshop_db"]
+
+
+def test_a_resource_is_made_only_where_one_may(corner: Corner) -> None:
+    with pytest.raises(DeniedError, match="may not create a storage"), corner.write(by("bella")) as work:
+        resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+    with pytest.raises(HiddenError), corner.write(by("nils")) as work:
+        resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+
+
+def test_a_narrowed_token_sees_no_more_than_it_may(corner: Corner) -> None:
+    narrowed = Caller(TENANT, "mona", narrowed=Token("mona", resources=frozenset({"clean"})), token_id="t")
+    with corner.read(narrowed) as work:
+        assert {item.parent.uid for item in resources.page(work, "lakehouse.table").items if item.parent} == {"clean"}
+        assert resources.get(work, "orders").workspace is None
+    with pytest.raises(HiddenError), corner.read(narrowed) as work:
+        resources.get(work, "tills")
+
+
+def test_an_attribute_that_was_set_elsewhere_shows_at_once(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        work.make(Add(Attribute("daily_sales", "discoverable", "true")))
+        assert resources.get(work, "daily_sales").attributes["discoverable"] == "true"

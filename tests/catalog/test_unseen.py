@@ -1,0 +1,112 @@
+"""A law: whatever the catalog answers, it names nothing that the caller may not see, whoever was granted what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lakehold.access import Attribute, Grant, Session, Token
+from lakehold.catalog import answers, discovery, grants, requests, resources, usage, workspaces
+from lakehold.demo import company
+from lakehold.directory.caller import Caller
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
+from tests.corner import TENANT, Corner, by
+
+PEOPLE = sorted(company.PEOPLE)
+WORDS = {"actions", "action", "role"}
+SUBJECTS = [*PEOPLE, *company.GROUPS, f"{TENANT}/all"]
+
+
+def ids_in(answer: object) -> Iterator[str]:
+    """Every text in an answer; keys are words of a model."""
+    if isinstance(answer, str):
+        yield answer
+    elif is_dataclass(answer):
+        named = (field.name for field in fields(answer) if field.name not in WORDS)
+        yield from (text for name in named for text in ids_in(getattr(answer, name)))
+    elif isinstance(answer, dict):
+        yield from (text for part in answer.values() for text in ids_in(part))
+    elif isinstance(answer, list | tuple):
+        yield from (text for part in answer for text in ids_in(part))
+
+
+def grantable(session: Session) -> list[tuple[str, str]]:
+    """Every role on every resource of the catalog."""
+    view = session.seen()
+    return sorted(
+        (view.uid(number), role)
+        for kind, policy in view.policy.kinds.items()
+        if not kind.startswith("tenant.")
+        for number in view.of_kind.get(kind) or ()
+        for role in policy.schema.roles
+    )
+
+
+def everything(work: Work, uids: list[str]) -> Iterator[object]:
+    """All that the catalog tells a caller, of everything that there is."""
+    yield workspaces.page(work, limit=200)
+    yield resources.find(work, limit=200)
+    yield requests.mine(work)
+    yield answers.waiting_for(work)
+    yield usage.of_member(work, work.caller.member)
+    yield grants.held_by(work, work.caller.member)
+    for uid in uids:
+        for ask in (resources.get, grants.direct, usage.of_resource, workspaces.members):
+            try:
+                yield ask(work, uid)
+            except LakeholdError as error:
+                # Who asks by id knows the id; no other may be quoted in the words.
+                yield re.findall(r"'([^']*)'", str(error).replace(repr(uid), ""))
+
+
+@pytest.fixture
+def world(corner: Corner) -> Corner:
+    """With some requests and some use in it."""
+    notes = usage.Usage()
+    for who, action, uid in (("ana", "edit", "orders"), ("bella", "read", "salaries"), ("otto", "run", "copy_erp")):
+        with corner.write(by(who)) as work:
+            requests.ask(work, action, uid, reason="Please.")
+            notes.note(work, action, uid)
+    notes.write(corner.database)
+    return corner
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObject) -> None:
+    with world.access.write(TENANT) as session:
+        roles = grantable(session)
+        for _ in range(data.draw(st.integers(0, 6))):
+            uid, role = data.draw(st.sampled_from(roles))
+            try:
+                session.store.add(Grant(data.draw(st.sampled_from(SUBJECTS)), role, uid))
+            except LakeholdError:
+                continue  # a role of a person, for a group
+        hidden = data.draw(st.sampled_from(["salaries", "lake", "customer", "landing"]))
+        session.store.add(Attribute(hidden, "discoverable", data.draw(st.sampled_from(["true", "false"]))))
+    member = data.draw(st.sampled_from(PEOPLE))
+    place = data.draw(st.sampled_from([None, "clean", "sales", "landing"]))
+    narrowed = Token(member, resources=frozenset({place})) if place else None
+    caller = Caller(TENANT, member, narrowed=narrowed, token_id="t" if place else "")
+    with world.read(caller) as work:
+        view = work.view
+        uids = [view.uid(number) for kind in view.policy.kinds for number in view.of_kind.get(kind) or ()]
+        unseen = {uid for uid in uids if not work.session.sees(caller.asker, uid)}
+        unseen -= {item.uid for item in discovery.find(work, limit=200).items}
+        own = {told.request.resource for told in requests.mine(work)} | {member}
+        some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))
+        told = {text for answer in everything(work, some) for text in ids_in(answer)}
+        leaked = (unseen - own) & told
+        assert not leaked
+
+
+def test_the_law_would_notice(world: Corner) -> None:
+    with world.read(by("olga")) as work:
+        assert "salaries" in set(ids_in(resources.find(work, "salaries")))
+        assert {"ana", "orders"} <= set(ids_in(answers.waiting_for(work)))

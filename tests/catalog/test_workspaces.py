@@ -1,0 +1,212 @@
+"""Workspaces of all models side by side, with their members."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Adopt, Grant
+from lakehold.catalog import resources, workspaces
+from lakehold.catalog.editing import Edit, edit
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from tests.corner import Corner, by
+
+LABS = """
+model: labs
+extends: [tenant]
+kinds:
+  lab:
+    in: tenant
+    creator: head
+    roles:
+      head: {given_with: run}
+    create: tenant.create_workspace
+    edited_with: run
+    deleted_with: run
+    actions: [see, run]
+    allow:
+      - {who: head, may: all}
+"""
+
+
+def test_every_model_has_its_workspaces_and_their_makers_a_role(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        work.make(Adopt(LABS))
+        made = {
+            model: workspaces.create(work, model, f"A {model}") for model in ("marts", "products", "spaces", "labs")
+        }
+        made["lakehouse"] = workspaces.create(work, "lakehouse", "A lakehouse", description="For tests.")
+        held = {model: [grant.role for grant in work.grants(uid)] for model, uid in made.items()}
+        found = workspaces.page(work, search="a ", limit=200).items
+    assert held == {
+        "marts": ["admin"],
+        "products": ["admin"],
+        "spaces": ["owner"],
+        "labs": ["head"],
+        "lakehouse": [],
+    }
+    assert {item.uid for item in found} >= set(made.values())
+    assert {item.kind for item in found} >= {"labs.lab", "spaces.space"}
+
+
+@pytest.mark.parametrize(
+    ("who", "seen"),
+    [
+        ("bella", ["lake_house", "masters", "sales", "serving"]),
+        ("otto", ["lake_house", "landing", "masters", "serving"]),
+        ("nils", []),
+        ("tim", ["sales", "lake_house", "suppliers_360"]),
+    ],
+)
+def test_everybody_sees_their_own(corner: Corner, who: str, seen: list[str]) -> None:
+    with corner.read(by(who)) as work:
+        assert {item.uid for item in workspaces.page(work).items} == set(seen)
+
+
+def test_the_list_is_paged_over_all_models(corner: Corner) -> None:
+    seen: list[str] = []
+    after = None
+    with corner.read(by("olga")) as work:
+        while True:
+            page = workspaces.page(work, limit=2, after=after)
+            seen += [item.name for item in page.items]
+            after = page.after
+            if after is None:
+                break
+        only = [item.uid for item in workspaces.page(work, model="products").items]
+    assert seen == sorted(seen, key=str.casefold)
+    assert len(seen) == 8
+    assert only == ["masters", "suppliers_360"]
+
+
+def test_who_may_make_one(corner: Corner) -> None:
+    with corner.write(by("stella")) as work:
+        workspaces.create(work, "spaces", "Stella's")
+    for who, model in (("stella", "marts"), ("edith", "products"), ("mona", "lakehouse")):
+        with pytest.raises(DeniedError), corner.write(by(who)) as work:
+            workspaces.create(work, model, "No")
+
+
+def test_a_personal_space_is_made_as_one(corner: Corner) -> None:
+    with corner.write(by("stella")) as work:
+        made = workspaces.create(work, "spaces", "My own", attributes={"personal": True})
+        with pytest.raises(DeniedError):
+            workspaces.set_member(work, made, "ana", roles=["can_view"])
+
+
+def test_settings_are_attributes(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        edit(work, "sales", Edit(attributes={"technical_users_control_all_reports": True}))
+        assert resources.get(work, "sales").attributes == {"technical_users_control_all_reports": "true"}
+        assert work.session.check("tim", "edit", "morning_sales")
+
+
+def test_an_empty_workspace_can_be_deleted_by_who_could_have_made_it(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        made = workspaces.create(work, "marts", "Short-lived")
+        workspaces.set_member(work, made, "tara", roles=["admin"])
+    with pytest.raises(DeniedError), corner.write(by("tara")) as work:
+        resources.delete(work, made)
+    with corner.write(by("adam")) as work:
+        assert resources.delete(work, made)
+    with pytest.raises(ConflictError), corner.write(by("adam")) as work:
+        resources.delete(work, "sales")
+
+
+def test_members_with_their_roles_and_scope(corner: Corner) -> None:
+    with corner.read(by("adam")) as work:
+        found = {member.subject.uid: member for member in workspaces.members(work, "sales")}
+    assert {uid: [role.name for role in member.roles] for uid, member in found.items()} == {
+        "tara": ["technical_user"],
+        "tim": ["technical_user"],
+        "bella": ["business_user"],
+        "boris": ["business_user"],
+    }
+    assert found["tim"].attributes == {"scope": "selected_contexts"}
+    assert found["tara"].attributes == {"scope": "entire_project"}
+
+
+def test_groups_are_members_too_and_have_no_scope(corner: Corner) -> None:
+    with corner.read(by("adam")) as work:
+        found = {member.subject.uid: member for member in workspaces.members(work, "lake_house")}
+    assert {"engineers", "analysts", "stewards", "tim"} == set(found)
+    assert found["engineers"].attributes == {}
+
+
+def test_who_keeps_no_members_sees_themself(corner: Corner) -> None:
+    with corner.read(by("bella")) as work:
+        assert [member.subject.uid for member in workspaces.members(work, "sales")] == ["bella"]
+    with pytest.raises(HiddenError), corner.read(by("nils")) as work:
+        workspaces.members(work, "sales")
+
+
+def test_a_member_is_set_as_a_whole(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        workspaces.set_member(
+            work, "sales", "bella", roles=["technical_user"], attributes={"scope": "selected_contexts"}
+        )
+        (bella,) = [member for member in workspaces.members(work, "sales") if member.subject.uid == "bella"]
+    assert [role.name for role in bella.roles] == ["technical_user"]
+    assert bella.attributes == {"scope": "selected_contexts"}
+
+
+def test_a_member_for_a_time(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        workspaces.set_member(work, "sales", "nils", roles=["business_user"], until=work.at + 2 * DAY)
+    corner.hand.pass_by(1)
+    with corner.read(by("nils")) as work:
+        assert [item.uid for item in workspaces.page(work).items] == ["sales"]
+    corner.hand.pass_by(1)
+    with corner.read(by("nils")) as work:
+        assert workspaces.page(work).items == []
+
+
+def test_nothing_of_a_change_is_made_without_the_right_to_all_of_it(corner: Corner) -> None:
+    with pytest.raises(DeniedError), corner.write(by("tara")) as work:
+        workspaces.set_member(work, "sales", "nils", roles=["business_user"])
+    with corner.read(by("adam")) as work:
+        assert "nils" not in {member.subject.uid for member in workspaces.members(work, "sales")}
+
+
+def test_a_member_is_taken_out_and_keeps_what_they_own_for_later(corner: Corner) -> None:
+    with corner.write(by("adam")) as work:
+        workspaces.remove_member(work, "sales", "tim")
+        assert not work.session.check("tim", "see", "sales")
+        assert Grant("tim", "owner", "till_files") in work.grants("till_files")
+        workspaces.set_member(work, "sales", "tim", roles=["technical_user"])
+        assert work.session.check("tim", "edit", "till_files")
+        (tim,) = [member for member in workspaces.members(work, "sales") if member.subject.uid == "tim"]
+        assert tim.attributes == {"scope": "entire_project"}
+
+
+def test_who_is_not_in_it_cannot_be_taken_out(corner: Corner) -> None:
+    with pytest.raises(NotFoundError, match="no role"), corner.write(by("adam")) as work:
+        workspaces.remove_member(work, "sales", "nils")
+    with pytest.raises(DeniedError), corner.write(by("bella")) as work:
+        workspaces.remove_member(work, "sales", "nils")
+    with pytest.raises(DeniedError), corner.write(by("bella")) as work:
+        workspaces.remove_member(work, "sales", "tim")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"roles": ["emperor"]}, "no role 'emperor'"),
+        ({"attributes": {"scope": "moon"}}, "no value of scope"),
+        ({"attributes": {"height": "1"}}, "no membership attribute"),
+        ({"roles": ["business_user"], "until": 5}, "end after it begins"),
+    ],
+)
+def test_bad_input(corner: Corner, given: dict[str, object], told: str) -> None:
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("adam")) as work:
+        workspaces.set_member(work, "sales", "nils", **given)  # type: ignore[arg-type]
+
+
+def test_other_bad_input(corner: Corner) -> None:
+    with pytest.raises(InvalidInputError, match="no model 'mart'"), corner.write(by("adam")) as work:
+        workspaces.create(work, "mart", "A")
+    with pytest.raises(InvalidInputError, match="no model 'tenant'"), corner.write(by("adam")) as work:
+        workspaces.create(work, "tenant", "A")
+    with pytest.raises(InvalidInputError, match="no workspace"), corner.read(by("adam")) as work:
+        workspaces.members(work, "daily_sales")

@@ -1,0 +1,29 @@
+"""Every verb is tried on both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakehold.directory.installation import Installation
+from tests.cli.ways import Way, served
+
+
+@pytest.fixture(autouse=True)
+def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of whoever runs the tests is read or written."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("LAKEHOLD_URL", "LAKEHOLD_TOKEN", "LAKEHOLD_DATA", "LAKEHOLD_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(params=["remote", "local"])
+def way(request: pytest.FixtureRequest, house: Installation) -> Iterator[Way]:
+    """Acme with Ada, Ann and Bob: over HTTP, and by its database. On SQLite and on PostgreSQL."""
+    if request.param == "local":
+        yield Way(house, "")
+        return
+    with served(house) as address:
+        yield Way(house, address)

@@ -1,0 +1,124 @@
+"""`lakehold up`: everything in one go, and nothing left of it afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from tests.processes import Process, children, gone, watched
+from tests.smtp import sink
+
+
+class Up:
+    """`lakehold up` that has said where it answers."""
+
+    def __init__(self, folder: Path, **more: str) -> None:
+        self.process = Process("up", {"LAKEHOLD_DATA": str(folder), "LAKEHOLD_PORT": "0", **more})
+        try:
+            told, _ = self.process.hear_each("answers at", "is ready")
+        except BaseException:
+            self.process.__exit__()
+            raise
+        self.address = told.split()[-1]
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(f"{self.address}{path}", timeout=60)
+
+    def children(self) -> dict[str, int]:
+        return children(self.process.process.pid)
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    begun = Up(tmp_path / "data")
+    with begun.process:
+        yield begun
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_answers_and_one_signal_stops_it_all(up: Up, number: signal.Signals) -> None:
+    assert up.get("/healthz").json() == {"status": "ok"}
+    assert up.get("/readyz").status_code == 200
+    found = up.children()
+    assert found.keys() == {"server", "worker"}
+    with watched(*found.values()) as handles:
+        assert up.process.end(number) == 0
+        assert gone(handles)
+    with pytest.raises(httpx.ConnectError):
+        up.get("/healthz")
+
+
+def test_the_key_is_for_its_owner_alone(up: Up, tmp_path: Path) -> None:
+    assert up.process.end() == 0
+    assert (tmp_path / "data" / "key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("verb", ["server", "worker"])
+def test_what_dies_is_started_again(up: Up, verb: str) -> None:
+    before = up.children()[verb]
+    os.kill(before, signal.SIGKILL)
+    up.process.hear(f"the {verb} ended (by SIGKILL)")
+    # Nobody is refused meanwhile: the port stays open, and who comes waits.
+    assert up.get("/healthz").status_code == 200
+    up.process.hear("Application startup complete" if verb == "server" else "is ready")
+    assert up.children()[verb] != before
+    assert up.process.end() == 0
+
+
+def test_children_do_not_outlive_whoever_started_them(up: Up) -> None:
+    with watched(*up.children().values()) as handles:
+        assert up.process.end(signal.SIGKILL) == -signal.SIGKILL
+        assert gone(handles)
+
+
+def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:
+    with sink() as post:
+        post.open.clear()
+        begun = Up(tmp_path / "data", LAKEHOLD_SMTP=post.url)
+        with begun.process as process:
+            house = Installation(Settings(data=tmp_path / "data"))
+            with house.database.write() as transaction:
+                outbox.put(transaction, 1, 0, receiver="a@x.test", subject="s", body=house.keys.encrypt("b"))
+            house.close()
+            assert post.come.get(timeout=60)
+            with watched(*begun.children().values()) as handles:
+                process.tell(signal.SIGINT)
+                process.hear('"stopping"')
+                process.tell(signal.SIGINT)
+                process.hear("stopping at once")
+                assert process.ended() == 0
+                assert gone(handles)
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        with Process("up", {"LAKEHOLD_DATA": str(tmp_path / "data"), "LAKEHOLD_PORT": port}) as process:
+            assert port in process.hear("cannot be had")
+            assert process.ended() == 5
+
+
+@pytest.mark.parametrize("verb", ["up", "server", "worker"])
+def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(verb: str, tmp_path: Path) -> None:
+    with Process(verb, {"LAKEHOLD_DATA": str(tmp_path), "LAKEHOLD_PORT": "many"}) as process:
+        process.hear("LAKEHOLD_PORT")
+        assert process.ended() == 2
+    assert not any("Traceback" in line for line in process.said)
+
+
+@pytest.mark.parametrize("verb", ["server", "worker"])
+def test_each_runs_alone(verb: str, tmp_path: Path) -> None:
+    with Process(verb, {"LAKEHOLD_DATA": str(tmp_path), "LAKEHOLD_PORT": "0"}) as process:
+        process.hear("running on" if verb == "server" else "is ready")
+        assert process.end(signal.SIGINT) == 0

@@ -1,0 +1,59 @@
+"""Hands that do as they are told: what a plan asks for, straight to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakehold.access.access import Access
+from lakehold.access.facts.records import Change
+from lakehold.access.session import Session
+from lakehold.code import Declared, Plan, Told, apply, export, loads, plan
+from lakehold.kit.clock import Moment
+
+
+class Hands:
+    """Asks nobody and writes nothing down. With a `creator`, that member gets the role that the model names."""
+
+    def __init__(self, session: Session, creator: str | None = None) -> None:
+        self.session = session
+        self._creator = creator
+
+    def create(
+        self,
+        kind: str,
+        name: str,
+        *,
+        uid: str | None = None,
+        edges: Mapping[str, str | Sequence[str]] | None = None,
+        attributes: Mapping[str, str | bool] | None = None,
+    ) -> str:
+        return self.session.store.create(kind, name, uid=uid, edges=edges, attributes=attributes, creator=self._creator)
+
+    def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
+        self.session.store.make(change, since=since, until=until)
+
+    def rename(self, uid: str, name: str) -> None:
+        self.session.store.rename(uid, name)
+
+    def delete(self, uid: str) -> None:
+        self.session.store.delete(uid)
+
+
+def exported(access: Access, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
+    with access.read(tenant) as session:
+        return export(session, told)
+
+
+def planned(access: Access, tenant: str, files: Mapping[str, str] | Declared) -> Plan:
+    declared = files if isinstance(files, Declared) else loads(files)
+    with access.read(tenant) as session:
+        return plan(session, declared)
+
+
+def brought(access: Access, tenant: str, files: Mapping[str, str]) -> Plan:
+    """Plan, and make it so."""
+    declared = loads(files)
+    made = planned(access, tenant, declared)
+    with access.write(tenant) as session:
+        apply(Hands(session), made, declared)
+    return made

@@ -1,0 +1,348 @@
+"""A plan: what it says, in which order, what it does to whom, and when it is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lakehold import workspaces
+from lakehold.access.access import Access
+from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant, Remove
+from lakehold.code import Plan, Told, apply, loads, plan, plans, showing, times
+from lakehold.code.steps import Create, Delete, Make, Rename
+from lakehold.demo import company
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from tests.clock import StoppedClock
+from tests.code.hands import Hands, brought, exported, planned
+
+CORNER = company.TENANT
+LAKE, PEOPLE, SALES = "workspaces/store-lake.yaml", "people.yaml", "workspaces/sales-marts.yaml"
+
+STUDIES = """\
+model: studies
+extends: [tenant]
+kinds:
+  lab:
+    in: tenant
+    creator: head
+    roles:
+      head: {given_with: manage}
+    membership:
+      clearance: {values: [basic, full]}
+    actions: [see, manage]
+    allow:
+      - {who: head, may: all}
+  study:
+    in: lab
+    roles:
+      members: {given_with: share}
+    attributes:
+      kind: {values: [field, desk]}
+    actions: [see, share]
+    allow:
+      - {who: members, when: kind = field, may: see}
+      - {who: lab.head, may: all}
+"""
+LAB = """\
+workspaces:
+  lab:
+    kind: studies.lab
+    head: carla
+    membership:
+      bella: {clearance: full}
+    holds:
+      study:
+        habits: {.members: bella, .kind: desk}
+"""
+
+
+def edit(files: dict[str, str], name: str, old: str, new: str) -> None:
+    assert files[name].count(old) == 1, old
+    files[name] = files[name].replace(old, new)
+
+
+def test_nothing_to_do(access: Access, files: dict[str, str]) -> None:
+    found = planned(access, CORNER, files)
+    assert found.is_empty
+    assert showing.text(found) == "Nothing to do: the tenant is what the files say.\n"
+
+
+def test_what_a_plan_says(access: Access, files: dict[str, str]) -> None:
+    edit(files, LAKE, "          viewer: ana\n", "          viewer: [ana, {who: nils, until: 2030-01-01}]\n")
+    edit(files, LAKE, "              stock: {}\n", "              returns_table: {name: Returns, editor: erik}\n")
+    edit(files, LAKE, "name: Clean", "name: Cleaned")
+    edit(files, PEOPLE, "members: [ana, bella, boris]", "members: [ana, boris, victor]")
+    edit(files, PEOPLE, 'nils: {name: "Nils, New here"}', 'nils: {name: "Nils, New here", email: nils@corner.example}')
+    edit(
+        files, SALES, "        daily_sales:\n          name: Daily sales", "        daily_sales:\n          name: Sales"
+    )
+    found = planned(access, CORNER, files)
+    wanted = [
+        Create("lakehouse.table", "returns_table", "Returns", {"layer": ("clean",)}),
+        Make(Add(Grant("erik", "editor", "returns_table"))),
+        Make(Add(Grant("nils", "viewer", "clean")), until=times.read("2030-01-01")),
+        Make(Add(Edge("member_of", "victor", "analysts"))),
+        Make(Remove(Edge("member_of", "bella", "analysts"))),
+        Rename("clean", "Cleaned", "Clean"),
+        Rename("daily_sales", "Sales", "Daily sales"),
+        Delete("lakehouse.table", "stock", "stock"),
+    ]
+    assert sorted(map(repr, found.steps)) == sorted(map(repr, wanted))
+    assert found.told == {"nils": Told(email="nils@corner.example")}
+    assert found.effects is not None
+    told = {(g.gained, g.kind, g.action): (g.members, g.resources) for g in found.effects.groups}
+    assert told[True, "lakehouse.table", "see"] == (9, 16)  # the new one, Victor's and Nils's
+    assert ("bella", "read", "sales_by_day", False) in set(found.effects.rows())
+    assert ("erik", "edit", "returns_table", True) in set(found.effects.rows())
+    assert ("erik", "edit", "stock", False) in set(found.effects.rows())
+    shown = showing.text(found, rows=True)
+    assert '~ lakehouse.layer clean "Cleaned"\n' in shown
+    assert "    + viewer nils, until 2030-01-01\n" in shown
+    assert '    ~ name "Clean" → "Cleaned"\n' in shown
+    assert "- lakehouse.table stock\n" in shown
+    assert (
+        "1 thing to create, 2 names to change, 1 thing to delete, 3 facts to add, 1 fact to take away, 1 text to set."
+        in shown
+    )
+    assert "gain  erik  edit  returns_table\n" in shown
+
+
+def test_effects_are_those_of_what_if(access: Access, files: dict[str, str]) -> None:
+    edit(files, PEOPLE, "members: [ana, bella, boris]", "members: [ana, boris, victor]")
+    found = planned(access, CORNER, files)
+    with access.read(CORNER) as session:
+        asked = session.what_if([step.change for step in found.steps if isinstance(step, Make)])
+        assert found.effects is not None
+        assert found.effects.groups == asked.groups
+        assert set(found.effects.rows()) == set(asked.rows())
+
+
+def test_applied(access: Access, files: dict[str, str]) -> None:
+    edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01}\n")
+    edit(files, SALES, "business_user: [bella, boris]", "business_user: [bella, boris, nils]")
+    brought(access, CORNER, files)
+    assert exported(access, CORNER) == files
+    with access.read(CORNER) as session:
+        assert not session.check("ana", "read", "orders")
+        assert session.as_of(times.read("2030-01-02")).check("ana", "read", "orders")
+
+
+def test_facts_that_have_begun_or_ended_since(access: Access, files: dict[str, str], clock: StoppedClock) -> None:
+    with access.write(CORNER) as session:
+        session.store.add(Grant("nils", "viewer", "raw"), until=session.at + DAY)
+        session.store.add(Grant("nils", "viewer", "clean"), since=session.at + DAY)
+        session.store.add(Grant("nils", "viewer", "shaped"), since=session.at + DAY, until=session.at + 3 * DAY)
+    kept = exported(access, CORNER)
+    made = planned(access, CORNER, files)
+    assert len(made.steps) == 3
+    clock.pass_by(2 * 86_400)
+    # The files are older than the world: what has begun holds, what is over is nothing.
+    assert planned(access, CORNER, kept).is_empty
+    # A plan that was made before a span began is made as if it had been made now.
+    with access.write(CORNER) as session:
+        apply(Hands(session), made)
+    later = planned(access, CORNER, kept)
+    clock.pass_by(2 * 86_400)
+    with access.write(CORNER) as session:
+        apply(Hands(session), plans.loads(plans.dumps(planned_at(later, session.seq))))
+    with access.read(CORNER) as session:
+        assert session.check("nils", "read", "orders")
+        assert not session.check("nils", "read", "sales_by_day")
+
+
+def planned_at(made: Plan, seq: int) -> Plan:
+    return Plan(made.tenant, seq, made.digest, made.steps)
+
+
+def test_refused_when_the_world_has_moved(access: Access, files: dict[str, str]) -> None:
+    edit(files, LAKE, "name: Clean", "name: Cleaned")
+    made = planned(access, CORNER, files)
+    with access.write(CORNER) as session:
+        session.store.add(Grant("nils", "viewer", "raw"))
+    with pytest.raises(ConflictError, match="has changed since the plan was made"), access.write(CORNER) as session:
+        apply(Hands(session), made)
+
+
+def test_refused_when_the_files_have_changed(access: Access, files: dict[str, str]) -> None:
+    edit(files, LAKE, "name: Clean", "name: Cleaned")
+    made = planned(access, CORNER, files)
+    edit(files, LAKE, "name: Cleaned", "name: Cleanest")
+    with pytest.raises(ConflictError, match="The files have changed"), access.write(CORNER) as session:
+        apply(Hands(session), made, loads(files))
+
+
+def test_refused_for_another_tenant(access: Access, files: dict[str, str]) -> None:
+    made = planned(access, CORNER, files)
+    access.found("other", "Other", workspaces.models())
+    with pytest.raises(ConflictError, match="for the tenant 'corner'"), access.write("other") as session:
+        apply(Hands(session), made)
+
+
+def test_roles_of_creators_are_not_left_behind(access: Access, files: dict[str, str]) -> None:
+    edit(files, SALES, "        till_files:", "        new_files: {name: New, owner: tim}\n        till_files:")
+    declared = loads(files)
+    made = planned(access, CORNER, declared)
+    with access.write(CORNER) as session:
+        apply(Hands(session, creator="adam"), made, declared)
+    assert exported(access, CORNER) == files
+
+
+def test_refused_when_it_did_not_become_so(access: Access, files: dict[str, str]) -> None:
+    class Idle(Hands):
+        def rename(self, uid: str, name: str) -> None:
+            """Do nothing."""
+
+    edit(files, LAKE, "name: Clean", "name: Cleaned")
+    declared = loads(files)
+    made = planned(access, CORNER, declared)
+    with pytest.raises(ConflictError, match="1 steps were made and are not so"), access.write(CORNER) as session:
+        apply(Idle(session), made, declared)
+
+
+def test_files_without_a_tenant_are_not_all_there_is(access: Access) -> None:
+    with pytest.raises(InvalidInputError, match="no section `tenant:`"):
+        planned(access, CORNER, {"tests.yaml": "tests: []"})
+
+
+def test_the_last_owner(access: Access, files: dict[str, str]) -> None:
+    edit(files, "tenant.yaml", "owner: olga", "owner: adam")
+    brought(access, CORNER, files)  # given to one before it is taken from the other
+    edit(files, "tenant.yaml", "  owner: adam\n", "")
+    with pytest.raises(ConflictError, match="is the last Owner"):
+        planned(access, CORNER, files)
+
+
+def test_ids_keep_their_kind_and_are_never_used_twice(access: Access, files: dict[str, str]) -> None:
+    other = dict(files)
+    edit(other, LAKE, "              stock: {}\n", "")
+    edit(
+        other,
+        LAKE,
+        "            volume:\n              clean_files",
+        "            volume:\n              stock: {}\n              clean_files",
+    )
+    with pytest.raises(InvalidInputError, match=r"store-lake.yaml:\d+: 'stock' is a lakehouse.table in the tenant"):
+        planned(access, CORNER, other)
+    with access.write(CORNER) as session:
+        session.store.delete("stock")
+    with pytest.raises(InvalidInputError, match="'stock' belonged to something that was deleted"):
+        planned(access, CORNER, files)
+
+
+def test_circles_are_turned(access: Access) -> None:
+    with access.write(CORNER) as session:
+        session.store.add(Edge("joins", "margins", "loyalty"))
+        session.store.add(Edge("joins", "loyalty", "returns"))
+    here = exported(access, CORNER)
+    edit(here, SALES, "          joins: loyalty\n", "")
+    edit(here, SALES, "          joins: returns\n", "          joins: margins\n")
+    edit(
+        here,
+        SALES,
+        "        returns:\n          name: Returns\n",
+        "        returns:\n          name: Returns\n          joins: loyalty\n",
+    )
+    brought(access, CORNER, here)
+    with access.read(CORNER) as session:
+        view = session.seen()
+        assert [view.uid(end) for end in view.out["joins"].get(view.resource("returns")) or ()] == ["loyalty"]
+
+
+def test_a_fifth_model(access: Access, files: dict[str, str]) -> None:
+    files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
+    made = brought(access, CORNER, files)
+    assert made.steps[0] == Make(Adopt(STUDIES))
+    assert "~ model studies\n" in showing.text(made)
+    there = exported(access, CORNER)
+    assert there["models/studies.yaml"] == STUDIES
+    assert there["workspaces/lab.yaml"].partition("\n")[2] == LAB
+    with access.read(CORNER) as session:
+        assert session.check("carla", "share", "habits")
+        assert not session.check("bella", "see", "habits")
+    changed = {**there, "models/studies.yaml": STUDIES.replace("kind = field", "kind = desk")}
+    effects = planned(access, CORNER, changed).effects
+    assert effects is not None
+    assert list(effects.rows()) == [("bella", "see", "habits", True)]
+
+
+def test_a_model_that_drops_a_kind(access: Access, files: dict[str, str]) -> None:
+    """What is of the kind goes first, the model then, and what only the new one knows last."""
+    files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
+    brought(access, CORNER, files)
+    here = exported(access, CORNER)
+    start = STUDIES.index("  study:")
+    here["models/studies.yaml"] = STUDIES[:start] + STUDIES[start:].replace("study:", "paper:")
+    edit(here, "workspaces/lab.yaml", "      study:\n        habits:", "      paper:\n        letters:")
+    brought(access, CORNER, here)
+    assert exported(access, CORNER)["workspaces/lab.yaml"] == here["workspaces/lab.yaml"]
+
+
+def test_a_model_stays(access: Access, files: dict[str, str]) -> None:
+    with access.write(CORNER) as session:
+        session.store.make(Adopt(STUDIES))
+    made = planned(access, CORNER, files)
+    assert made.steps == ()
+    assert made.notes == ("The model studies is not in the files and stays: models are replaced, never taken away.",)
+
+
+def test_plans_can_be_kept(access: Access, files: dict[str, str]) -> None:
+    edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01T12:30:00Z}\n")
+    files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
+    made = planned(access, CORNER, files)
+    kept = plans.loads(plans.dumps(made))
+    assert (kept.tenant, kept.seq, kept.digest, kept.steps) == (made.tenant, made.seq, made.digest, made.steps)
+    with access.write(CORNER) as session:
+        apply(Hands(session), kept, loads(files))
+    assert "1 of the facts begin later" in showing.text(made)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", '{"format": 2}', '{"format": 1, "tenant": "x", "seq": "y"}', "\ud800"]
+)
+def test_what_is_no_plan(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        plans.loads(text)
+
+
+@pytest.mark.parametrize("step", [{}, {"step": "fly"}, {"step": "add", "fact": "x"}, {"step": "create", "kind": 1}, 3])
+def test_what_is_no_step(step: object) -> None:
+    data = json.loads(plans.dumps(Plan("corner", 1, "", ())))
+    data["steps"] = [step]
+    with pytest.raises(InvalidInputError):
+        plans.loads(json.dumps(data))
+
+
+def test_attributes_go_back_to_their_default(access: Access, files: dict[str, str]) -> None:
+    edit(files, "workspaces/olga-s-own.yaml", ", personal: true", "")
+    made = planned(access, CORNER, files)
+    assert made.steps == (Make(Remove(Attribute("olgas", "personal", "true"))),)
+
+
+def test_what_is_told_beside_the_facts(access: Access, files: dict[str, str]) -> None:
+    edit(files, PEOPLE, 'olga: {name: "Olga, Owner"}', 'olga: {name: "Olga, Owner", email: o@corner.example}')
+    edit(files, PEOPLE, 'otto: {name: "Otto, Operator"}', 'otto: {name: "Otto, Operator", service: true}')
+    edit(
+        files,
+        LAKE,
+        "              orders: {}\n",
+        "              orders: {description: All of them, settings: {keep: 3}}\n",
+    )
+    wanted = {
+        "olga": Told(email="o@corner.example"),
+        "otto": Told(service=True),
+        "orders": Told(description="All of them", settings={"keep": 3}),
+    }
+    with access.read(CORNER) as session:
+        declared = loads(files)
+        assert plan(session, declared).told == wanted
+        assert plan(session, declared, wanted).is_empty
+        # An address that files leave out stays; what else they leave out goes.
+        there = wanted | {"adam": Told(email="a@corner.example"), "stock": Told(description="old")}
+        assert plan(session, declared, there).told == {"stock": Told()}
+        made = plan(session, declared, {"orders": Told(settings={"keep": True})})
+        assert "    ~ settings {keep: 3}\n" in showing.text(made)
+        assert plans.loads(plans.dumps(made)).told == wanted
+        with pytest.raises(InvalidInputError, match="'otto' is a person in the tenant"):
+            plan(session, declared, {"otto": Told(email="otto@corner.example")})

@@ -1,0 +1,37 @@
+"""A town for each test, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakehold import workspaces
+from lakehold.directory import first_run
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.tenants import Founding
+from lakehold.kit.settings import Settings
+from tests.clock import StoppedClock
+from tests.directory.town import SECRET, Town
+
+
+@pytest.fixture
+def clock() -> StoppedClock:
+    return StoppedClock()
+
+
+@pytest.fixture
+def empty(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Installation]:
+    """An installation to which nobody has come yet."""
+    house = Installation(Settings(data=tmp_path / "data", database=database_url), clock)
+    yield house
+    house.close()
+
+
+@pytest.fixture
+def town(empty: Installation, clock: StoppedClock) -> Town:
+    founding = Founding("Acme", "Olga", "olga@example.org", SECRET)
+    founded = first_run.begin(empty, workspaces.models(), founding)
+    return Town(empty, clock, Caller(founded.tenant, founded.owner))

@@ -1,0 +1,210 @@
+"""Signing in with a password: who may, what others learn from it, and how often it can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from argon2 import PasswordHasher
+
+from lakehold.directory import accounts, passwords, service_accounts, sign_ins
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.sign_in import Password, Proof, SignInMethod, sign_in
+from lakehold.directory.visit import Visit
+from lakehold.ledger.audit import DENIED, Filter
+from tests.directory.town import ELSEWHERE, HOME, SECRET, Town
+
+WRONG = "not the password"
+
+
+class Counting(PasswordHasher):
+    """Counts what takes time: comparisons."""
+
+    comparisons = 0
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # type: ignore[override]  # noqa: A002
+        self.comparisons += 1
+        return super().verify(hash, password)
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    before, counting = passwords.hasher, Counting(time_cost=1, memory_cost=8, parallelism=1)
+    passwords.hasher = counting
+    yield counting
+    passwords.hasher = before
+
+
+def attempt(town: Town, email: str, password: str = WRONG, visit: Visit = HOME, tenant: str = "") -> str:
+    try:
+        sign_in(town.house, Password(email, password, tenant), visit)
+    except (UnauthorizedError, ThrottledError) as error:
+        return f"{error.status} {error}"
+    return "in"
+
+
+def test_a_member_signs_in_and_calls(town: Town) -> None:
+    bob = town.person("Bob")
+    signed_in = sign_in(town.house, Password("  Bob@Example.ORG ", SECRET), HOME)
+    caller = sign_ins.caller(town.house, signed_in.secret)
+    assert (caller.tenant, caller.member, caller.sign_in_id) == (bob.tenant, bob.member, signed_in.id)
+    assert town.deeds()[-1] == ("bob", "sign in", "bob", "done")
+    assert town.log()[-1].address == HOME.address
+
+
+def test_the_secret_is_in_no_table_and_in_no_repr(town: Town) -> None:
+    town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    assert signed_in.secret not in repr(signed_in)
+    assert SECRET not in repr(Password("bob@example.org", SECRET))
+    with town.house.database.read() as transaction:
+        for table in ("sign_in", "account", "audit", "attempt"):
+            rows = transaction.connection.exec_driver_sql(f"SELECT * FROM {table}").all()
+            assert rows
+            assert signed_in.secret not in str(rows)
+            assert SECRET not in str(rows)
+
+
+def test_whatever_is_wrong_gets_the_same_answer_after_the_same_work(town: Town, counting: Counting) -> None:
+    town.person("Bob")
+    with town.house.write(town.olga) as work:
+        service_accounts.create(work, "Nightly", uid="nightly")
+        work.session.store.create("tenant.member", "Nils", uid="nils", edges={"tenant": town.tenant})
+        accounts.add(work, "nils", email="nils@example.org")
+    answers = set()
+    for email, tenant in [
+        ("bob@example.org", ""),
+        ("nobody@example.org", ""),
+        ("nils@example.org", ""),
+        ("nightly", ""),
+        ("no address\0at all", ""),
+        ("\ud800@example.org", ""),
+        ("bob@example.org", "no such tenant"),
+        ("bob@example.org", "\0"),
+    ]:
+        before = counting.comparisons
+        answers.add(attempt(town, email, tenant=tenant))
+        assert counting.comparisons == before + 1, email
+    assert answers == {"401 The e-mail address or the password is wrong. Try again, or ask for a link."}
+
+
+def test_a_password_that_is_no_text_is_only_wrong(town: Town) -> None:
+    town.person("Bob")
+    assert attempt(town, "bob@example.org", "\ud800" * 20).startswith("401")
+    assert attempt(town, "bob@example.org", "x" * 5_000_000).startswith("401")
+
+
+def test_failed_ones_are_written_down(town: Town) -> None:
+    town.person("Bob")
+    attempt(town, "bob@example.org")
+    attempt(town, "nobody@example.org")
+    assert town.deeds(Filter(outcome=DENIED)) == [
+        ("bob", "sign in", "bob", "denied"),
+        ("", "sign in", "", "denied"),
+    ]
+
+
+def test_after_some_attempts_an_account_has_to_wait_longer_and_longer(town: Town) -> None:
+    town.person("Bob")
+    for _ in range(5):
+        assert attempt(town, "bob@example.org").startswith("401")
+    waits = []
+    for _ in range(12):
+        with pytest.raises(ThrottledError) as throttled:
+            sign_in(town.house, Password("bob@example.org", SECRET), ELSEWHERE)
+        waits.append(throttled.value.wait)
+        town.clock.pass_by(throttled.value.wait)
+        assert attempt(town, "bob@example.org").startswith("401")
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
+
+
+def test_the_right_password_makes_an_account_free_again(town: Town) -> None:
+    town.person("Bob")
+    for _ in range(5):
+        attempt(town, "bob@example.org")
+    town.clock.pass_by(1)
+    assert attempt(town, "bob@example.org", SECRET) == "in"
+    for _ in range(5):
+        assert attempt(town, "bob@example.org").startswith("401")
+
+
+def test_an_hour_of_quiet_makes_it_free_again_too(town: Town) -> None:
+    town.person("Bob")
+    for _ in range(5):
+        attempt(town, "bob@example.org")
+    town.clock.pass_by(3_600)
+    for _ in range(5):
+        assert attempt(town, "bob@example.org").startswith("401")
+
+
+def test_unknown_accounts_wait_like_known_ones(town: Town) -> None:
+    town.person("Bob")
+    known = [attempt(town, "bob@example.org", visit=Visit()) for _ in range(8)]
+    unknown = [attempt(town, "nobody@example.org", visit=Visit()) for _ in range(8)]
+    assert known == unknown
+    assert known[-1].startswith("429")
+
+
+def test_an_address_has_to_wait_whichever_accounts_it_tries(town: Town) -> None:
+    town.person("Bob")
+    for n in range(30):
+        assert attempt(town, f"somebody{n}@example.org").startswith("401")
+    assert attempt(town, "bob@example.org", SECRET).startswith("429")
+    assert attempt(town, "bob@example.org", SECRET, ELSEWHERE) == "in"
+
+
+def test_signing_in_to_an_own_account_does_not_free_an_address(town: Town) -> None:
+    town.person("Eve")
+    for n in range(30):
+        attempt(town, f"somebody{n}@example.org")
+    town.clock.pass_by(1)
+    assert attempt(town, "eve@example.org", SECRET) == "in"
+    assert attempt(town, "somebody31@example.org").startswith("401")
+    assert attempt(town, "somebody32@example.org").startswith("429")
+
+
+def test_addresses_of_one_network_are_one(town: Town) -> None:
+    for n in range(30):
+        attempt(town, f"somebody{n}@example.org", visit=Visit(f"2001:db8:1:2::{n:x}"))
+    assert attempt(town, "other@example.org", visit=Visit("2001:db8:1:2:ffff::1")).startswith("429")
+    assert attempt(town, "other@example.org", visit=Visit("2001:db8:1:3::1")).startswith("401")
+
+
+def test_a_password_is_hashed_anew_when_the_parameters_change(town: Town) -> None:
+    bob = town.person("Bob")
+    before, passwords.hasher = passwords.hasher, PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
+    try:
+        assert attempt(town, "bob@example.org", SECRET) == "in"
+        with town.house.read(bob) as work:
+            account = accounts.of(work, "bob")
+        assert account is not None
+        assert "m=16,t=2" in account.password
+        assert attempt(town, "bob@example.org", SECRET) == "in"
+    finally:
+        passwords.hasher = before
+
+
+def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(town: Town) -> None:
+    bob = town.person("Bob")
+
+    class Slow(Password):
+        """Somebody else is faster between the comparison and the sign-in."""
+
+        def prove(self, house: Installation, tenant: str) -> Proof:
+            proof = Password.prove(self, house, tenant)
+            with town.house.write(bob) as work:
+                accounts.set_password(work, "bob", passwords.hashed("another password"))
+            return proof
+
+    slow: SignInMethod = Slow("bob@example.org", SECRET)
+    with pytest.raises(UnauthorizedError):
+        sign_in(town.house, slow, HOME)
+
+
+def test_the_tenant_must_be_named_where_there_are_two(town: Town) -> None:
+    town.person("Bob")
+    town.second_tenant()
+    assert attempt(town, "bob@example.org", SECRET).startswith("401")
+    assert attempt(town, "bob@example.org", SECRET, tenant=town.tenant) == "in"
+    assert attempt(town, "bob@example.org", SECRET, tenant="bolt").startswith("401")

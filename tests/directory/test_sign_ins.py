@@ -1,0 +1,127 @@
+"""Sign-ins are listed, end by themselves, and can be ended by their member or an admin at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lakehold.access import Token
+from lakehold.directory import credentials, sign_ins
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, UnauthorizedError
+from lakehold.directory.sign_ins import SignedIn
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import ForbiddenError, NotFoundError
+from tests.directory.town import ELSEWHERE, HOME, Town
+
+
+def is_in(town: Town, signed_in: SignedIn) -> bool:
+    try:
+        return sign_ins.caller(town.house, signed_in.secret).member == signed_in.member
+    except UnauthorizedError:
+        return False
+
+
+def test_they_are_listed_with_where_and_when(town: Town) -> None:
+    town.person("Bob")
+    first = town.signed_in("Bob")
+    town.clock.pass_by(60)
+    second = town.signed_in("Bob", ELSEWHERE)
+    with town.house.read(sign_ins.caller(town.house, second.secret)) as work:
+        listed = sign_ins.of(work, "bob")
+    assert [(one.id, one.address, one.agent, one.method, one.current) for one in listed] == [
+        (second.id, ELSEWHERE.address, "curl", "password", True),
+        (first.id, HOME.address, "Firefox", "password", False),
+    ]
+    assert listed[0].until - listed[0].made_at == 14 * DAY
+
+
+def test_they_end_by_themselves(town: Town) -> None:
+    bob = town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    town.clock.pass_by(14 * 86_400 - 1)
+    assert is_in(town, signed_in)
+    town.clock.pass_by(1)
+    assert not is_in(town, signed_in)
+    with town.house.read(bob) as work:
+        assert sign_ins.of(work, "bob") == []
+
+
+def test_one_or_all_others_are_ended(town: Town) -> None:
+    bob = town.person("Bob")
+    one, two, three = (town.signed_in("Bob") for _ in range(3))
+    with town.house.write(bob) as work:
+        sign_ins.end(work, "bob", one.id)
+    assert [is_in(town, each) for each in (one, two, three)] == [False, True, True]
+    with town.house.write(sign_ins.caller(town.house, two.secret)) as work:
+        assert sign_ins.end_all(work, "bob", but=two.id) == 1
+    assert [is_in(town, each) for each in (one, two, three)] == [False, True, False]
+    assert [deed[1] for deed in town.deeds()[-2:]] == ["sign out", "sign out"]
+
+
+def test_an_admin_ends_those_of_others_and_nobody_else_does(town: Town) -> None:
+    adam, eve = town.admin(), town.person("Eve")
+    town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    town.refuses(
+        eve,
+        DeniedError,
+        lambda work: sign_ins.of(work, "bob"),
+        lambda work: sign_ins.end(work, "bob", signed_in.id),
+        lambda work: sign_ins.end_all(work, "bob"),
+    )
+    with pytest.raises(NotFoundError), town.house.write(eve) as work:
+        sign_ins.end(work, "eve", signed_in.id)
+    assert is_in(town, signed_in)
+    with town.house.write(adam) as work:
+        assert sign_ins.end_all(work, "bob") == 1
+    assert not is_in(town, signed_in)
+
+
+def test_an_unknown_one_is_not_found(town: Town) -> None:
+    bob = town.person("Bob")
+    for wrong in ("nothing", "", "x" * 500):
+        with pytest.raises(NotFoundError, match="There is no sign-in"), town.house.write(bob) as work:
+            sign_ins.end(work, "bob", wrong)
+
+
+def test_neither_a_narrowed_token_nor_who_views_as_another_touches_them(town: Town) -> None:
+    bob = town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    narrowed = replace(bob, narrowed=Token("bob", actions=frozenset({"see"})), token_id="t")
+    with pytest.raises(DeniedError), town.house.read(narrowed) as work:
+        sign_ins.of(work, "bob")
+    with pytest.raises(ForbiddenError), town.house.write(Caller(town.tenant, "bob", behind=town.olga.member)) as work:
+        sign_ins.end(work, "bob", signed_in.id)
+    assert is_in(town, signed_in)
+
+
+def test_what_was_never_one_is_refused_in_the_same_words(town: Town) -> None:
+    town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    forged = credentials.new(credentials.SIGN_IN, signed_in.id).text
+    answers = set()
+    for wrong in ("", "x", "lhs_", "\0", "\ud800", forged, credentials.new(credentials.SIGN_IN).text):
+        with pytest.raises(UnauthorizedError) as refused:
+            sign_ins.caller(town.house, wrong)
+        answers.add(str(refused.value))
+    assert len(answers) == 1
+
+
+def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
+    bob = town.person("Bob")
+    signed_in = town.signed_in("Bob")
+    began = town.clock()
+
+    def used_at() -> int:
+        with town.house.read(bob) as work:
+            return sign_ins.of(work, "bob")[0].used_at
+
+    town.clock.pass_by(59)
+    sign_ins.caller(town.house, signed_in.secret)
+    assert used_at() == began
+    used = town.clock.pass_by(1)
+    sign_ins.caller(town.house, signed_in.secret)
+    assert used_at() == used
+    assert town.house.uses.write(town.house.database) == 0

@@ -1,0 +1,121 @@
+"""An installation with people who can sign in, a clock that stands still, and one workspace of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+from pydantic import SecretStr
+
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.directory import accounts, passwords, tenants
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.sign_in import Password, sign_in
+from lakehold.directory.sign_ins import SignedIn
+from lakehold.directory.tenants import Founding
+from lakehold.directory.visit import Visit
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
+from lakehold.kit.keys import Keys
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from lakehold.ledger.audit import Entry, Filter
+from tests.clock import StoppedClock
+
+SECRET = "correct horse battery"
+HOME = Visit("192.0.2.7", "Firefox", "r1")
+ELSEWHERE = Visit("198.51.100.9", "curl", "r2")
+
+
+@dataclass(slots=True)
+class Town:
+    """A house whose first tenant is Acme, with Olga as its Owner."""
+
+    house: Installation
+    clock: StoppedClock
+    olga: Caller
+    tenant: str = "acme"
+
+    def person(self, name: str, *roles: tuple[str, str], tenant: str = "", password: str = SECRET) -> Caller:
+        """A member with an account, and these roles on these resources."""
+        tenant = tenant or self.tenant
+        uid = name.lower()
+        with self.house.write(Caller(tenant, "")) as work:
+            work.session.store.create("tenant.member", name, uid=uid, edges={"tenant": tenant})
+            accounts.add(work, uid, email=f"{uid}@example.org", password=passwords.hashed(password))
+            for role, resource in roles:
+                work.session.store.add(Grant(uid, role, resource))
+        return Caller(tenant, uid)
+
+    def admin(self, name: str = "Adam") -> Caller:
+        """A member who is Admin of the tenant."""
+        return self.person(name, ("admin", self.tenant))
+
+    def made(self, kind: str, uid: str, creator: str | None = None, **edges: str) -> str:
+        """A resource, without asking whether anybody may make it."""
+        with self.house.write(Caller(self.tenant, "")) as work:
+            return work.session.store.create(kind, uid.title(), uid=uid, edges=edges, creator=creator)
+
+    def project(self, uid: str = "sales") -> str:
+        """A project of marts."""
+        return self.made("marts.project", uid, tenant=self.tenant)
+
+    def signed_in(self, name: str, visit: Visit = HOME, password: str = SECRET) -> SignedIn:
+        """Sign in with the password."""
+        return sign_in(self.house, Password(f"{name.lower()}@example.org", password, self.tenant), visit)
+
+    def refuses(
+        self, caller: Caller, error: type[LakeholdError], *deeds: Callable[[Work], object], match: str | None = None
+    ) -> None:
+        """Each of these is refused to the caller."""
+        for deed in deeds:
+            with pytest.raises(error, match=match), self.house.write(caller) as work:
+                deed(work)
+
+    def log(self, tenant: str = "", wanted: Filter | None = None) -> list[Entry]:
+        """The audit log, the oldest entry first. It always verifies."""
+        with self.house.read(Caller(tenant or self.tenant, "")) as work:
+            assert not work.audit.verify().fault
+            return [line.entry for line in reversed(work.audit.page(wanted or Filter(), limit=1_000))]
+
+    def deeds(self, wanted: Filter | None = None) -> list[tuple[str, str, str, str]]:
+        """Who did what to whom, and whether it was done."""
+        return [(entry.member, entry.action, entry.resource, entry.outcome) for entry in self.log(wanted=wanted)]
+
+    def mails(self) -> list[tuple[str, str, str]]:
+        """Receiver, subject and body of all mails that wait."""
+        with self.house.database.read() as transaction:
+            waiting = outbox.due(transaction, self.clock())
+        return [(mail.receiver, mail.subject, self.keys.decrypt(mail.body)) for mail in waiting]
+
+    @property
+    def keys(self) -> Keys:
+        """The installation's keys."""
+        return self.house.keys
+
+    def with_mails(self) -> Settings:
+        """Let the installation send mails from now on."""
+        self.house.settings = self.house.settings.model_copy(update={"smtp": SecretStr("smtp://127.0.0.1:25")})
+        return self.house.settings
+
+    def second_tenant(self, owner: str = "Otto") -> Caller:
+        """Another tenant beside, with an Owner of its own."""
+        founded = tenants.found(
+            self.house,
+            workspaces.models(),
+            Founding("Bolt", owner, f"{owner.lower()}@example.org", SECRET, "bolt"),
+        )
+        return Caller(founded.tenant, founded.owner)
+
+
+def from_home(caller: Caller) -> Caller:
+    """The same caller, with an address."""
+    return replace(caller, address=HOME.address)
+
+
+def secret_of(link: str) -> str:
+    """What a link carries."""
+    return link.rpartition("/")[2]

@@ -1,0 +1,64 @@
+"""Which workers are alive, by a clock of the watcher's own."""
+
+from __future__ import annotations
+
+import signal
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.database import Database
+from lakehold.runs import beats
+from lakehold.runs.beats import Watch
+from lakehold.runs.ticks import Due, Tick
+from tests.runs.workers import worker
+
+
+class Clock:
+    at = 0.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def test_a_count_that_stands_still_for_too_long_is_that_of_the_dead() -> None:
+    clock = Clock()
+    watch = Watch(10, clock)
+    assert watch.dead({"a": 1, "b": 1}) == set()
+    clock.at = 9
+    assert watch.dead({"a": 2, "b": 1}) == set()
+    clock.at = 11
+    assert watch.dead({"a": 2, "b": 1}) == {"b"}
+    clock.at = 12
+    # Whoever is new is given as much time as everybody else.
+    assert watch.dead({"a": 2, "c": 1}) == set()
+
+
+def test_counting(database: Database) -> None:
+    with database.write() as transaction:
+        beats.begin(transaction, "a")
+        assert beats.beat(transaction, "a")
+        assert beats.beat(transaction, "a")
+        assert beats.counted(transaction) == {"a": 2}
+        beats.end(transaction, "a")
+        assert not beats.beat(transaction, "a")
+
+
+def test_a_tick_comes_once_in_each_span() -> None:
+    tick = Tick("t", 10, lambda _: None)
+    due = Due([tick])
+    assert [slot for at in (5, 9, 10, 19, 31) for _, slot in due.at(at * 1_000_000)] == [0, 1, 3]
+
+
+def test_a_worker_that_was_thought_dead_ends_at_once(house: Installation) -> None:
+    with worker(house) as process:
+        with house.database.write() as transaction:
+            for one in beats.counted(transaction):
+                beats.end(transaction, one)
+        process.hear("others have taken over")
+        assert process.ended() == 75
+
+
+def test_a_worker_that_stops_leaves_no_row(house: Installation) -> None:
+    with worker(house) as process:
+        assert process.end(signal.SIGINT) == 0
+    with house.database.read() as transaction:
+        assert beats.counted(transaction) == {}

@@ -1,0 +1,154 @@
+"""Mails leave the outbox through a real mail server, once each, also when a worker is killed half-way."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.errors import InvalidInputError
+from lakehold.ledger import outbox
+from lakehold.ledger.outbox import outbox_table
+from lakehold.runs import sending
+from lakehold.runs.mails import Post, message
+from tests.house import ADA
+from tests.processes import Process
+from tests.runs.workers import worker
+from tests.smtp import Sink, sink
+
+
+@pytest.fixture
+def post() -> Iterator[Sink]:
+    with sink() as made:
+        yield made
+
+
+def put(house: Installation, receiver: str, subject: str = "Hello", body: str = "A link.") -> None:
+    with house.write(ADA) as work:
+        outbox.put(
+            work.session.transaction,
+            work.session.tenant,
+            work.at,
+            receiver=receiver,
+            subject=subject,
+            body=house.keys.encrypt(body),
+        )
+
+
+def rows(house: Installation) -> list[sa.Row[tuple[object, ...]]]:
+    with house.database.read() as transaction:
+        return list(transaction.connection.execute(sa.select(outbox_table).order_by(outbox_table.c.id)))
+
+
+def mailer(house: Installation, post: Sink) -> Process:
+    return worker(house, LAKEHOLD_SMTP=post.url, LAKEHOLD_MAIL_FROM="Lakehold <hold@example.test>")
+
+
+def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(house: Installation, post: Sink) -> None:
+    with mailer(house, post) as process:
+        put(house, "zoë@example.test".replace("ë", "e"), "Grüße", "Click\n.here\nund weiter…")
+        mail = post.next()
+        assert process.end() == 0
+    assert (mail["To"], mail["Subject"], mail["From"]) == (
+        "zoe@example.test",
+        "Grüße",
+        "Lakehold <hold@example.test>",
+    )
+    assert mail.get_content().splitlines() == ["Click", ".here", "und weiter…"]
+    (row,) = rows(house)
+    assert row.sent_at is not None
+    assert row.body == ""
+
+
+def test_two_workers_send_each_mail_once(house: Installation, post: Sink) -> None:
+    for number in range(30):
+        put(house, f"m{number}@example.test")
+    with mailer(house, post) as one, mailer(house, post) as two:
+        sent = [str(post.next()["To"]) for _ in range(30)]
+        assert one.end() == two.end() == 0
+    assert sorted(sent) == sorted(f"m{number}@example.test" for number in range(30))
+    assert post.taken.empty()
+    assert all(row.sent_at and row.tries == 1 for row in rows(house))
+
+
+def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(house: Installation, post: Sink) -> None:
+    post.open.clear()
+    put(house, "ada@example.test")
+    with mailer(house, post) as first:
+        assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
+        assert first.end(signal.SIGKILL) == -signal.SIGKILL
+    with mailer(house, post) as second:
+        second.hear("goes on with what")
+        assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
+        post.open.set()
+        ids = {str(post.next()["Message-ID"])}
+        assert second.end() == 0
+    # What the first one had given, the server may have taken after all: by its id it is the same mail.
+    while not post.taken.empty():
+        ids.add(str(post.next()["Message-ID"]))
+    assert len(ids) == 1
+    assert rows(house)[0].tries == 1
+
+
+def test_a_worker_that_is_stopped_lets_a_mail_end(house: Installation, post: Sink) -> None:
+    post.open.clear()
+    put(house, "ada@example.test")
+    with mailer(house, post) as process:
+        post.come.get(timeout=60)
+        process.tell(signal.SIGTERM)
+        process.hear("stops")
+        post.open.set()
+        assert process.ended() == 0
+    assert rows(house)[0].sent_at is not None
+
+
+def test_what_was_refused_is_tried_again_later(house: Installation, post: Sink) -> None:
+    post.refusing = 1
+    put(house, "ada@example.test")
+    settings = house.settings.model_copy(update={"smtp": type(house.settings.smtp)(post.url)})
+    again = Installation(settings)
+    try:
+        problem = sending.send(again, 1, 0)
+        sending.write_down(again, 1, 0, problem)
+        (row,) = rows(house)
+        assert "451" in row.error
+        assert (row.tries, row.sent_at) == (1, None)
+        assert row.due_at > house.clock()
+        # The same step, begun once more after a crash, changes nothing.
+        sending.write_down(again, 1, 0, problem)
+        assert rows(house)[0].tries == 1
+        assert sending.send(again, 1, 1) == ""
+        sending.write_down(again, 1, 1, "")
+    finally:
+        again.close()
+    assert rows(house)[0].sent_at is not None
+    assert post.next()["To"] == "ada@example.test"
+
+
+def test_a_subject_cannot_bring_headers_of_its_own(house: Installation, post: Sink) -> None:
+    put(house, "ada@example.test", "Hello\r\nBcc: eve@example.test")
+    settings = house.settings.model_copy(update={"smtp": type(house.settings.smtp)(post.url)})
+    again = Installation(settings)
+    try:
+        assert sending.send(again, 1, 0)
+    finally:
+        again.close()
+    assert post.taken.empty()
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "smtp://", "smtp://x:99999", "mail.example.test", "smtp://[::1"])
+def test_an_address_that_is_none_is_refused_in_words(url: str) -> None:
+    with pytest.raises(InvalidInputError, match="mails go to"):
+        Post.at(url)
+
+
+def test_addresses_are_read_with_their_parts() -> None:
+    assert Post.at("smtps://ada%40x:p%3Aq@mail.example.test") == Post("smtps", "mail.example.test", 465, "ada@x", "p:q")
+    assert Post.at("smtp://mail.example.test:2525").port == 2525
+
+
+def test_the_same_mail_has_the_same_id() -> None:
+    assert message("a@x.test", "b@x.test", "s", "b", uid="u")["Message-ID"] == "<u@x.test>"

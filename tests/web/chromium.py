@@ -1,0 +1,30 @@
+"""The system's Chromium, installed where it is missing and that is possible."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import cache
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = "Chromium is needed for the tests in a browser: install it, for example with `apt-get install chromium`."
+
+
+@cache
+def executable() -> str:
+    """Where it is; empty if there is none and none can be installed."""
+    apt = shutil.which("apt-get")
+    if apt and not _found() and os.geteuid() == 0:
+        for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", "chromium"]):
+            subprocess.run([apt, *step], check=False, capture_output=True)  # noqa: S603 - the words are ours
+    return _found()
+
+
+def arguments() -> list[str]:
+    """Root has no sandbox."""
+    return ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
+def _found() -> str:
+    return next(filter(None, map(shutil.which, NAMES)), "")

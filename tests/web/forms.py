@@ -1,0 +1,17 @@
+"""Sending forms without a browser."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+
+FORM = "/ui/patterns/say"
+PAGE = "/ui/patterns/form"
+
+
+def token(client: httpx.Client, page: str = PAGE) -> str:
+    """The token of a page's forms."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', client.get(page).text)
+    assert found
+    return found[1]

@@ -1,0 +1,52 @@
+"""The web app on made-up data, as an application and as a running server."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request
+
+from lakehold.api.frame.app import create_app
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from lakehold.web import shell
+from lakehold.web.navigation import Around
+from lakehold.web.patterns import samples
+
+
+@contextmanager
+def application(
+    folder: Path,
+    routers: Sequence[APIRouter] = (),
+    around: Callable[[Request], Around] = lambda _request: samples.AROUND,
+    address: str = "",
+) -> Iterator[FastAPI]:
+    """The application, with the sample navigation around its pages."""
+    house = Installation(Settings(data=folder, address=address))
+    try:
+        app = create_app(house, routers)
+        shell.install(app, around=around)
+        yield app
+    finally:
+        house.close()
+
+
+@contextmanager
+def running(app: FastAPI) -> Iterator[str]:
+    """Its address while it runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(128)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
