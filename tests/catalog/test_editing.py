@@ -7,14 +7,15 @@ from threading import Barrier, Thread
 
 import pytest
 
-from lakehold.access import Add, Attribute, Edge, Grant
+from lakehold.access import Add, Attribute, Edge, Grant, Token
 from lakehold.catalog import resources
 from lakehold.catalog.editing import Edit, edit
 from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import Filter
-from tests.corner import Corner, by
+from tests.corner import TENANT, Corner, by
 
 ENDS = {"tills", "web_orders"}
 
@@ -184,6 +185,15 @@ def test_each_kind_is_edited_with_the_action_that_its_model_names(corner: Corner
             edit(work, uid, Edit(description="New."))
         with pytest.raises((DeniedError, HiddenError)), corner.write(by(may_not)) as work:
             edit(work, uid, Edit(description="Newer."))
+
+
+def test_a_narrowed_token_that_does_not_reach_the_right_is_denied(corner: Corner) -> None:
+    narrowed = Caller(TENANT, "adam", narrowed=Token("adam", resources=frozenset({"lake_house"})), token_id="t")
+    with corner.read(narrowed) as work:
+        assert not resources.get(work, "lake_house").may_edit
+        assert resources.get(work, "orders").may_edit
+    with pytest.raises(DeniedError, match="may not edit lakehouse Store lake"), corner.write(narrowed) as work:
+        edit(work, "lake_house", Edit(name="Mine"))
 
 
 def test_nobody_edits_a_run(corner: Corner) -> None:

@@ -55,7 +55,7 @@ def test_the_demo_company(database: Database) -> None:
 
 
 @BOTH
-@examples(25)
+@examples(12)
 @given(data=st.data())
 def test_export_apply_export(shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> None:
     case = data.draw(kind_of_case)
@@ -106,7 +106,7 @@ def _owned(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("kind_of_pair", [pairs(), random_pairs()], ids=["shipped", "random"])
-@examples(25)
+@examples(12)
 @given(data=st.data())
 def test_any_tenant_becomes_any_other(
     shared: Database, kind_of_pair: st.SearchStrategy[tuple[Case, Case]], data: st.DataObject

@@ -58,3 +58,7 @@ def test_logs_show_the_id_and_not_the_secret() -> None:
         assert one.text not in line
         assert one.text[-38:] not in line
         assert f"{one.id}_…?a=b" in line
+
+
+def test_nor_that_of_the_first_run() -> None:
+    assert credentials.hidden(f"GET /first-run/lhf_{'0a' * 32}") == "GET /first-run/lhf_…"

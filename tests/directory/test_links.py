@@ -294,3 +294,10 @@ def test_a_link_that_an_admin_lets_be_mailed_is_not_shown_to_them(town: Town) ->
         done = links.make(work, town.house.settings, "bob", SIGN_IN, mail=True)
     assert (done.mailed, done.link) == (True, "")
     assert len(town.mails()) == 1
+
+
+def test_what_cannot_be_a_link_keeps_nobody_waiting(town: Town) -> None:
+    town.person("Bob")
+    for _ in range(20):
+        assert use(town, "lhl_nonsense") == REFUSED
+    assert use(town, made(town, town.olga, "bob")) == "bob"

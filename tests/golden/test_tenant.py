@@ -22,6 +22,10 @@ set_security_role | ✓ | ✓ | - | - | - | - | -
 create_workspace | ✓ | ✓ | - | - | - | - | -
 see_settings | ✓ | ✓ | - | - | - | - | -
 see_audit | ✓ | ✓ | - | - | - | - | -
+view_as | ✓ | ✓ | - | - | - | - | -
+ask_about_others | ✓ | ✓ | - | - | - | - | -
+manage_models | ✓ | ✓ | - | - | - | - | -
+export | ✓ | - | - | - | - | - | -
 create_space | ✓ | ✓ | - | - | - | ✓ | ✓
 """
 

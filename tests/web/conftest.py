@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from lakehold.web.build import making
 from lakehold.web.build.places import AXE
@@ -15,6 +15,10 @@ from tests.web import chromium, site
 
 Open = Callable[..., Page]
 Violations = Callable[..., list[str]]
+
+PATIENCE = 30_000
+"""In milliseconds. Only a test that fails waits that long."""
+expect.set_options(timeout=PATIENCE)
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
@@ -79,7 +83,7 @@ def visit(browser: Browser, address: str) -> Iterator[Open]:
             reduced_motion="reduce",
         )
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: heard(message, refused))
         page.on("pageerror", lambda error: said.append(str(error)))

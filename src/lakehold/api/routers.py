@@ -8,6 +8,8 @@ from fastapi import APIRouter
 
 from lakehold.api.access import abilities, audits, checks, explains, members, models, reviews, what_ifs
 from lakehold.api.authzen import evaluations, metadata, searches
+from lakehold.api.catalog.routers import ROUTERS as CATALOG
+from lakehold.api.code import files
 from lakehold.api.directory.routers import ROUTERS as DIRECTORY
 
 ROUTERS: list[APIRouter] = [
@@ -23,4 +25,6 @@ ROUTERS: list[APIRouter] = [
     audits.routes,
     reviews.routes,
     *DIRECTORY,
+    *CATALOG,
+    files.routes,
 ]

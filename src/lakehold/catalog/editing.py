@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Edge, Remove
@@ -31,12 +32,36 @@ class Edit:
     """All ends of each edge that is named. Ends that the caller may not see stay."""
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An edit that the caller may make as a whole, and that has not been made."""
+
+    uid: str
+    wanted: Edit
+    before: details.Detail
+    told: AbstractSet[str]
+    changes: Sequence[Change]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all of it is so already."""
+        return not self.told and not self.changes
+
+
 def edit(work: Work, uid: str, wanted: Edit, *, expect_version: int | None = None) -> int:
     """Make the edit. Returns the version of the resource afterwards."""
+    plan = planned(work, uid, wanted)
+    details.expect(work, uid, expect_version)
+    return make(work, plan)
+
+
+def planned(work: Work, uid: str, wanted: Edit) -> Plan:
+    """The edit, refused unless the caller may make all of it. All is asked of the state before it: an edit gives
+    no right to its own other half.
+    """
     work.writing()
     work.see(uid, "edit")
     kinds.kept_here(work.view.policy, kinds.schema_of(work.view, uid).id)
-    details.expect(work, uid, expect_version)
     before = details.read(work, uid)
     told = _told(work, uid, wanted, before)
     switched = _attributes(work, uid, wanted.attributes)
@@ -46,20 +71,26 @@ def edit(work: Work, uid: str, wanted: Edit, *, expect_version: int | None = Non
     _need_edges(work, uid, pointed)
     if told:
         kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
-    if "name" in told:
-        work.renamed(uid, str(wanted.name))
-    for change in (*switched, *(change for changes in pointed.values() for change in changes)):
+    changes = (*switched, *(change for some in pointed.values() for change in some))
+    return Plan(uid, wanted, before, told, changes)
+
+
+def make(work: Work, plan: Plan) -> int:
+    """Make what was planned in the same transaction. Returns the version afterwards."""
+    if plan.is_empty:
+        return plan.before.version
+    if "name" in plan.told:
+        work.renamed(plan.uid, str(plan.wanted.name))
+    for change in plan.changes:
         work.made(change)
-    if "description" in told or "settings" in told:
-        _note(work, uid, wanted, before)
-    if not (told or switched or any(pointed.values())):
-        return before.version
-    return details.changed(work, uid, description=wanted.description, settings=wanted.settings)
+    if plan.told - {"name"}:
+        _note(work, plan)
+    return details.changed(work, plan.uid, description=plan.wanted.description, settings=plan.wanted.settings)
 
 
 def _told(work: Work, uid: str, wanted: Edit, before: details.Detail) -> set[str]:
     """Which of name, description and settings are to be others than now."""
-    found = set()
+    found: set[str] = set()
     if wanted.name is not None and valid_name(wanted.name) != shapes.ref(work.view, uid).name:
         found.add("name")
     if wanted.description is not None and details.valid_description(wanted.description) != before.description:
@@ -71,7 +102,8 @@ def _told(work: Work, uid: str, wanted: Edit, before: details.Detail) -> set[str
     return found
 
 
-def _note(work: Work, uid: str, wanted: Edit, before: details.Detail) -> None:
+def _note(work: Work, plan: Plan) -> None:
+    wanted, before = plan.wanted, plan.before
     was: dict[str, object] = {}
     will: dict[str, object] = {}
     if wanted.description is not None and wanted.description != before.description:
@@ -80,7 +112,7 @@ def _note(work: Work, uid: str, wanted: Edit, before: details.Detail) -> None:
         # Which of them, not what they say: a setting may be nobody else's business.
         names = sorted({*wanted.settings, *before.settings})
         will["settings"] = [name for name in names if wanted.settings.get(name) != before.settings.get(name)]
-    work.note("edit", uid, before=was, after=will)
+    work.note("edit", plan.uid, before=was, after=will)
 
 
 def _attributes(work: Work, uid: str, wanted: Mapping[str, str | bool] | None) -> list[Change]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from lakehold.access.decide.words import named
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import TENANT, Policy
 from lakehold.access.model.schema import Clause, Kind
 from lakehold.access.model.syntax import Path
+from lakehold.directory.errors import DeniedError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import shown
@@ -67,12 +69,18 @@ def need(work: Work, right: Right | None, uid: str, what: str) -> None:
     if right is None:
         title = schema_of(work.view, uid).title.lower()
         raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
+    if not work.session.sees(work.asker, right.resource):
+        # A narrowed token may see the resource, and not the place further up where the right is asked for.
+        message = f"You may not {what} {named(work.view, uid)}."
+        raise DeniedError(message, "This token is narrowed; its member may be able to.", action=what, resource=uid)
     work.need(right.action, right.resource)
 
 
 def has(work: Work, right: Right | None) -> bool:
     """Whether the caller has the right."""
-    return right is not None and work.session.check(work.asker, right.action, right.resource)
+    if right is None or not work.session.sees(work.asker, right.resource):
+        return False
+    return work.session.check(work.asker, right.action, right.resource)
 
 
 def parent_of(view: View, uid: str) -> str | None:

@@ -1,25 +1,47 @@
-"""Seeing with another member's eyes: what they may see and do, and nothing else. Nothing can be changed meanwhile."""
+"""Seeing with another member's eyes: what they may see and do, and nothing else. Nothing can be changed meanwhile.
+
+It is bound to the sign-in or token with which it was begun, lasts for an hour at the most, and is asked for anew with
+every request: who may no longer do it sees with their own eyes again.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import sqlalchemy as sa
+
+from lakehold.access import Session
 from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, ForbiddenError
+from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError
+
+viewing_table = sa.Table(
+    "viewing",
+    metadata,
+    # The id of a sign-in or a token: nobody has two of one id, in whatever tenant.
+    sa.Column("through", Exact, primary_key=True),
+    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("behind", Exact, nullable=False),
+    sa.Column("member", Exact, nullable=False),
+    sa.Column("until", Id, nullable=False),
+)
 
 VIEW_AS = "view_as"
+LASTS = 3_600 * SECOND
 _ABOVE = "manage_owners"
 
 
 def may_view_as(work: Work, member: str) -> Caller:
-    """The caller as they look with the member's eyes, refused unless they may. Asked anew for every request."""
+    """The caller as they look with the member's eyes, refused unless they may."""
     if work.caller.behind:
         raise ConflictError("You already view as somebody else.", "Stop that first.")
     if work.caller.narrowed is not None and work.caller.narrowed.is_narrowed:
         raise ForbiddenError("A narrowed token sees with nobody else's eyes.", "Use one that is not narrowed.")
-    work.view.member(member)
     work.need(VIEW_AS, work.caller.tenant)
+    work.view.member(member)
     if member == work.caller.member:
         raise ConflictError("You see with your own eyes already.", "Name somebody else.")
     # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
@@ -33,6 +55,19 @@ def begin(work: Work, member: str) -> Caller:
     seen = may_view_as(work, member)
     work.writing()
     work.note("view as", member)
+    through = _through(work.caller)
+    if through:
+        _forget(work.session.transaction, through)
+        _forget_ended(work)
+        work.session.transaction.connection.execute(
+            viewing_table.insert().values(
+                through=through,
+                tenant_id=work.session.tenant,
+                behind=work.caller.member,
+                member=member,
+                until=work.at + LASTS,
+            )
+        )
     return seen
 
 
@@ -42,4 +77,47 @@ def end(work: Work) -> None:
         raise ConflictError("You view as nobody else.", "There is nothing to stop.")
     if not work.session.transaction.writes:
         raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+    _forget(work.session.transaction, _through(work.caller))
     work.note("stop viewing as", work.caller.member)
+
+
+def applied(house: Installation, transaction: Transaction, caller: Caller) -> Caller:
+    """The caller as they look at this moment: with somebody else's eyes, if they have begun to and still may."""
+    through = _through(caller)
+    c = viewing_table.c
+    query = sa.select(c.tenant_id, c.behind, c.member, c.until).where(c.through == through)
+    found = transaction.connection.execute(query).first() if through else None
+    if found is None or found.behind != caller.member:
+        return caller
+    session = house.access.session(transaction, caller.tenant)
+    if session.tenant != found.tenant_id or session.at >= found.until:
+        return caller
+    return _still(session, caller, found.member, house)
+
+
+def until(work: Work) -> Moment | None:
+    """Until when the caller sees with somebody else's eyes."""
+    c = viewing_table.c
+    query = sa.select(c.until).where(c.tenant_id == work.session.tenant, c.through == _through(work.caller))
+    return work.session.transaction.connection.execute(query).scalar() if work.caller.behind else None
+
+
+def _still(session: Session, caller: Caller, member: str, house: Installation) -> Caller:
+    try:
+        return may_view_as(Work(session, caller, house.keys), member)
+    except LakeholdError:
+        return caller
+
+
+def _through(caller: Caller) -> str:
+    return caller.sign_in_id or caller.token_id
+
+
+def _forget_ended(work: Work) -> None:
+    c = viewing_table.c
+    ended = sa.and_(c.tenant_id == work.session.tenant, c.until <= work.at)
+    work.session.transaction.connection.execute(viewing_table.delete().where(ended))
+
+
+def _forget(transaction: Transaction, through: str) -> None:
+    transaction.connection.execute(viewing_table.delete().where(viewing_table.c.through == through))

@@ -2,4 +2,5 @@
 
 from lakehold.cli import app
 
-app(prog_name="lakehold")
+if __name__ == "__main__":
+    app(prog_name="lakehold")

@@ -7,7 +7,25 @@ from typing import Annotated
 import typer
 
 from lakehold.cli.everywhere import Everywhere, Hoisting
-from lakehold.cli.verbs import asking, audit, groups, invites, members, processes, reviewing, showing, signing, tokens
+from lakehold.cli.verbs import (
+    asking,
+    audit,
+    code,
+    founding,
+    grants,
+    groups,
+    invites,
+    keys,
+    members,
+    processes,
+    requests,
+    resources,
+    reviewing,
+    showing,
+    signing,
+    tokens,
+    workspaces,
+)
 
 app = typer.Typer(cls=Hoisting, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -29,5 +47,13 @@ def main(
     ctx.obj = Everywhere(url, local, tenant, member, json)
 
 
-for verbs in (asking, reviewing, audit, members, groups, invites, tokens, processes, signing, showing):
+_VERBS = (
+    *(asking, reviewing, audit),
+    *(workspaces, resources, grants, requests),
+    *(members, groups, invites, tokens),
+    code,
+    *(processes, founding, signing, keys),
+    showing,
+)
+for verbs in _VERBS:
     verbs.add(app)

@@ -23,7 +23,7 @@ class Talk:
     def show(self, told: Json, *, human: Callable[[], object]) -> None:
         """The answer itself for scripts, or in the form that people read."""
         if self.json:
-            typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+            echo_json(told)
         else:
             human()
 
@@ -56,6 +56,11 @@ class Talk:
     def done(self, told: Json, words: str) -> None:
         """Something was done."""
         self.show(told, human=lambda: typer.echo(words))
+
+
+def echo_json(told: Json) -> None:
+    """An answer for scripts."""
+    typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
 
 
 @contextmanager

@@ -20,6 +20,8 @@ TOKEN, SIGN_IN, LINK, INVITE = "lh_", "lhs_", "lhl_", "lhi_"
 _LETTERS = string.digits + string.ascii_letters
 _ID, _RANDOM, _CHECK = 10, 32, 6
 _SHAPE = re.compile(rf"(lh[sli]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII)
+# What the first run is opened with: no row of any table, only a seal.
+_SEALED = re.compile(r"(lhf_)[0-9a-f]{16,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def read(prefix: str, text: str) -> Shown | None:
 
 def hidden(text: str) -> str:
     """The text without the secrets in it, for logs: their ids stay."""
-    return _SHAPE.sub(r"\1\2_…", text)
+    return _SEALED.sub(r"\1…", _SHAPE.sub(r"\1\2_…", text))
 
 
 def _random(length: int) -> str:

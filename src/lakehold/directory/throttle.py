@@ -55,9 +55,9 @@ Keys = Mapping[str, Limit]
 
 
 def keys(what: str, account: str, address: str, *limits: Limit) -> Keys:
-    """What an attempt of this sort is counted by."""
+    """What an attempt of this sort is counted by. What names no account at all is counted by its address alone."""
     by_account, by_address = limits
-    counted = {_key(what, "account", account): by_account}
+    counted = {_key(what, "account", account): by_account} if account else {}
     return counted | {_key(what, "address", _network(address)): by_address} if address else counted
 
 

@@ -47,6 +47,8 @@ def _valid(text: object, what: str, longest: int) -> str:
         raise InvalidInputError(
             f"The {what} {shown(text)} has {len(text):,} characters.", f"Use {longest} at the most."
         )
+    if text.isascii() and text.isprintable():
+        return text
     if any(unicodedata.category(letter) in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} for letter in text):
         raise InvalidInputError(
             f"The {what} {shown(text)} has a control character or one that is no character at all.",

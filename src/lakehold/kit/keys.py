@@ -82,6 +82,11 @@ def rotate(file: Path) -> Keys:
     return ring("", file)
 
 
+def drop_older(file: Path) -> None:
+    """Keep the newest key of the file alone. Everything must have been written with it before."""
+    write(file.read_text().split()[:1], file)
+
+
 def write(keys: Sequence[str], file: Path) -> None:
     """Replace the file as a whole, so that no moment leaves half a key."""
     _beside(keys, file).replace(file)

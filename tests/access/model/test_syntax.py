@@ -12,6 +12,7 @@ from lakehold.access.model.errors import ModelError, Place
 from lakehold.access.model.syntax import (
     WORDS,
     AsHolder,
+    Asked,
     Both,
     Either,
     Item,
@@ -214,6 +215,8 @@ def written(tree: Tree) -> str:
     match tree:
         case Path(names, value):
             return ".".join(names) + (f" = {value}" if value else "")
+        case Asked():
+            return str(tree)
         case Both(trees):
             return " and ".join(f"({written(part)})" for part in trees)
         case Either(trees):

@@ -7,7 +7,7 @@ import binascii
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,7 +93,11 @@ class Crawl:
         self._compare(person, before, sent, told, answer)
 
     def _send(self, person: Person, sent: Sent) -> httpx.Response:
-        return self.api.call(sent.method, sent.path, params=sent.query, json=sent.body, token=person.token)
+        # Whatever state it has: what may be changed is looked at here, not whether somebody was faster.
+        any_state = {"If-Match": "*"}
+        return self.api.call(
+            sent.method, sent.path, params=sent.query, json=sent.body, token=person.token, headers=any_state
+        )
 
     def _words_in(self, answer: httpx.Response) -> set[str]:
         headers = " ".join(f"{name} {value}" for name, value in answer.headers.items())
@@ -155,6 +159,7 @@ class Crawl:
                 roles=sorted({role for schema in schemas for role in schema.roles}),
                 attributes=sorted({name for schema in schemas for name in schema.attributes}),
                 edges=sorted({edge for schema in schemas for edge in schema.edges}),
+                of_kind=_by_kind(session.seen(), seen.ids),
             )
 
     def sight(self, person: Person) -> Sight:
@@ -183,6 +188,15 @@ def _sight(session: Session, person: Person) -> Sight:
     names = {(view.names.get(view.ids.get(uid) or 0) or "").lower() for uid in ids}
     first = {person.tenant.names.get(uid, "") for uid in ids}
     return Sight(session.seq, frozenset(ids), frozenset(ids | names | first))
+
+
+def _by_kind(view: View, uids: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for uid in sorted(uids):
+        number = view.ids.get(uid)
+        if number is not None:
+            found.setdefault(view.kind(number).rpartition(".")[2], []).append(uid)
+    return found
 
 
 def _sees(session: Session, view: View, asker: Asker, uid: str) -> bool:

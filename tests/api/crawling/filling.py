@@ -27,6 +27,8 @@ class Pool:
     roles: Sequence[str]
     attributes: Sequence[str]
     edges: Sequence[str]
+    of_kind: Mapping[str, Sequence[str]]
+    """What the caller may see, by the name of its kind: a place called `member` is mostly filled with a member."""
 
 
 @dataclass(slots=True)
@@ -135,6 +137,8 @@ class Filling:
             return str(rng.choice(words[name]))
         if name == "name":
             return str(rng.choice([*pool.roles, *pool.attributes, *pool.edges, *pool.actions, *pool.visible]))
+        if pool.of_kind.get(name) and rng.random() < 0.6:
+            return str(rng.choice(pool.of_kind[name]))
         if schema.get("examples") and rng.random() < 0.05:
             return str(schema["examples"][0])
         return str(rng.choice(pool.hidden if pool.hidden and rng.random() < 0.6 else pool.visible))

@@ -80,10 +80,10 @@ class Resolver:
         for action in schema.actions:
             yield action, self._action(kind, action)
         yield from self._optional(kind, CREATE, schema.create)
-        for name, clause in ((EDIT, schema.edited_with), (DELETE, schema.deleted_with)):
-            if clause:
-                asked = self._clause(kind, clause)
-                soundness.refuse_what_is_no_action(clause, asked, self._kinds)
+        for name, handled in ((EDIT, schema.edited_with), (DELETE, schema.deleted_with)):
+            if handled is not None:
+                asked = self._clause(kind, handled)
+                soundness.refuse_what_is_no_action(handled, asked, self._kinds)
                 yield name, asked
         for attribute in (*schema.attributes.values(), *schema.membership.values()):
             for value, clause in attribute.set_with.items():

@@ -56,7 +56,7 @@ def get_me(work: Reading) -> Me:
     )
 
 
-@routes.put("/password", status_code=204, responses=problems(401, 403, 409), openapi_extra=_SIGNED_IN)
+@routes.put("/password", status_code=204, responses=problems(401, 403, 404, 409), openapi_extra=_SIGNED_IN)
 def change_password(house: House, request: Request, body: ChangedPassword) -> None:
     """Change one's own password.
 

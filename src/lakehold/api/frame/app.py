@@ -27,16 +27,23 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     writing.cancel()
     await asyncio.wait([writing])
-    await run_sync(house.uses.write, house.database)
+    await run_sync(_write_uses, house)
 
 
 async def _note_uses(house: Installation) -> None:
     while True:
         await asyncio.sleep(_NOTED_EVERY)
         try:
-            await run_sync(house.uses.write, house.database)
+            await run_sync(_write_uses, house)
         except sa.exc.SQLAlchemyError:
             logs.errors.exception("uses were not written")
+
+
+def _write_uses(house: Installation) -> None:
+    from lakehold.api.catalog import using  # noqa: PLC0415 - as below
+
+    house.uses.write(house.database)
+    using.write(house)
 
 
 def create_app(

@@ -12,6 +12,7 @@ from typing import Protocol
 from fastapi import Request
 
 from lakehold.api.frame.errors import CsrfError
+from lakehold.catalog import viewing
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
@@ -93,7 +94,7 @@ def caller_of(callers: Callers, house: Installation, transaction: Transaction, s
             _refuse_forged(house.keys, shown)
     if found is None:
         raise UnauthorizedError("This token or sign-in is not valid, or not any more.", "Sign in, or make a new token.")
-    return replace(found, request=shown.request, address=shown.address)
+    return viewing.applied(house, transaction, replace(found, request=shown.request, address=shown.address))
 
 
 def csrf_of(keys: Keys, cookie: str) -> str:

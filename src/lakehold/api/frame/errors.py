@@ -5,13 +5,6 @@ from __future__ import annotations
 from lakehold.kit.errors import LakeholdError
 
 
-class ChangedMeanwhileError(LakeholdError):
-    """The thing is no longer what the caller saw when they began to change it."""
-
-    code = "changed_meanwhile"
-    status = 412
-
-
 class PreconditionRequiredError(LakeholdError):
     """A change must say which state it starts from."""
 
@@ -46,10 +39,3 @@ class CsrfError(LakeholdError):
 
     code = "csrf"
     status = 403
-
-
-class NotAvailableError(LakeholdError):
-    """A part of the platform that this installation does not have."""
-
-    code = "not_available"
-    status = 501

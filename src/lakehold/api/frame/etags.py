@@ -11,8 +11,9 @@ from typing import Annotated
 
 from fastapi import Depends, Header
 
-from lakehold.api.frame.errors import ChangedMeanwhileError, PreconditionRequiredError
+from lakehold.api.frame.errors import PreconditionRequiredError
 from lakehold.api.frame.models import Answer
+from lakehold.catalog.errors import ChangedMeanwhileError
 
 
 class Tagged(Answer):

@@ -50,6 +50,8 @@ def checked(check: Callable[[object], str]) -> AfterValidator:
 def plain(value: object) -> str:
     """A text of several lines with nothing in it that cannot be kept or shown."""
     text = str(value)
+    if text.isascii() and text.isprintable():
+        return text
     if any(unicodedata.category(letter) in {"Cc", "Cs"} and letter not in "\n\t\r" for letter in text):
         raise ValueError("It has a control character. Use letters, digits, spaces and punctuation.")
     return text

@@ -20,12 +20,13 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
-from lakehold.kit.errors import BusyError
+from lakehold.kit.errors import BusyError, ForbiddenError
 
 T = TypeVar("T")
 
 _TRIES = 5
 _FIRST_WAIT = 0.01
+_ENDS_VIEWING = ("DELETE", "/api/v1/view-as")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Asked:
         with house.database.read() as transaction:
             caller = caller_of(callers, house, transaction, self.shown)
         self._known(caller)
+        self._refuse_viewer(caller)
 
         def still_theirs(work: Work) -> T:
             # They may have waited long for their turn.
@@ -71,6 +73,11 @@ class Asked:
 
         with house.write(caller) as work:
             return still_theirs(work)
+
+    def _refuse_viewer(self, caller: Caller) -> None:
+        """Who looks with another's eyes changes nothing, but for ending that. The services ask too."""
+        if caller.behind and (self.request.method, self.request.url.path) != _ENDS_VIEWING:
+            raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
 
     def _known(self, caller: Caller) -> None:
         self.request.scope["lakehold.caller"] = caller

@@ -72,3 +72,11 @@ def upgrade() -> None:
         _column("day", sa.Integer()),
     )
     op.create_index("last_use_by_member", "last_use", ["tenant_id", "member_id", "day"])
+    op.create_table(
+        "viewing",
+        _key("through", _exact),
+        _column("tenant_id", _number),
+        _column("behind", _exact),
+        _column("member", _exact),
+        _column("until", _number),
+    )

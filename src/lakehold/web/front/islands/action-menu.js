@@ -2,10 +2,13 @@
 class ActionMenu extends HTMLElement {
   connectedCallback() {
     this.addEventListener("keydown", (event) => this.#move(event));
-    this.querySelector("[popover]")?.addEventListener("toggle", (event) => {
+    const panel = this.querySelector("[popover]");
+    panel?.addEventListener("toggle", (event) => {
       const button = this.querySelector("[popovertarget]");
       button.setAttribute("aria-expanded", String(event.newState === "open"));
-      if (event.newState === "open") this.#items()[0]?.focus({ focusVisible: this.keyed });
+      // The event comes late: whoever is quick may already be further down.
+      const within = panel.contains(document.activeElement);
+      if (event.newState === "open" && !within) this.#items()[0]?.focus({ focusVisible: this.keyed });
     });
     this.addEventListener("pointerdown", () => (this.keyed = false));
   }
@@ -23,6 +26,7 @@ class ActionMenu extends HTMLElement {
       if (event.key !== "ArrowDown") return;
       event.preventDefault();
       panel.showPopover({ source: this.querySelector("[popovertarget]") });
+      this.#items()[0]?.focus();
       return;
     }
     const items = this.#items();

@@ -2,6 +2,7 @@
 import { icon } from "./icon.js";
 
 const STAYS = 6000;
+const STAYS_WITH_UNDO = 20000;
 const SIGNS = { good: "circle-check", bad: "circle-alert", warn: "triangle-alert" };
 
 class ToastList extends HTMLElement {
@@ -33,7 +34,8 @@ class ToastList extends HTMLElement {
     toast.append(close);
     // What is being read or about to be used stays.
     const leave = () => (toast.matches(":hover, :focus-within") ? setTimeout(leave, STAYS) : toast.remove());
-    if (!toast.classList.contains("bad")) setTimeout(leave, STAYS);
+    const stays = toast.querySelector("form") ? STAYS_WITH_UNDO : STAYS;
+    if (!toast.classList.contains("bad")) setTimeout(leave, stays);
   }
 }
 

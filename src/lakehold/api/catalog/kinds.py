@@ -1,0 +1,100 @@
+"""Which kinds of resources there are, in the words of the models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from lakehold.access.model.schema import Attribute, Kind
+from lakehold.api.frame.models import Answer, Word
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import kinds
+
+routes = router("/api/v1/kinds", "Kinds")
+
+
+class RoleJson(Answer):
+    """A role that can be held on a resource of the kind."""
+
+    name: Word
+    title: str = Field(examples=["Viewer"])
+    person_only: bool = Field(description="Whether only a person can hold it.")
+    single: bool = Field(description="Whether one holds it at a time.")
+
+
+class AttributeJson(Answer):
+    """A value that a resource of the kind has."""
+
+    name: Word
+    values: list[str] = Field(examples=[["false", "true"]])
+    default: str = Field(examples=["false"])
+
+
+class EdgeJson(Answer):
+    """Where a resource of the kind can point."""
+
+    name: Word
+    to: list[str] = Field(examples=[["lakehouse.table"]])
+    many: bool
+
+
+class KindJson(Answer):
+    """A kind of resources."""
+
+    id: str = Field(examples=["lakehouse.table"])
+    title: str = Field(examples=["Table"])
+    model: str = Field(examples=["lakehouse"])
+    is_workspace: bool
+    parent: str | None = Field(examples=["layer"], description="The edge to what it lies in.")
+    visible: Word = Field(description="The action that says who may know of it.")
+    actions: list[str] = Field(examples=[["see", "edit"]])
+    roles: list[RoleJson]
+    attributes: list[AttributeJson]
+    membership: list[AttributeJson] = Field(description="What belongs to a membership in it.")
+    edges: list[EdgeJson]
+
+
+class Kinds(Answer):
+    """All of them."""
+
+    items: list[KindJson]
+
+
+@routes.get("")
+def list_kinds(
+    work: Reading, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
+) -> Kinds:
+    """All kinds of resources, model by model."""
+    policy = work.view.policy
+    roots = {root.id for root in kinds.roots(policy)}
+    found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
+    steps = {kind.id: policy.kinds[kind.id].steps for kind in found}
+    return Kinds(
+        items=[_told(kind, {name: step.kinds for name, step in steps[kind.id].items()}, roots) for kind in found]
+    )
+
+
+def _told(kind: Kind, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
+    return KindJson(
+        id=kind.id,
+        title=kind.title,
+        model=kind.model,
+        is_workspace=kind.id in roots,
+        parent=kind.parent,
+        visible=kind.visible,
+        actions=list(kind.actions),
+        roles=[
+            RoleJson(name=role.name, title=role.title, person_only=role.person_only, single=role.single)
+            for role in kind.roles.values()
+        ],
+        attributes=[_attribute(attribute) for attribute in kind.attributes.values()],
+        membership=[_attribute(attribute) for attribute in kind.membership.values()],
+        edges=[EdgeJson(name=edge.name, to=list(ends[edge.name]), many=edge.many) for edge in kind.edges.values()],
+    )
+
+
+def _attribute(attribute: Attribute) -> AttributeJson:
+    return AttributeJson(name=attribute.name, values=list(attribute.values), default=attribute.default)

@@ -1,0 +1,136 @@
+"""A tenant as files: export, plan, apply, test."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lakehold import code
+from lakehold.api.code import telling
+from lakehold.api.frame.models import Answer, Body
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.code import Declared, Plan, plans, reports, running, showing
+from lakehold.directory.work import Work
+
+routes = router("/api/v1/code", "Access as code")
+
+_MOST_FILES = 2_000
+_LONGEST = 2_000_000
+_TELLS_ALL: dict[str, Any] = {"x-tells-all-to": "export"}
+
+FileName = Annotated[str, Field(min_length=1, max_length=300, examples=["people.yaml"])]
+FileText = Annotated[str, Field(max_length=_LONGEST, examples=["members:\n  ana: {name: Ana}\n"])]
+Texts = Annotated[
+    dict[FileName, FileText],
+    Field(max_length=_MOST_FILES, examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}]),
+]
+
+
+class Files(Answer):
+    """All files of a tenant, by name."""
+
+    files: dict[str, str] = Field(examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}])
+
+
+class GivenFiles(Body):
+    """Files by name."""
+
+    files: Texts
+
+
+class Planned(Answer):
+    """What would have to be done, and what that does to whom."""
+
+    empty: bool = Field(description="Whether there is nothing to do.")
+    text: str = Field(examples=["Nothing to do: the tenant is what the files say.\n"], description="As people read it.")
+    plan: dict[str, object] = Field(examples=[{}], description="To be sent back to apply exactly this.")
+
+
+class WantedPlan(GivenFiles):
+    """Files, and how much is to be told about what they do."""
+
+    rows: bool = Field(default=False, description="Every single effect on a member, not only counts.")
+
+
+class Application(GivenFiles):
+    """Files, and the plan that was made from them."""
+
+    plan: dict[str, object] | None = Field(
+        default=None, examples=[None], description="Only this plan, if nothing has changed since; else a new one."
+    )
+
+
+class Applied(Answer):
+    """What was done."""
+
+    steps: int
+    told: int = Field(description="Of how many things something else is told now: addresses, descriptions, settings.")
+
+
+class Tested(Answer):
+    """What came of the tests in the files."""
+
+    passed: bool
+    tests: int
+    text: str = Field(examples=["people.yaml ..\n\n2 passed\n"])
+    junit: str = Field(examples=["<testsuite/>"], description="For a build server.")
+    report: dict[str, object] = Field(examples=[{}])
+
+
+@routes.get("", openapi_extra=_TELLS_ALL)
+def export_tenant(work: Reading) -> Files:
+    """All of the tenant as files.
+
+    Needs the right `export`. Secrets are in none of them.
+    """
+    work.need("export", work.caller.tenant)
+    return Files(files=code.export(work.session, telling.read(work)))
+
+
+@routes.post("/plan", openapi_extra=_TELLS_ALL)
+def plan_files(work: Reading, body: WantedPlan) -> Planned:
+    """What would make the tenant what these files say, and who would win and lose what?
+
+    Needs the right `export`.
+    """
+    work.need("export", work.caller.tenant)
+    made = _plan(work, code.loads(body.files))
+    return Planned(empty=made.is_empty, text=showing.text(made, rows=body.rows), plan=json.loads(plans.dumps(made)))
+
+
+@routes.post("/apply", openapi_extra=_TELLS_ALL)
+def apply_files(work: Writing, body: Application) -> Applied:
+    """Make the tenant what these files say: all of it, or nothing.
+
+    Needs the right `export`, and the right to every single change.
+    """
+    work.need("export", work.caller.tenant)
+    declared = code.loads(body.files)
+    made = _plan(work, declared) if body.plan is None else plans.loads(json.dumps(body.plan))
+    code.apply(work, made, declared)
+    telling.write(work, made.told)
+    return Applied(steps=len(made.steps), told=len(made.told))
+
+
+@routes.post("/test", openapi_extra=_TELLS_ALL)
+def run_file_tests(work: Reading, body: GivenFiles) -> Tested:
+    """Ask the tests that these files keep, of the tenant as it is.
+
+    Needs the right `export`.
+    """
+    work.need("export", work.caller.tenant)
+    report = running.run_session(code.loads(body.files), work.session)
+    return Tested(
+        passed=report.exit_code == 0,
+        tests=len(report.outcomes),
+        text=reports.text(report),
+        junit=reports.junit(report),
+        report=json.loads(reports.as_json(report)),
+    )
+
+
+def _plan(work: Work, declared: Declared) -> Plan:
+    return code.plan(work.session, declared, telling.read(work))

@@ -1,0 +1,139 @@
+"""export, plan, apply, test: access as code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lakehold.cli import errors, everywhere
+from lakehold.cli.door import Json
+from lakehold.cli.exits import Exit
+from lakehold.cli.talk import echo_json, talk
+
+_CODE = "/api/v1/code"
+
+_Folder = Annotated[Path, typer.Argument(help="The folder with the files, or one file.")]
+
+
+def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Where the files go.")]) -> None:
+    """Write a tenant's people, groups, workspaces, resources, grants and settings as YAML. Secrets never."""
+    with talk(ctx) as to:
+        files = to.door.ask("GET", _CODE)["files"]
+        from lakehold.code.exporting import write  # noqa: PLC0415 - loaded by this verb only
+
+        done = [{"file": each.file, "done": each.done} for each in write(folder, files)]
+        changed = [f"{each['done']}: {each['file']}" for each in done if each["done"] != "kept"]
+        to.done(done, "\n".join([*changed, f"{len(done)} files, {len(changed)} changed."]))
+
+
+def plan(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    out: Annotated[Path | None, typer.Option(help="Keep the plan in this file, for `apply --plan`.")] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Every single effect on a member, not only counts.")] = False,
+) -> None:
+    """Show what would have to change so that the tenant is what the files say, and what that does to whom.
+
+    Exit code 0 if there is nothing to do, 1 if there is.
+    """
+    with talk(ctx) as to:
+        told = to.door.ask("POST", f"{_CODE}/plan", body={"files": _texts(folder), "rows": rows})
+        if out is not None:
+            out.write_text(json.dumps(told["plan"], ensure_ascii=False, indent=1), encoding="utf-8")
+        to.show(told["plan"], human=lambda: typer.echo(told["text"], nl=False))
+    if not told["empty"]:
+        raise typer.Exit(Exit.NO)
+
+
+def apply(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    kept: Annotated[Path | None, typer.Option("--plan", help="Only this plan, if nothing has changed since.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Make the tenant what the files say, in one transaction: all of it or nothing."""
+    with talk(ctx) as to:
+        files = _texts(folder)
+        wanted = _plan(kept)
+        if not yes and not to.json:
+            told = to.door.ask("POST", f"{_CODE}/plan", body={"files": files})
+            typer.echo(told["text"], nl=False)
+            if told["empty"]:
+                return
+            # What was looked at is what is done, or nothing is.
+            wanted = wanted or told["plan"]
+            typer.confirm("Apply this?", abort=True)
+        done = to.door.ask("POST", f"{_CODE}/apply", body={"files": files, "plan": wanted})
+        to.done(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
+
+
+def run_tests(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    live: Annotated[bool, typer.Option("--live", help="Ask the tenant, not only the files.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write a report for a build server to this file.")] = None,
+) -> None:
+    """Run the tests that the files keep: of the files alone, or with --live of the tenant.
+
+    Exit code 0 if all passed, 1 if not, 5 if there was none.
+    """
+    told = _asked(ctx, folder) if live else _alone(ctx, folder)
+    if junit is not None:
+        junit.write_text(told["junit"], encoding="utf-8")
+    if everywhere.said(ctx).json:
+        echo_json(told["report"])
+    else:
+        typer.echo(told["text"], nl=False)
+    if not told["tests"]:
+        raise typer.Exit(Exit.CONFLICT)
+    if not told["passed"]:
+        raise typer.Exit(Exit.NO)
+
+
+def _asked(ctx: typer.Context, folder: Path) -> Json:
+    with talk(ctx) as to:
+        return to.door.ask("POST", f"{_CODE}/test", body={"files": _texts(folder)})
+
+
+def _alone(ctx: typer.Context, folder: Path) -> Json:
+    with errors.told(as_json=everywhere.said(ctx).json):
+        from lakehold.code import declared, reports, running  # noqa: PLC0415 - loaded by this verb only
+
+        report = running.run_files(declared.read(folder))
+        return {
+            "passed": report.exit_code == 0,
+            "tests": len(report.outcomes),
+            "text": reports.text(report),
+            "junit": reports.junit(report),
+            "report": json.loads(reports.as_json(report)),
+        }
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    from lakehold.code.declared import texts  # noqa: PLC0415 - as above
+
+    return texts(folder)
+
+
+def _plan(kept: Path | None) -> Json:
+    if kept is None:
+        return None
+    from lakehold.kit.errors import InvalidInputError  # noqa: PLC0415 - as above
+
+    try:
+        return json.loads(kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidInputError(f"There is no plan in {kept.name!r}.", "Make one: lakehold plan --out.") from None
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (export, plan, apply):
+        app.command(rich_help_panel="Access as code")(verb)
+    app.command("test", rich_help_panel="Access as code")(run_tests)

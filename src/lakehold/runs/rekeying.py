@@ -1,0 +1,40 @@
+"""Writes everything anew that a key has encrypted or sealed, so that the older keys are no longer needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from lakehold.catalog import credentials
+from lakehold.directory import tenants
+from lakehold.directory.installation import Installation
+from lakehold.kit.database import Transaction
+from lakehold.kit.keys import Keys
+from lakehold.ledger.audit import Audit
+from lakehold.ledger.outbox import outbox_table
+
+
+def rewrite(house: Installation, tell: Callable[[str, int], None] = lambda *_: None) -> int:
+    """Write secrets and seals with the newest key; how many. What is told on the way: of what, and how many."""
+    count = 0
+    with house.database.write() as transaction:
+        for what, renew in (("credentials", credentials.reencrypt), ("mails", _mails)):
+            done = renew(transaction, house.keys)
+            tell(what, done)
+            count += done
+    for tenant in tenants.every(house):
+        with house.database.write(tenant.uid) as transaction:
+            Audit(transaction, tenants.number(transaction, tenant.uid), tenant.uid, house.keys).reseal()
+        tell(f"audit log of {tenant.uid}", 1)
+        count += 1
+    return count
+
+
+def _mails(transaction: Transaction, keys: Keys) -> int:
+    c = outbox_table.c
+    waiting = transaction.connection.execute(sa.select(c.id, c.body).where(c.body != "")).all()
+    for mail in waiting:
+        renewed = outbox_table.update().where(c.id == mail.id).values(body=keys.renewed(mail.body))
+        transaction.connection.execute(renewed)
+    return len(waiting)

@@ -1,0 +1,27 @@
+"""The pages of the catalog are true: their examples run."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_docs import DOCS, blocks, named
+
+PAGES = sorted((DOCS / "catalog").glob("*.md"))
+
+
+def test_every_noun_has_its_page() -> None:
+    nouns = {"workspaces", "resources", "grants", "requests", "ownership", "view-as", "audit"}
+    assert {page.stem for page in PAGES} == nouns
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = list(blocks(page, "python"))
+    assert found
+    names: dict[str, object] = {"__name__": page.stem}
+    for before, source in found:
+        exec(compile("\n" * before + source, named(page), "exec"), names)  # noqa: S102 - our own pages

@@ -1,0 +1,181 @@
+"""init, key, login: what keeps an installation, and what keeps a person at it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lakehold import workspaces
+from lakehold.cli import app, kept
+from lakehold.directory import first_run
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.sign_in import Password, sign_in
+from lakehold.directory.visit import Visit
+from lakehold.kit import keys
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from lakehold.ledger.audit import Filter
+from tests.access.company import TENANT
+from tests.cli.ways import Way, served
+from tests.house import ADA
+
+SECRET = "correct horse battery"
+
+
+def run(*words: str, typed: str = "", **env: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, list(words), input=typed, env=env)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+# The first run
+
+
+def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
+    words = ("init", "Corner & Main", "--name", "Olga", "--email", "olga@example.org", "--token", "--json")
+    code, out, err = run(*words, typed=f"{SECRET}\n", LAKEHOLD_DATA=str(tmp_path / "data"))
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["tenant"] == "corner-main"
+    house = Installation(Settings(data=tmp_path / "data"))
+    try:
+        assert not first_run.is_open(house)
+        assert sign_in(house, Password("olga@example.org", SECRET), Visit()).member == told["owner"]
+        with house.read(Caller(told["tenant"], told["owner"])) as work:
+            assert {line.entry.address for line in work.audit.page(Filter(action="create"))} == {"local"}
+        with served(house) as address:
+            env = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": told["token"]}
+            assert run("check", "me", "manage_owners", "corner-main", **env)[1] == "yes\n"
+    finally:
+        house.close()
+    code, _, err = run(*words, typed=f"{SECRET}\n", LAKEHOLD_DATA=str(tmp_path / "data"))
+    assert (code, json.loads(err)["code"]) == (5, "conflict")
+
+
+def test_init_refuses_a_weak_password_and_leaves_nothing(tmp_path: Path) -> None:
+    words = ("init", "Acme", "--name", "Olga", "--email", "olga@example.org")
+    assert run(*words, typed="short\n", LAKEHOLD_DATA=str(tmp_path))[0] == 2
+    house = Installation(Settings(data=tmp_path))
+    assert first_run.is_open(house)
+    house.close()
+
+
+# The key
+
+
+def test_a_new_key_can_be_used() -> None:
+    code, out, _ = run("key", "new")
+    assert code == 0
+    assert keys.Keys([out.strip()]).decrypt(keys.Keys([out.strip()]).encrypt("x")) == "x"
+
+
+def test_keys_are_rotated_and_everything_is_written_anew(house: Installation) -> None:
+    with house.write(ADA) as work:
+        work.rename("bronze", "Raw")
+        kept_body = house.keys.encrypt("a link")
+        outbox.put(work.session.transaction, work.session.tenant, 0, receiver="a@x.test", subject="s", body=kept_body)
+    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
+    old = (house.settings.data / "key").read_text().split()
+    assert run("key", "rotate", **env)[0] == 0
+    ring = (house.settings.data / "key").read_text().split()
+    assert ring[1:] == old
+    assert run("audit", "verify", "--local", **env)[0] == 0
+    code, _, err = run("key", "finish", **env)
+    assert code == 0, err
+    assert "mails: 1" in err
+    assert (house.settings.data / "key").read_text().split() == ring[:1]
+    assert (house.settings.data / "key").stat().st_mode & 0o077 == 0
+    assert run("audit", "verify", "--local", **env)[0] == 0
+    with house.database.read() as transaction:
+        (mail,) = outbox.due(transaction, 1)
+    assert keys.Keys(ring[:1]).decrypt(mail.body) == "a link"
+    with pytest.raises(InvalidInputError):
+        keys.Keys(old).decrypt(mail.body)
+
+
+def test_a_log_that_does_not_verify_is_not_sealed_anew(house: Installation) -> None:
+    with house.write(ADA) as work:
+        work.rename("bronze", "Raw")
+    with house.database.write() as transaction:
+        transaction.connection.exec_driver_sql("UPDATE audit SET body = '{}'")
+    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
+    run("key", "rotate", **env)
+    code, _, err = run("key", "finish", **env)
+    assert code == 2
+    assert "does not verify" in err
+    assert len((house.settings.data / "key").read_text().split()) == 2
+
+
+def test_a_key_of_the_environment_is_rotated_there(tmp_path: Path) -> None:
+    code, _, err = run("key", "rotate", LAKEHOLD_DATA=str(tmp_path), LAKEHOLD_KEY=keys.new_key())
+    assert code == 5
+    assert "LAKEHOLD_KEY" in err
+
+
+# Who one is
+
+
+def test_login_keeps_what_works_for_its_owner_alone(house: Installation) -> None:
+    with served(house) as address:
+        token = Way(house, address).token("ada")
+        code, out, _ = run("login", "--url", address, typed=f"{token}\n")
+        assert code == 0
+        assert token not in out
+        assert kept.file().stat().st_mode & 0o777 == 0o600
+        assert run("check", "me", "see", TENANT)[1] == "yes\n"
+    # A token goes nowhere but where it was meant to go.
+    assert kept.chosen("http://127.0.0.1:1").token == ""
+    assert run("logout")[0] == 0
+    assert run("check", "me", "see", TENANT)[0] == 4
+    assert run("logout")[1] == "There was nothing to forget.\n"
+
+
+def test_login_does_not_keep_what_does_not_work(house: Installation) -> None:
+    with served(house) as address:
+        assert run("login", "--url", address, typed="lh_nobody\n")[0] == 4
+    assert not kept.file().exists()
+
+
+def test_a_login_that_others_can_read_is_not_used() -> None:
+    kept.store(kept.Login("http://127.0.0.1:1", "lh_x"))
+    os.chmod(kept.file(), 0o644)  # noqa: PTH101 - as a person would
+    code, _, err = run("check", "me", "see", TENANT)
+    assert code == 2
+    assert "chmod 600" in err
+    kept.file().write_text("{")
+    assert run("check", "me", "see", TENANT)[0] == 2
+
+
+def test_a_server_that_does_not_answer() -> None:
+    code, _, err = run("check", "me", "see", TENANT, LAKEHOLD_URL="http://127.0.0.1:1", LAKEHOLD_TOKEN="lh_x")
+    assert code == 6
+    assert "does not answer" in err
+
+
+def test_a_token_that_is_not_one(house: Installation) -> None:
+    with served(house) as address:
+        assert run("check", "me", "see", TENANT, LAKEHOLD_URL=address, LAKEHOLD_TOKEN="lh_x")[0] == 4
+
+
+# The database of this machine
+
+
+def test_where_there_is_nobody_or_more_than_one(house: Installation, tmp_path: Path) -> None:
+    code, _, err = run("member", "list", "--local", LAKEHOLD_DATA=str(tmp_path / "empty"))
+    assert code == 3
+    assert "lakehold up" in err
+    house.access.found("other", "Other", workspaces.models())
+    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
+    code, _, err = run("member", "list", "--local", **env)
+    assert code == 2
+    assert "acme, other" in err
+    assert run("member", "list", "--local", "--tenant", TENANT, **env)[0] == 0
+    assert run("member", "list", "--local", "--tenant", TENANT, "--as", "eve", **env)[0] == 3
+    assert run("member", "list", "--local", "--tenant", "nowhere", **env)[0] == 3

@@ -1,0 +1,32 @@
+"""What the pages of the directory's nouns show works, in their order."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from lakehold.api.frame.app import assembled
+from tests.docs.test_docs import DOCS, blocks, named
+
+PAGES = sorted((DOCS / "directory").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = list(blocks(page, "python"))
+    assert found
+    names: dict[str, object] = {"__name__": page.stem}
+    for before, source in found:
+        exec(compile("\n" * before + source, named(page), "exec"), names)  # noqa: S102 - our own pages
+
+
+def test_every_address_of_the_directory_is_on_a_page() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    ours = ("first-run", "sign-in", "me", "members", "invites", "groups", "service-accounts", "tokens")
+    for path in assembled().openapi()["paths"]:
+        noun = path.removeprefix("/api/v1/").partition("/")[0]
+        if noun in ours and "/sign-ins/" not in path:
+            assert path in text, path

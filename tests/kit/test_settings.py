@@ -1,0 +1,38 @@
+"""Settings come from the environment, and each of them is documented."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lakehold.kit import settings
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings import Settings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    told = dict(re.findall(r"^\| `LAKEHOLD_(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
+    assert told.keys() == {name.upper() for name in Settings.model_fields}
+    for name, field in Settings.model_fields.items():
+        default = str(field.default)
+        # What is empty or a secret is told in words.
+        if default and "*" not in default.replace("local[*]", ""):
+            assert told[name.upper()] == f"`{default}`", name
+
+
+def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKEHOLD_PORT", "9000")
+    monkeypatch.setenv("LAKEHOLD_ADDRESS", "http://127.0.0.1/hold/")
+    assert settings.read().port == 9000
+    assert settings.read().base == "http://127.0.0.1/hold"
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "many"), ("PORT", "70000"), ("SESSION_DAYS", "0")])
+def test_what_cannot_be_used_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"LAKEHOLD_{name}", value)
+    with pytest.raises(InvalidInputError, match=f"LAKEHOLD_{name}"):
+        settings.read()
