@@ -1,0 +1,85 @@
+"""review: worked out by a worker of the server, or here if there is none; the same rows in every format."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from lakehold.demo import company
+from lakehold.directory import tokens
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from tests.cli.ways import served
+from tests.processes import Process
+from tests.runs.workers import worker
+
+OLGA = Caller(company.TENANT, "olga")
+Row = tuple[str, ...]
+
+
+@pytest.fixture
+def corner(tmp_path: Path) -> Iterator[Installation]:
+    house = Installation(Settings(data=tmp_path / "data"))
+    house.database.migrate()
+    company.load(house.access)
+    yield house
+    house.close()
+
+
+def decided(house: Installation, kind: str) -> set[Row]:
+    """Everything that check allows, about what Olga may know of."""
+    with house.read(OLGA) as work:
+        things = [work.view.uid(number) for number in work.view.of_kind.get(kind) or ()]
+        members = [work.view.uid(number) for number in work.view.members]
+        return {
+            (member, thing, kind, action)
+            for thing in things
+            if work.session.sees("olga", thing)
+            for member in members
+            for action in work.session.actions(member, thing)
+        }
+
+
+def rows(file: Path) -> set[Row]:
+    if file.suffix == ".csv":
+        with file.open(newline="") as text:
+            return {tuple(row.values()) for row in csv.DictReader(text)}
+    table = pyarrow.parquet.read_table(file) if file.suffix == ".parquet" else pa.ipc.open_file(file).read_all()
+    return {tuple(row.values()) for row in table.to_pylist()}
+
+
+@pytest.mark.slow
+def test_a_worker_or_whoever_asks_works_it_out(corner: Installation, tmp_path: Path) -> None:
+    # There is an app, and Olga may not know of it.
+    assert not decided(corner, "spaces.app")
+    wanted = decided(corner, "lakehouse.layer")
+    assert wanted
+    kinds = "--kind spaces.app --kind lakehouse.layer"
+    here = {"LAKEHOLD_DATA": str(corner.settings.data), "LAKEHOLD_SPARK": "local[1]"}
+    with Process(f"review {tmp_path / 'here.csv'} {kinds} --local --as olga", here) as process:
+        assert process.ended() == 0, process.said
+    assert rows(tmp_path / "here.csv") == wanted
+
+    with corner.write(OLGA) as work:
+        token = tokens.make(work, "test").secret
+    with served(corner) as address, worker(corner, LAKEHOLD_SPARK="local[1]") as running:
+        there = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": token}
+        for name in ("there.parquet", "there.arrow"):
+            with Process(f"review {tmp_path / name} {kinds} --json", there) as process:
+                assert process.ended() == 0, process.said
+            assert rows(tmp_path / name) == wanted
+        with Process(f"review {tmp_path / 'no.csv'} --inside nothing", there) as process:
+            assert process.ended() == 3
+        assert running.end() == 0
+    assert not (tmp_path / "no.csv").exists()
+
+
+def test_a_file_of_another_kind_is_refused() -> None:
+    with Process("review table.docx --local", {}) as process:
+        assert process.ended() == 2
