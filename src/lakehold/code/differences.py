@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove
+from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned
 from lakehold.access.model.document import loads
 from lakehold.access.model.errors import Place, quoted
-from lakehold.code import refs
 from lakehold.code.company import (
     Company,
     Line,
@@ -141,7 +140,7 @@ def _ends_anyway(present: Company, change: Change, gone: set[str]) -> bool:
         return False
     fact = change.fact
     moves_out = isinstance(fact, Edge) and fact.source not in gone and _is_parent(present, fact)
-    return not moves_out and not gone.isdisjoint(refs.mentioned(fact))
+    return not moves_out and not gone.isdisjoint(mentioned(fact))
 
 
 def _told(make: Make, ids: Ids) -> Make:

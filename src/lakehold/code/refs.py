@@ -54,17 +54,6 @@ def plain(ref: str) -> str:
     return ref.removeprefix("/")
 
 
-def mentioned(fact: Fact) -> tuple[str, ...]:
-    """All that a fact is about, the thing that has it first."""
-    match fact:
-        case Grant(subject, _, resource):
-            return resource, subject
-        case Edge(_, source, target):
-            return source, target
-        case Attribute(resource, _, _, member):
-            return (resource,) if member is None else (resource, member)
-
-
 def opaque(ref: str, names: Mapping[str, str]) -> str:
     """The name that helps a reader where the id says nothing; empty where the id speaks for itself."""
     hexadecimal = len(ref) == _DRAWN and not set(ref) - _HEX

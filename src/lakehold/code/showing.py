@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lakehold.access.decide.effects import Effects
-from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove
+from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.code.differences import model_name
 from lakehold.code.emit import flow
 from lakehold.code.plans import Plan
-from lakehold.code.refs import mentioned
 from lakehold.code.steps import Create, Delete, Make, Rename, Step
 from lakehold.code.times import Span
 from lakehold.code.told import Told

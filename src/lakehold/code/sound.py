@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned
 from lakehold.access.model.errors import Place, did_you_mean, quoted
 from lakehold.access.model.policy import MEMBER
-from lakehold.code import refs
 from lakehold.code.company import SUBJECTS, Company, Held, Slot, Thing, slot_of
 from lakehold.code.problems import Problems, wrong
 from lakehold.kit.clock import FOREVER, Moment
@@ -121,7 +120,7 @@ def _covers(held: Held, at: Moment) -> bool:
 def _refuse_circle(edges: list[Held]) -> None:
     ahead: dict[str, list[tuple[str, Held]]] = {}
     for held in edges:
-        source, target = refs.mentioned(held.fact)
+        source, target = mentioned(held.fact)
         ahead.setdefault(source, []).append((target, held))
     done: set[str] = set()
     for start in ahead:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lakehold.access.decide.effects import Effects, difference
 from lakehold.access.facts.changes import Opening, refuse_taking_the_last, row_of, rows, with_draft, with_model
-from lakehold.access.facts.records import Adopt, Draft, Remove
+from lakehold.access.facts.records import Adopt, Draft, Remove, mentioned
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ResourceRow, Row, View, role_names
 from lakehold.access.model.policy import MEMBER
 from lakehold.code.differences import Bundle
-from lakehold.code.refs import mentioned
 from lakehold.code.steps import Create, Delete, Make, Rename, Step
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
 from lakehold.kit.ids import shown

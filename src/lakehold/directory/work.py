@@ -14,7 +14,7 @@ from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, S
 from lakehold.access.decide.subjects import Asker
 from lakehold.access.decide.ways import Way
 from lakehold.access.decide.words import named, phrase, spoken
-from lakehold.access.facts.records import Change, Fact
+from lakehold.access.facts.records import Change, Fact, mentioned
 from lakehold.access.facts.view import View
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -86,7 +86,7 @@ class Work:
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
-        for uid in _mentioned(change.fact):
+        for uid in mentioned(change.fact):
             self.see(uid, "change")
         if self.session.check_change(self.asker, change):
             return
@@ -121,7 +121,7 @@ class Work:
         attributes: Mapping[str, str | bool] | None = None,
     ) -> str:
         """Make a resource, as its creator."""
-        self._writing()
+        self.writing()
         draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
         self.need_draft(draft)
         made = self.session.store.create(
@@ -133,7 +133,7 @@ class Work:
 
     def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
         """Make a change of facts or models."""
-        self._writing()
+        self.writing()
         if isinstance(change, Adopt):
             self.need("manage_models", self.caller.tenant)
             self.session.store.make(change)
@@ -144,7 +144,7 @@ class Work:
 
     def made(self, change: Add | Remove, *, since: When | None = None, until: When | None = None) -> None:
         """Make a change that the caller has the right to by another rule than the change's own."""
-        self._writing()
+        self.writing()
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
         before = self._standing(fact)
@@ -157,13 +157,13 @@ class Work:
 
     def rename(self, uid: str, name: str, *, with_right: str = "edit") -> None:
         """Call a resource by another name."""
-        self._writing()
+        self.writing()
         self.need(with_right, uid)
         self.renamed(uid, name)
 
     def renamed(self, uid: str, name: str) -> None:
         """Rename what the caller has the right to rename by another rule."""
-        self._writing()
+        self.writing()
         before = self.view.names.get(self.view.resource(uid)) or ""
         self.session.store.rename(uid, name)
         if before != name:
@@ -171,22 +171,19 @@ class Work:
 
     def delete(self, uid: str) -> None:
         """End a resource and every fact about it."""
-        self._writing()
+        self.writing()
         self.need("delete", uid)
         self.deleted(uid)
 
     def deleted(self, uid: str) -> None:
         """End what the caller has the right to end by another rule."""
-        self._writing()
+        self.writing()
         note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
         self.session.store.delete(uid)
         self._entries.append(note)
 
     def writing(self) -> None:
         """Refuse whoever only looks: to be asked before anything that is no fact is written."""
-        self._writing()
-
-    def _writing(self) -> None:
         if self.caller.behind:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
@@ -259,16 +256,6 @@ def entry_of(caller: Caller, view: View, at: Moment, action: str, resource: str)
         request=caller.request,
         address=caller.address,
     )
-
-
-def _mentioned(fact: Fact) -> list[str]:
-    match fact:
-        case Grant(subject, _, resource):
-            return [resource, subject]
-        case Edge(_, source, target):
-            return [source, target]
-        case Attribute(resource, _, _, member):
-            return [resource] if member is None else [resource, member]
 
 
 def _spelled(fact: Fact) -> dict[str, object]:

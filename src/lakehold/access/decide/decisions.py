@@ -13,7 +13,7 @@ from lakehold.access.decide.subjects import Asker, Token, within
 from lakehold.access.decide.ways import MOST_WAYS, Way, Ways
 from lakehold.access.facts.changes import ends_of, with_changes, with_draft
 from lakehold.access.facts.inputs import mapping, text
-from lakehold.access.facts.records import Add, Attribute, Change, Draft, Edge, Fact, Grant, Remove
+from lakehold.access.facts.records import Add, Attribute, Change, Draft, Edge, Fact, Grant, Remove, mentioned
 from lakehold.access.facts.view import Subject, View
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.expressions import Expression
@@ -144,23 +144,13 @@ class Decisions:
         kept: list[Way] = []
         hidden = False
         for facts in finder.find(expression, self.view.kind(here), subject, here):
-            if not all(sees(number) for fact in facts for number in self._named_in(fact)):
+            if not all(sees(number) for fact in facts for number in map(self.view.resource, mentioned(fact))):
                 hidden = True
                 continue
             kept.append(Way(finder.needed(facts)))
             if len(kept) == MOST_WAYS:
                 break
         return tuple(kept), hidden
-
-    def _named_in(self, fact: Fact) -> list[int]:
-        match fact:
-            case Grant(subject, _, resource):
-                uids = [subject, resource]
-            case Edge(_, source, target):
-                uids = [source, target]
-            case Attribute(resource, _, _, member):
-                uids = [resource] if member is None else [resource, member]
-        return [self.view.resource(uid) for uid in uids]
 
     def _sight(self, asker: Asker) -> Callable[[int], bool]:
         """What the asker may know of: a token narrowed to resources, of these alone, and of whom it acts for."""

@@ -37,6 +37,17 @@ class Edge:
 Fact = Grant | Attribute | Edge
 
 
+def mentioned(fact: Fact) -> tuple[str, ...]:
+    """The ids that a fact names: what it is about first."""
+    match fact:
+        case Grant(subject, _, resource):
+            return resource, subject
+        case Edge(_, source, target):
+            return source, target
+        case Attribute(resource, _, _, member):
+            return (resource,) if member is None else (resource, member)
+
+
 @dataclass(frozen=True, slots=True)
 class Add:
     """The fact begins to hold. An attribute, or an edge of which there is one, takes the old one's place."""

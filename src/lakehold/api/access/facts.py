@@ -94,14 +94,3 @@ def told(fact: Fact) -> FactJson:
             return AttributeFact(fact="attribute", resource=resource, name=name, value=value, member=member)
         case Edge(name, source, target):
             return EdgeFact(fact="edge", name=name, source=source, target=target)
-
-
-def mentioned(fact: Fact) -> list[str]:
-    """The ids that a fact names."""
-    match fact:
-        case Grant(subject, _, resource):
-            return [resource, subject]
-        case Attribute(resource, _, _, member):
-            return [resource] if member is None else [resource, member]
-        case Edge(_, source, target):
-            return [source, target]

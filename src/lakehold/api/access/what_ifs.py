@@ -9,8 +9,9 @@ from pydantic import Field
 
 from lakehold.access import Adopt
 from lakehold.access.decide.effects import Effects
+from lakehold.access.facts.records import mentioned
 from lakehold.api.access.asking import Asking, need_others
-from lakehold.api.access.facts import ChangeJson, change_of, mentioned
+from lakehold.api.access.facts import ChangeJson, change_of
 from lakehold.api.frame.models import Answer, Body, IdText, Word
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
