@@ -41,6 +41,7 @@ def figures(world: World) -> Iterator[Figure]:
     asked = world.questions
     yield _check(world, "check, simple path (own grant on the table)", asked.simple, 5 * _US)
     yield _check(world, "check, full union (denied after every path)", asked.union, 20 * _US)
+    yield Figure("check, full union, nothing remembered", lambda: _cold(world), most=20 * _US)
     peers = {name: _every(peer) for name, peer in world.peers.items()}
     cold, warm = (lambda: _wide(world, forget=True)), (lambda: _wide(world, forget=False))
     yield Figure("every() over 20 tables, cold", cold, peers, most=60 * _US, note=EVERY_NOTE)
@@ -56,6 +57,12 @@ def _check(world: World, name: str, questions: Sequence[Question], most: float) 
             return p50(session.check, questions)
 
     return Figure(name, ours, peers, floor, most=most, times=5)
+
+
+def _cold(world: World) -> float:
+    """The first question after a change: what layers and the lakehouse answered is to be worked out anew."""
+    with world.databases["SQLite"].access.read(TENANT) as session:
+        return p50(session.check, world.questions.union, before=session.decisions.view.memo.clear)
 
 
 def _sample(ask: Callable[[str, str, str], bool], questions: Sequence[Question]) -> Sample:

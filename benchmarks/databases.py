@@ -48,6 +48,8 @@ def load(url: str, facts: Facts) -> Loaded:
         for table, rows in _rows(facts, numbers, tenant):
             _insert(transaction, table, rows)
         _settle(transaction)
+    if database.url.get_backend_name() == "postgresql":
+        _vacuum(database.url)
     return Loaded(access, numbers)
 
 
@@ -116,3 +118,11 @@ def _settle(transaction: Transaction) -> None:
     if transaction.dialect == "postgresql":
         connection.execute(sa.text("SELECT setval('resource_id_seq', (SELECT max(id) FROM resource))"))
     connection.execute(sa.text("ANALYZE"))
+
+
+def _vacuum(url: sa.URL) -> None:
+    """The same, for what no transaction can do."""
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text("VACUUM"))
+    engine.dispose()

@@ -15,8 +15,7 @@ from benchmarks.growth_plot import draw
 from lakehold.access.decide.decisions import Decisions
 from lakehold.access.facts.index import Index
 from lakehold.access.facts.loading import Spanned
-from lakehold.access.facts.view import ALL_MEMBERS, EdgeRow, GrantRow, ModelRow, ResourceRow, Row
-from lakehold.kit.clock import FOREVER
+from lakehold.access.facts.view import ALL_MEMBERS, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View
 from lakehold.workspaces import models
 
 SIZES = (10_000, 31_600, 100_000, 316_000, 1_000_000)
@@ -88,7 +87,13 @@ def _change(grown: _Grown) -> float:
 
 def _grown(size: int) -> _Grown:
     chance = Random(size)
-    index = Index(1, 1, 0, (Spanned(("row", n), row, 0, FOREVER) for n, row in enumerate(_rows(size, chance))))
+
+    def opened(view: View) -> Sequence[Spanned]:
+        for row in _rows(size, chance):
+            view.open(row)
+        return ()
+
+    index = Index(1, 1, 0, opened)
     members = [f"m{number}" for number in range(_MEMBERS)]
     tables = [(f"t{number}", number) for number in (chance.randrange(size) for _ in range(_QUESTIONS))]
     return _Grown(

@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from lakehold.web.build import making
 from lakehold.web.build.places import AXE
+from tests.corner import corner_file
 from tests.web import chromium, site
+from tests.web.demo import Shop, shop
+from tests.web.visitors import PATIENCE, visitors
+
+__all__ = ["corner_file", "shop"]
 
 Open = Callable[..., Page]
 Violations = Callable[..., list[str]]
 
-PATIENCE = 30_000
-"""In milliseconds. Only a test that fails waits that long."""
 expect.set_options(timeout=PATIENCE)
-
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -61,39 +62,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Open]:
-    """Open pages as a new visitor. At the end, the console must have nothing to complain about: the policy's reports
-    come there too. `refused` says that the page itself is an error page, which the console repeats.
-    """
-    said: list[str] = []
-    contexts = []
+    """Open pages as a new visitor."""
+    with visitors(browser, address) as opened:
+        yield lambda path, **how: opened("", path, **how)
 
-    def heard(message: ConsoleMessage, refused: bool) -> None:
-        repeated = refused and message.text.startswith(("Failed to load resource", "Response Status Error Code"))
-        if message.type in {"error", "warning"} and not repeated:
-            said.append(message.text)
 
-    def opened(
-        path: str, *, theme: str = "light", narrow: bool = False, scripts: bool = True, refused: bool = False
-    ) -> Page:
-        context = browser.new_context(
-            base_url=address,
-            viewport=NARROW if narrow else WIDE,  # type: ignore[arg-type]
-            color_scheme=theme,  # type: ignore[arg-type]
-            java_script_enabled=scripts,
-            reduced_motion="reduce",
-        )
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        page.on("console", lambda message: heard(message, refused))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert said == []
+@pytest.fixture
+def open_as(browser: Browser, shop: Shop) -> Iterator[Open]:
+    """Open a page as somebody: `open_as("tara", "/people")`; as nobody: `open_as("", "/sign-in")`."""
+    with visitors(browser, shop.address, shop.cookie_of) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="package")

@@ -27,6 +27,7 @@ class Questions(ABC):
     transaction: Transaction
     tenant: int
     at: Moment
+    _decisions: Decisions | None = None
 
     @abstractmethod
     def locked(self) -> AbstractContextManager[object]:
@@ -35,6 +36,14 @@ class Questions(ABC):
     @abstractmethod
     def seen(self) -> View:
         """The facts as they are seen here. Read them with the lock held."""
+
+    @property
+    def decisions(self) -> Decisions:
+        """Decisions over the facts as they are seen here. Ask them with the lock held."""
+        view, known = self.seen(), self._decisions
+        if known is None or known.view is not view or known.policy is not view.policy:
+            known = self._decisions = Decisions(view)
+        return known
 
     def asking(self, ask: Callable[[View], T]) -> T:
         """The answer to a question of one's own about the facts: `asking(lambda view: Review(spark, view))`."""
@@ -54,27 +63,27 @@ class Questions(ABC):
         it? With `edges`: may they do it so that these edges point there afterwards?
         """
         with self.locked():
-            return Decisions(self.seen()).check(asker, action, resource, role=role, edges=edges)
+            return self.decisions.check(asker, action, resource, role=role, edges=edges)
 
     def check_many(self, questions: Iterable[tuple[Asker, str, str]]) -> list[bool]:
         """The same for many, in their order."""
         with self.locked():
-            return Decisions(self.seen()).check_many(questions)
+            return self.decisions.check_many(questions)
 
     def check_change(self, asker: Asker, change: Add | Remove) -> bool:
         """Whether the asker may make this change: what the model declares for the role, attribute or edge."""
         with self.locked():
-            return Decisions(self.seen()).check_change(asker, change)
+            return self.decisions.check_change(asker, change)
 
     def actions(self, asker: Asker, resource: str) -> Sequence[str]:
         """All that the asker may do with the resource, in the model's order."""
         with self.locked():
-            return Decisions(self.seen()).actions(asker, resource)
+            return self.decisions.actions(asker, resource)
 
     def sees(self, asker: Asker, resource: str) -> bool:
         """Whether the asker may know of the resource. To others it answers like one that does not exist."""
         with self.locked():
-            return Decisions(self.seen()).sees(asker, resource)
+            return self.decisions.sees(asker, resource)
 
     def explain(self, asker: Asker, action: str, resource: str, *, viewer: Asker | None = None) -> Explanation:
         """Why the asker may or may not do this.
@@ -83,12 +92,12 @@ class Questions(ABC):
         the viewer may not see answers like one that does not exist.
         """
         with self.locked():
-            return Decisions(self.seen()).explain(asker, action, resource, viewer=viewer)
+            return self.decisions.explain(asker, action, resource, viewer=viewer)
 
     def what_if(self, changes: Sequence[Change]) -> Effects:
         """Who would win and lose what by these changes, without making them."""
         with self.locked():
-            return Decisions(self.seen()).what_if(changes)
+            return self.decisions.what_if(changes)
 
     def list(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
-from lakehold.access.decide.decisions import Decisions
 from lakehold.access.facts.index import Index
 from lakehold.access.facts.inputs import when
 from lakehold.access.facts.loading import view_at
@@ -44,11 +43,6 @@ class Session(Questions):
     def seen(self) -> View:
         """The committed facts at this transaction's number, and its own changes on top."""
         return self._overlay.view
-
-    @property
-    def decisions(self) -> Decisions:
-        """Decisions over what this transaction sees."""
-        return Decisions(self.seen())
 
     def _committed(self) -> View:
         """The committed facts at this transaction's number, whatever the index has seen since."""

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.frame.works import house_of, work_of
 from lakehold.web import csrf, flashes
 from lakehold.web.flashes import Flash
 from lakehold.web.navigation import Around
@@ -85,7 +85,7 @@ def own_address(address: str) -> str:
 
 
 def _here(request: Request, around: Around) -> Here:
-    theme = request.cookies.get(THEME, "")
+    theme, work = request.cookies.get(THEME, ""), work_of(request)
     return Here(
         path=request.url.path,
         address=address_of(request),
@@ -95,4 +95,5 @@ def _here(request: Request, around: Around) -> Here:
         csrf=csrf.token(request),
         now=house_of(request).clock(),
         flash=flashes.heard(request),
+        policy=work.view.policy if work else None,
     )

@@ -15,10 +15,12 @@ from types import SimpleNamespace
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 from jinja2.runtime import Macro
 
+from lakehold.access.model.policy import Policy
 from lakehold.kit.clock import Moment
-from lakehold.web import words
+from lakehold.web import addresses, words
 from lakehold.web.assets import Assets
 from lakehold.web.flashes import Flash
+from lakehold.web.icons import icon_of
 from lakehold.web.matrix import THROUGH
 from lakehold.web.navigation import Around
 
@@ -38,6 +40,18 @@ class Here:
     csrf: str
     now: Moment
     flash: Flash | None = None
+    policy: Policy | None = None
+    """The models in force, for the words that they have for things."""
+
+    def title_of(self, kind: str) -> str:
+        """What a kind is called by its model: Data mart."""
+        known = self.policy.kinds.get(kind) if self.policy else None
+        return known.schema.title if known else kind.rpartition(".")[2]
+
+    def role_of(self, kind: str, role: str) -> str:
+        """What a role on a kind is called by its model: Technical User."""
+        known = self.policy.kinds.get(kind) if self.policy else None
+        return known.schema.roles[role].title if known and role in known.schema.roles else role
 
 
 _here: ContextVar[Here] = ContextVar("lakehold.web.here")
@@ -64,6 +78,12 @@ class Templates:
             ago=lambda at: words.ago(at, _here.get().now),
             exact=words.exact,
             machine=words.machine,
+            plural=words.plural,
+            spoken=words.spoken,
+            address=addresses,
+            icon_of=icon_of,
+            title_of=lambda kind: _here.get().title_of(kind),
+            role_of=lambda kind, role: _here.get().role_of(kind, role),
             THROUGH=THROUGH,
             ui=SimpleNamespace(),
         )

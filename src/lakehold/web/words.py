@@ -16,7 +16,19 @@ def counted(number: int, noun: str = "", many: str = "") -> str:
     """`1 table`, `12,345 tables`."""
     if not noun:
         return f"{number:,}"
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else many or plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """`tables`, `histories`, `saved queries`."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def spoken(word: str) -> str:
+    """`Configure sharing` of `configure_sharing`."""
+    return word.replace("_", " ").capitalize()
 
 
 def ago(at: Moment, now: Moment) -> str:

@@ -27,6 +27,9 @@ from lakehold.access.model.policy import MEMBER, Key, Policy
 
 Test = Callable[[View, Subject, int], bool]
 
+MOST_REMEMBERED = 200_000
+"""Answers that a view keeps; they take about 40 MB."""
+
 
 def mask_of(roles: Iterable[str]) -> int:
     """The bits of these roles."""
@@ -38,6 +41,7 @@ class Checks:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+        self._containers = {end for kind in policy.kinds.values() if kind.parent for end in kind.parent.kinds}
         self._tests: dict[Key, Test] = {}
         self._parts: dict[int, tuple[Expression, Test]] = {}
         self.asked: dict[tuple[str | None, str], Test] = {}
@@ -49,10 +53,16 @@ class Checks:
         if known is None:
             expression = self._policy.relations[kind, name]
             known = self._compile(expression)
-            if _asks_every(expression):
-                known = _remembered(known, (kind, name))
+            if self._is_worth_remembering(kind, expression):
+                known = _remembered(known, len(self._tests))
             self._tests[kind, name] = known
         return known
+
+    def _is_worth_remembering(self, kind: str, expression: Expression) -> bool:
+        """What asks of many, and what is asked of the few that many lie in: a layer is asked for each of its tables."""
+        if isinstance(expression, Granted | Relation | Everyone):
+            return False
+        return kind in self._containers or _asks_every(expression)
 
     def of(self, expression: Expression) -> Test:
         """The function that answers for an expression of the policy."""
@@ -184,13 +194,15 @@ def _asks_every(expression: Expression) -> bool:
     return isinstance(expression, Every) or any(_asks_every(part) for part in parts(expression))
 
 
-def _remembered(test: Test, key: Key) -> Test:
+def _remembered(test: Test, number: int) -> Test:
     """The same test, answered once for as long as nothing in the view changes."""
 
     def remembered(view: View, subject: Subject, resource: int) -> bool:
-        question = (key, subject.id, resource)
+        question = (number, subject.id, resource)
         answer = view.memo.get(question)
         if answer is None:
+            if len(view.memo) >= MOST_REMEMBERED:
+                view.memo.clear()
             answer = view.memo[question] = test(view, subject, resource)
         return answer
 
@@ -198,6 +210,10 @@ def _remembered(test: Test, key: Key) -> Test:
 
 
 def _any(tests: list[Test]) -> Test:
+    if len(tests) == 2:  # noqa: PLR2004 - most have two, and a loop takes as long as they do
+        one, other = tests
+        return lambda view, subject, resource: one(view, subject, resource) or other(view, subject, resource)
+
     def any_of(view: View, subject: Subject, resource: int) -> bool:
         for test in tests:  # noqa: SIM110 - a generator here costs as much as the tests themselves
             if test(view, subject, resource):
@@ -255,7 +271,7 @@ def _granted_to_person(mask: int) -> Test:
 def _granted_to_any(mask: int) -> Test:
     def granted(view: View, subject: Subject, resource: int) -> bool:
         held = view.grants.get(resource)
-        if held is None:
+        if held is None or held.keys().isdisjoint(subject.ids_with_all):
             return False
         for holder in subject.ids_with_all:  # noqa: SIM110 - as above
             if held.get(holder, 0) & mask:
@@ -270,7 +286,7 @@ def _granted_within(mask: int, edges: list[str], root_mask: int) -> Test:
 
     def granted(view: View, subject: Subject, resource: int) -> bool:
         held = view.grants.get(resource)
-        if held is None:
+        if held is None or held.keys().isdisjoint(subject.ids_with_all):
             return False
         for holder in subject.ids:
             if held.get(holder, 0) & mask:

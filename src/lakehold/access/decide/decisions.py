@@ -49,6 +49,7 @@ class Decisions:
 
     def __init__(self, view: View) -> None:
         self.view = view
+        self.policy = view.policy
         self.checks = checks_of(view.policy)
         self._tests = self.checks.asked
 
@@ -65,7 +66,7 @@ class Decisions:
             there = view.ids.get(resource)
             test = self._tests.get((view.kinds.get(there), action)) if there is not None else None
             if there is not None and test is not None:
-                return test(view, view.subject(view.member(asker)), there)
+                return test(view, view.askers.get(asker) or view.asker(asker), there)
         return self._check(asker, action, resource, role, edges)
 
     def check_many(self, questions: Iterable[tuple[Asker, str, str]]) -> list[bool]:

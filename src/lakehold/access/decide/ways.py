@@ -61,7 +61,8 @@ class Ways:
         self._view = view
         self._checks = checks
         self._sets = sets
-        self._weights: dict[Fact, tuple[int, str]] = {}
+        # By the object, which is kept too: to find it by what it says would take longer than to weigh it.
+        self._weights: dict[int, tuple[int, str, Fact]] = {}
 
     def find(self, expression: Expression, kind: str, subject: Subject, here: int) -> Iterator[Facts]:
         """Sets of facts, each of which makes the expression hold; none of them contains another."""
@@ -217,14 +218,13 @@ class Ways:
 
     def _cost(self, way: Facts) -> tuple[int, int, list[str]]:
         """Fewest facts first; among as many, those that open the least to the fewest."""
-        weights = [self._weight(fact) for fact in way]
-        return len(way), sum(spread for spread, _ in weights), sorted(text for _, text in weights)
+        known = self._weights
+        weights = [known.get(id(fact)) or self._weigh(fact) for fact in way]
+        return len(way), sum([weight[0] for weight in weights]), sorted([weight[1] for weight in weights])
 
-    def _weight(self, fact: Fact) -> tuple[int, str]:
-        known = self._weights.get(fact)
-        if known is None:
-            known = self._weights[fact] = (self._spread(fact), repr(fact))
-        return known
+    def _weigh(self, fact: Fact) -> tuple[int, str, Fact]:
+        weight = self._weights[id(fact)] = (self._spread(fact), repr(fact), fact)
+        return weight
 
     def _spread(self, fact: Fact) -> int:
         match fact:

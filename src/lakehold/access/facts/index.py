@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
 from lakehold.access.facts.changes import Opening
-from lakehold.access.facts.loading import Spanned, all_rows, rows_by_id, uncollected
+from lakehold.access.facts.loading import Spanned, fill, rows_by_id, uncollected
 from lakehold.access.facts.view import ResourceRow, Row, View
 from lakehold.access.model.policy import policy_of
 from lakehold.kit.clock import FOREVER, Moment
@@ -40,7 +40,7 @@ class _Batch:
 class Index(View):
     """Committed facts, and what is already known to begin or end later."""
 
-    def __init__(self, tenant: int, seq: int, at: Moment, spans: Iterable[Spanned]) -> None:
+    def __init__(self, tenant: int, seq: int, at: Moment, fill: Callable[[View], Iterable[Spanned]]) -> None:
         # The models are among the rows: the policy is theirs once all have been read.
         super().__init__(policy_of(()))
         self.tenant = tenant
@@ -50,12 +50,8 @@ class Index(View):
         self._agenda: list[tuple[Moment, Key]] = []
         self._planned: dict[Key, Spanned] = {}
         self._journal: deque[_Batch] = deque(maxlen=_JOURNAL)
-        for span in spans:
-            _, row, since, until = span
-            if since <= at:
-                self.open(row)
-            if since > at or until < FOREVER:
-                self._plan(span, at)
+        for span in fill(self):
+            self._plan(span, at)
         self.touch()
         self._loaded = _Batch(self.version, seq, at, (), logged=True)
 
@@ -66,15 +62,15 @@ class Index(View):
         # A clock that lags behind the one that wrote must not hide what was written.
         at = max(at, changes.last_made(transaction, tenant))
         with uncollected():
-            return cls(tenant, seq, at, all_rows(transaction, tenant, at))
+            return cls(tenant, seq, at, lambda view: fill(view, transaction, tenant, at))
 
     # Moving forward
 
     def catch_up(self, transaction: Transaction, at: Moment) -> int:
         """Come to the state that the transaction sees, or past it. Returns the number that it sees."""
-        seen = changes.head(transaction, self.tenant)
-        if seen > self.seq:
-            self._replay(transaction, changes.since(transaction, self.tenant, self.seq), at)
+        seen, news = changes.since(transaction, self.tenant, self.seq)
+        if news:
+            self._replay(transaction, news, at)
         elif self._agenda and self._agenda[0][0] <= at:
             self._step(self.seq, self._due(at), max(self.time, at), logged=False)
         return seen

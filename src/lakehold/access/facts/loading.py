@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from lakehold.access.facts.filling import FILL, plain
 from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View
 from lakehold.access.model.policy import policy_of
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown, valid_id
 
 _AT_ONCE = 10_000
+_HOLDS_OR_WILL = "tenant_id = :tenant AND until > :at"
 
 
 def _resource(number: int, uid: str, kind: str, name: str) -> ResourceRow:
@@ -26,17 +27,11 @@ def _resource(number: int, uid: str, kind: str, name: str) -> ResourceRow:
 
 
 def _edge(name: str, source: int, target: int) -> EdgeRow:
-    return EdgeRow(_plain(name), source, target)
+    return EdgeRow(plain(name), source, target)
 
 
 def _grant(subject: int, role: str, resource: int) -> GrantRow:
-    return GrantRow(subject, _plain(role), resource)
-
-
-@cache
-def _plain(name: str) -> str:
-    """`viewer` of `lakehouse.table.viewer`: roles and edges are kept with the kind that has them."""
-    return name.rpartition(".")[2]
+    return GrantRow(subject, plain(role), resource)
 
 
 _COLUMNS: dict[str, tuple[str, str, Callable[..., Row]]] = {
@@ -82,7 +77,7 @@ def uncollected() -> Iterator[None]:
 def all_rows(transaction: Transaction, tenant: int, at: Moment) -> Iterator[Spanned]:
     """Every fact of the tenant that holds at this moment, or will."""
     for fact in _COLUMNS:
-        yield from _read(transaction, fact, "tenant_id = :tenant AND until > :at", {"tenant": tenant, "at": at})
+        yield from _read(transaction, fact, _HOLDS_OR_WILL, {"tenant": tenant, "at": at})
 
 
 def rows_by_id(transaction: Transaction, fact: str, ids: Iterable[int]) -> dict[int, tuple[Row, Moment]]:
@@ -91,22 +86,45 @@ def rows_by_id(transaction: Transaction, fact: str, ids: Iterable[int]) -> dict[
     return {span.key[1]: (span.row, span.since) for span in _read(transaction, fact, f"id IN ({wanted})", {})}
 
 
+def fill(view: View, transaction: Transaction, tenant: int, at: Moment) -> list[Spanned]:
+    """Open every fact of the tenant that holds at this moment. Returns those that begin or end after it."""
+    timed: list[Spanned] = []
+    for fact, (_, _, make) in _COLUMNS.items():
+        for rows in _batches(transaction, fact, _HOLDS_OR_WILL, {"tenant": tenant, "at": at}):
+            FILL[fact](view, [row[3:] for row in rows if row[1] <= at])
+            timed.extend(
+                Spanned((fact, number), make(*columns), since, until)
+                for number, since, until, *columns in rows
+                if since > at or until < FOREVER
+            )
+    return timed
+
+
 def _read(transaction: Transaction, fact: str, where: str, values: dict[str, int]) -> Iterator[Spanned]:
-    table, columns, make = _COLUMNS[fact]
+    make = _COLUMNS[fact][2]
+    for rows in _batches(transaction, fact, where, values):
+        for number, since, until, *columns in rows:
+            yield Spanned((fact, number), make(*columns), since, until)
+
+
+def _batches(
+    transaction: Transaction, fact: str, where: str, values: dict[str, int]
+) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Rows as the driver gives them, without an object around each."""
+    table, columns, _ = _COLUMNS[fact]
     # The texts are this module's own; what comes from outside is bound.
-    query = sa.text(f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id")  # noqa: S608
-    with transaction.connection.execute(query, values) as result:
-        # Half a million rows as the driver gives them, without an object around each.
+    query = f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id"  # noqa: S608
+    connection = transaction.connection
+    # SQLAlchemy takes as long to read a text that is new each time as the database to answer it.
+    with connection.execute(sa.text(query), values) if values else connection.exec_driver_sql(query) as result:
         while rows := result.cursor.fetchmany(_AT_ONCE):
-            for number, since, until, *columns in rows:
-                yield Spanned((fact, number), make(*columns), since, until)
+            yield rows
 
 
 def view_at(transaction: Transaction, tenant: int, at: Moment) -> View:
     """The facts as they are at a past or future moment, with the models of that moment."""
-    rows = [span.row for span in all_rows(transaction, tenant, at) if span.since <= at]
-    view = View(policy_of(tuple(sorted(row for row in rows if isinstance(row, ModelRow)))))
-    for row in rows:
-        view.open(row)
+    view = View(policy_of(()))
+    with uncollected():
+        fill(view, transaction, tenant, at)
     view.touch()
     return view

@@ -99,6 +99,8 @@ class View:
         self.sets: dict[object, int] = {}
         self._below = below
         self._subjects: dict[int, Subject] = {}
+        self.askers: dict[str, Subject] = {}
+        """The members who have asked something of this view, by their id."""
         self._numbers: dict[int, int] = {}
         self.twins: dict[Row, int] = dict(below.twins) if below else {}
         self.kinds: Map[int, str] = laid(below.kinds if below else None)
@@ -162,6 +164,13 @@ class View:
             known = self._subjects[member] = Subject(member, ids, (*ids, self.everyone), self.everyone)
         return known
 
+    def asker(self, uid: str) -> Subject:
+        """The member of this id, with the groups they are in."""
+        known = self.askers.get(uid)
+        if known is None:
+            known = self.askers[uid] = self.subject(self.member(uid))
+        return known
+
     @property
     def members(self) -> dict[int, int]:
         """The members, each with the number of its bit in a set of members."""
@@ -196,6 +205,7 @@ class View:
         self.memo.clear()
         self.sets.clear()
         self._subjects.clear()
+        self.askers.clear()
         self._numbers = {}
 
     def open(self, row: Row) -> None:

@@ -9,8 +9,9 @@ from functools import lru_cache
 from lakehold.access.facts.inputs import text
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER, Policy
-from lakehold.access.query.listing import Statement, placeholder
+from lakehold.access.query.listing import Statement
 from lakehold.access.query.nesting import shallow
+from lakehold.access.query.sets import Bind
 from lakehold.access.query.sql import Conditions
 from lakehold.access.query.terms import Term
 from lakehold.kit.clock import Moment
@@ -19,7 +20,7 @@ from lakehold.kit.database import Transaction
 
 @lru_cache(maxsize=2_048)
 def _statement(policy: Policy, dialect: str, kind: str, action: str) -> Statement:
-    bind = placeholder(dialect)
+    bind = Bind(dialect)
     never: Callable[[str], bool] = lambda _kind: False  # noqa: E731 - the asker varies, so no set is worked out once
     member, here = Term("m.id", fixed=False), Term(bind("here"), fixed=True)
 
@@ -49,6 +50,11 @@ class Holders:
         self.view.policy.action(kind, text(action, "action"))
         statement = _statement(self.view.policy, self.transaction.dialect, kind, action)
         values: dict[str, object] = {
-            "here": here, "me": 0, "at": self.at, "tenant": self.tenant, "everyone": self.view.everyone,
-        }  # fmt: skip
+            "here": here,
+            "me": 0,
+            "mine": Bind(self.transaction.dialect).told([]),
+            "at": self.at,
+            "tenant": self.tenant,
+            "everyone": self.view.everyone,
+        }
         return [str(uid) for (uid,) in statement.run(self.transaction, values)]

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from lakehold.access.model.expressions import Step
-from lakehold.access.model.policy import MEMBER, MEMBER_OF
+from lakehold.access.model.expressions import Expression, Step
+from lakehold.access.model.policy import MEMBER
 from lakehold.access.query.terms import Term, edge_names, in_words, literal
 
 UNLIMITED = 1_000
 
 
+class Bind:
+    """Writes placeholders, as a dialect has them."""
+
+    def __init__(self, dialect: str) -> None:
+        self._is_sqlite = dialect == "sqlite"
+
+    def __call__(self, name: str, cast: str = "bigint") -> str:
+        """One value."""
+        return f":{name}" if self._is_sqlite else f"%({name})s::{cast}"
+
+    def numbers(self, name: str) -> str:
+        """A subquery of the numbers in a list."""
+        if self._is_sqlite:
+            return f"SELECT value AS id FROM json_each(:{name})"
+        return f"SELECT unnest(%({name})s::bigint[]) AS id"
+
+    def told(self, numbers: list[int]) -> object:
+        """A list of numbers as it is bound."""
+        return json.dumps(numbers) if self._is_sqlite else numbers
+
+
 class Sets:
     """Those of one statement. After `deepest` subqueries inside each other, the next one is set apart."""
 
-    def __init__(self, bind: Callable[[str], str], deepest: int) -> None:
+    def __init__(self, bind: Bind, deepest: int) -> None:
         self.bind = bind
         self.me = Term(bind("me"), fixed=True)
         self._deepest = deepest
         self._depth = 0
         self._numbers = count(1)
         self._sets: dict[object, tuple[str, str]] = {}
+        self.lists: dict[str, tuple[Expression, str]] = {}
+        """The lists that are bound: by name, what holds for the asker on which kind."""
 
     def alias(self) -> str:
         """A name that the statement does not use yet."""
@@ -41,10 +65,15 @@ class Sets:
             self._sets[key] = (f"s{len(self._sets) + 1}", query)
         return self._sets[key][0]
 
+    def listed(self, expression: Expression, kind: str) -> str:
+        """Few resources, for which the index tells faster than the database whether it holds: they are bound."""
+        name = f"list{len(self.lists)}"
+        self.lists[name] = (expression, kind)
+        return self.bind.numbers(name)
+
     def statement(self, query: str) -> str:
         """The query with the sets that it uses. `me` are the asker and their groups."""
-        groups = self.edge_ahead(f"{MEMBER}.{MEMBER_OF}", self.me.sql)
-        sets = [("me", f"SELECT {self.me.sql} AS id UNION ALL {groups}"), *self._sets.values()]
+        sets = [("me", self.bind.numbers("mine")), *self._sets.values()]
         return "WITH " + ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in sets) + f" {query}"
 
     def live(self, alias: str) -> str:

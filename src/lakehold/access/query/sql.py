@@ -27,14 +27,14 @@ from lakehold.access.model.expressions import (
     parts,
 )
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
-from lakehold.access.query.sets import Sets
+from lakehold.access.query.sets import Bind, Sets
 from lakehold.access.query.terms import NO, STAYS, YES, End, Term, compared, edge_names, in_words, joined, literal
 
 
 class Conditions(Sets):
     """Writes conditions for one statement. `bind` writes a placeholder; `small` says which kinds have few resources."""
 
-    def __init__(self, policy: Policy, bind: Callable[[str], str], small: Callable[[str], bool], deepest: int) -> None:
+    def __init__(self, policy: Policy, bind: Bind, small: Callable[[str], bool], deepest: int) -> None:
         super().__init__(bind, deepest)
         self._policy = policy
         self.is_small = small
@@ -288,7 +288,8 @@ class Conditions(Sets):
 
     def held(self, expression: Expression, kind: str) -> str:
         """All resources of a kind for which the expression holds for the asker."""
-        return self.set_once(("held", expression, kind), lambda: self._held(expression, kind))
+        write = self.listed if self.is_small(kind) else self._held
+        return self.set_once(("held", expression, kind), lambda: write(expression, kind))
 
     def _held(self, expression: Expression, kind: str) -> str:
         x = self.alias()

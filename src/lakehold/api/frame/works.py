@@ -26,7 +26,8 @@ T = TypeVar("T")
 
 _TRIES = 5
 _FIRST_WAIT = 0.01
-_ENDS_VIEWING = ("DELETE", "/api/v1/view-as")
+_ENDS_VIEWING = {("DELETE", "/api/v1/view-as"), ("POST", "/view-as/end")}
+_WORK = "lakehold.work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,15 @@ class Asked:
 
     def run(self, do: Callable[[Work], T]) -> T:
         """Let the caller in and do it, in a transaction that is committed before this returns."""
-        return retried(lambda: self._written(do) if self.writes else self._read(do))
+
+        def known(work: Work) -> T:
+            self.request.scope[_WORK] = work
+            try:
+                return do(work)
+            finally:
+                del self.request.scope[_WORK]
+
+        return retried(lambda: self._written(known) if self.writes else self._read(known))
 
     def _read(self, do: Callable[[Work], T]) -> T:
         house, callers = house_of(self.request), callers_of(self.request)
@@ -76,7 +85,7 @@ class Asked:
 
     def _refuse_viewer(self, caller: Caller) -> None:
         """Who looks with another's eyes changes nothing, but for ending that. The services ask too."""
-        if caller.behind and (self.request.method, self.request.url.path) != _ENDS_VIEWING:
+        if caller.behind and (self.request.method, self.request.url.path) not in _ENDS_VIEWING:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
 
     def _known(self, caller: Caller) -> None:
@@ -97,6 +106,12 @@ def house_of(request: Request) -> Installation:
     """The installation that this application serves."""
     house: Installation = request.app.state.house
     return house
+
+
+def work_of(request: Request) -> Work | None:
+    """The work that the request is answered in, while it lasts."""
+    work: Work | None = request.scope.get(_WORK)
+    return work
 
 
 def callers_of(request: Request) -> Callers:

@@ -8,11 +8,11 @@ import socket
 from uvicorn import Server
 
 from lakehold.api.frame import logs
-from lakehold.api.frame.app import create_app
 from lakehold.api.frame.server import configured
 from lakehold.cli.processes import lifeline
 from lakehold.directory.installation import Installation
 from lakehold.kit.settings import Settings
+from lakehold.web import site
 
 
 def run(settings: Settings, given: int | None = None) -> None:
@@ -27,7 +27,7 @@ def run(settings: Settings, given: int | None = None) -> None:
         # uvicorn stops, and then passes the signal on as if nobody had heard it.
         signal.signal(number, lambda *_: None)
     try:
-        server = Server(configured(create_app(house), settings))
+        server = Server(configured(site.application(house), settings))
         server.run(None if given is None else [socket.socket(fileno=given)])
     finally:
         house.close()

@@ -1,0 +1,53 @@
+"""Where the pages of things are. Ids may have any characters in them, a slash too."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+
+def resource(uid: str, part: str = "") -> str:
+    """The page of a resource, or a part of it such as `access`."""
+    return _of("resources", uid, part)
+
+
+def workspace(uid: str, part: str = "") -> str:
+    """The page of a workspace, or a part of it: `members`, `settings`, or the name of a kind."""
+    return _of("workspaces", uid, part)
+
+
+def member(uid: str, part: str = "") -> str:
+    """The page of a member."""
+    return _of("people", uid, part)
+
+
+def group(uid: str, part: str = "") -> str:
+    """The page of a group."""
+    return _of("groups", uid, part)
+
+
+def why(uid: str, action: str, who: str = "") -> str:
+    """Why somebody may do this, or not; without `who`: oneself."""
+    asked = {"action": action, **({"member": who} if who else {})}
+    return f"{resource(uid, 'why')}?{urlencode(asked)}"
+
+
+def request(uid: str, action: str) -> str:
+    """Where one asks for a right that is missing."""
+    return f"/requests/new?{urlencode({'resource': uid, 'action': action})}"
+
+
+def of(uid: str, kind: str) -> str:
+    """The page of whatever it is."""
+    match kind:
+        case "tenant.member":
+            return member(uid)
+        case "tenant.group" | "tenant.all_members":
+            return group(uid)
+        case _:
+            return resource(uid)
+
+
+def _of(noun: str, uid: str, part: str) -> str:
+    # A dot segment would be taken out of the address by browsers.
+    name = quote(uid, safe="").replace(".", "%2E") if set(uid) <= {"."} else quote(uid, safe="")
+    return f"/{noun}/{name}" + (f"/{part}" if part else "")

@@ -1,0 +1,99 @@
+"""What is around the pages of somebody who is signed in: where they can go, worked out from what they may see."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from lakehold.access.model.schema import Kind
+from lakehold.api.frame.callers import caller_of, shown_by
+from lakehold.api.frame.works import callers_of, house_of, work_of
+from lakehold.catalog import answers, kinds, workspaces
+from lakehold.catalog.shapes import Summary
+from lakehold.directory import accounts
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.work import Work
+from lakehold.web import addresses
+from lakehold.web.icons import icon_of
+from lakehold.web.navigation import Around, Person, Place, Section, ViewAs
+from lakehold.web.words import plural
+
+MOST_WORKSPACES = 12
+_MOST_WAITING = 50
+
+
+def around(request: Request) -> Around:
+    """Of the work that the page is made in; for a page that is made without one, in a look of its own."""
+    work = work_of(request)
+    if work is not None:
+        return of(work)
+    house = house_of(request)
+    try:
+        shown = shown_by(request)
+        with house.database.read() as transaction:
+            caller = caller_of(callers_of(request), house, transaction, shown)
+            return of(Work(house.access.session(transaction, caller.tenant), caller, house.keys))
+    except UnauthorizedError:
+        return Around()
+
+
+def of(work: Work) -> Around:
+    """Everything around the caller's pages."""
+    may = frozenset(work.session.actions(work.asker, work.caller.tenant))
+    spaces = workspaces.page(work, limit=MOST_WORKSPACES)
+    waiting = len(answers.waiting_for(work, limit=_MOST_WAITING))
+    return Around(
+        tenant=_name(work, work.caller.tenant),
+        places=(
+            Place("Home", "/", "home"),
+            Place("Requests", "/requests", "inbox", waiting or None),
+            Place("All workspaces", "/workspaces", "boxes"),
+        ),
+        workspaces=tuple(_section(work, found) for found in spaces.items),
+        more=tuple(_more(may)),
+        person=_person(work),
+        view_as=ViewAs(_name(work, work.caller.member), "/view-as/end") if work.caller.behind else None,
+    )
+
+
+def listed_kinds(work: Work, workspace: Kind) -> list[Kind]:
+    """The kinds that a workspace has pages of: everything in it, in its model's order."""
+    return [kind for kind in work.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
+
+
+def _section(work: Work, found: Summary) -> Section:
+    root = kinds.kept_here(work.view.policy, found.kind)
+    href = addresses.workspace(found.uid)
+    places = [
+        Place(plural(kind.title), addresses.workspace(found.uid, kind.name), icon_of(kind.id))
+        for kind in listed_kinds(work, root)
+    ]
+    places.append(Place("Members", f"{href}/members", "users"))
+    return Section(
+        found.name, href, icon_of(root.id), root.title, (Place("Overview", href, "layout-dashboard"), *places)
+    )
+
+
+def _more(may: frozenset[str]) -> list[Place]:
+    more = [Place("People", "/people", "users"), Place("Groups", "/groups", "shapes")]
+    if "manage_members" in may:
+        more.append(Place("Invites", "/invites", "user-plus"))
+    more.append(Place("Access reviews", "/reviews", "clipboard-check"))
+    if "see_audit" in may:
+        more.append(Place("Audit log", "/audit", "scroll-text"))
+    return more
+
+
+def _person(work: Work) -> Person:
+    # Who looks with another's eyes is still themself: their own name, profile and way out.
+    member = work.caller.behind or work.caller.member
+    account = accounts.of(work, member)
+    return Person(
+        name=_name(work, member),
+        note=account.email if account else "",
+        places=(Place("Profile", "/profile", "user"),),
+        sign_out="/sign-out",
+    )
+
+
+def _name(work: Work, uid: str) -> str:
+    return work.view.names.get(work.view.resource(uid)) or uid

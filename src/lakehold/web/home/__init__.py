@@ -1,0 +1,4 @@
+"""Home: what somebody comes back to, and what waits for them.
+
+- `routes`: the page
+"""

@@ -1,0 +1,51 @@
+"""Home."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import answers, discovery, requests, usage, workspaces
+from lakehold.catalog.shapes import Ref
+from lakehold.catalog.usage import LastUse
+from lakehold.directory.work import Work
+from lakehold.web import pages
+from lakehold.web.routes import router
+
+routes = router()
+
+_MOST_RECENT = 8
+_MOST_WAITING = 5
+_MOST_FOUND = 6
+
+
+@routes.get("/")
+def home(request: Request, work: Reading) -> Response:
+    """What somebody comes back to."""
+    spaces = workspaces.page(work, limit=50)
+    values: dict[str, object] = {
+        "name": _first_name(work),
+        "workspaces": spaces.items,
+        "more_workspaces": spaces.after is not None,
+        "recent": _recent(work),
+        "waiting": answers.waiting_for(work, limit=_MOST_WAITING),
+        "asked": [told for told in requests.mine(work, limit=_MOST_WAITING) if told.request.state == "pending"],
+        "discoveries": discovery.find(work, limit=_MOST_FOUND).items,
+        "may_create": work.session.check(work.asker, "create_workspace", work.caller.tenant),
+    }
+    return pages.page(request, "home/home.html", values)
+
+
+def _first_name(work: Work) -> str:
+    name = work.view.names.get(work.view.member(work.caller.member)) or ""
+    return name.partition(",")[0]
+
+
+def _recent(work: Work) -> list[tuple[Ref, LastUse]]:
+    """What they used last, each once."""
+    found: dict[str, tuple[Ref, LastUse]] = {}
+    for use in usage.of_member(work, work.caller.member):
+        found.setdefault(use.resource.uid, (use.resource, use))
+        if len(found) == _MOST_RECENT:
+            break
+    return list(found.values())

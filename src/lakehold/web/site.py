@@ -1,0 +1,20 @@
+"""The whole application: REST and pages in one process, at one address."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from lakehold.api.frame.app import create_app
+from lakehold.directory.installation import Installation
+from lakehold.web import shell
+from lakehold.web.around import around
+from lakehold.web.routers import ROUTERS
+
+
+def application(house: Installation) -> FastAPI:
+    """REST and pages of an installation."""
+    app = create_app(house)
+    shell.install(app, around)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
