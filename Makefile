@@ -23,7 +23,7 @@ $(VENV)/ready-bench: $(VENV)/ready requirements-bench.txt
 	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps -r requirements-bench.txt
 	@touch $@
 
-demo: assets ## load the demo company and walk through check, list, who, explain and what-if
+demo: assets ## start the server with the demo company, and print links that sign in as five of its people
 	@$(BIN)/lakehold demo
 
 test: check assets ## lint, types, imports and every test

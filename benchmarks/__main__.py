@@ -7,13 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import access_bench, api_bench, code_bench, report
+from benchmarks import access_bench, api_bench, code_bench, report, start_bench, web_bench
 from benchmarks.figures import Result
 
 PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
     "access": access_bench.run,
     "api": api_bench.run,
     "code": code_bench.run,
+    "start": start_bench.run,
+    "web": web_bench.run,
 }
 
 

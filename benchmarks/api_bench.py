@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from pathlib import Path
 from benchmarks.api_load import load as load_by
 from benchmarks.api_server import NOTHING
 from benchmarks.databases import load
-from benchmarks.facts import ADMIN, MOST, TENANT, Facts, company
+from benchmarks.facts import MOST, TENANT, Facts, company
 from benchmarks.figures import Figure, Result, Sample, measure, p50
 from benchmarks.postgres import server
 from lakehold.directory import tokens
@@ -134,6 +133,3 @@ def _ask(up: Served, method: str, path: str, body: object = None) -> Callable[[]
         assert answer.status == 200, text
 
     return ask
-
-
-__all__ = ["ADMIN", "run", "served", "time"]

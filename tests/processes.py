@@ -33,10 +33,16 @@ def _bytecode() -> Path:
 class Process:
     """A verb of `lakehold` in a process of its own, with what it has said so far."""
 
-    def __init__(self, verb: str, environment: Mapping[str, str], beside: Process | None = None) -> None:
+    def __init__(
+        self,
+        verb: str,
+        environment: Mapping[str, str],
+        beside: Process | None = None,
+        python: Path = Path(sys.executable),
+    ) -> None:
         known = {name: value for name, value in os.environ.items() if name not in _OURS and "LAKEHOLD_" not in name}
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and words
-            [sys.executable, "-m", "lakehold.cli", *verb.split()],
+            [python, "-m", "lakehold.cli", *verb.split()],
             env={**known, "PYTHONUNBUFFERED": "1", "PYTHONPYCACHEPREFIX": str(_bytecode()), **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -52,6 +52,7 @@ def _edges(session: Session) -> Iterator[tuple[str, str, str]]:
 def test_listings(access: Access, small: int, driven: bool) -> None:
     with (
         mock.patch.object(listing, "SMALL", small),
+        mock.patch.object(listing, "LOOKED_AT", ()),
         mock.patch.object(listing.Listing, "_are_few", return_value=driven),
         access.read(TENANT) as session,
     ):

@@ -13,7 +13,7 @@ PAGES = sorted((DOCS / "catalog").glob("*.md"))
 
 
 def test_every_noun_has_its_page() -> None:
-    nouns = {"workspaces", "resources", "grants", "requests", "ownership", "view-as", "audit"}
+    nouns = {"workspaces", "resources", "grants", "requests", "ownership", "view-as", "audit", "reviews"}
     assert {page.stem for page in PAGES} == nouns
 
 

@@ -311,3 +311,15 @@ def test_those_who_can_give_it_get_a_mail(corner: Corner, tmp_path: Path) -> Non
         answers.approve(work, told.request.uid, settings=settings)
     with corner.read(by("olga")) as work:
         assert [mail.receiver for mail in outbox.due(work.session.transaction, work.at)][2:] == ["ana@example.org"]
+
+
+def test_ones_own_are_found_by_their_state(corner: Corner) -> None:
+    late, gone = asked(corner, "ana", "edit", "orders"), asked(corner, "ana", "edit", "items")
+    with corner.write(by("ana")) as work:
+        requests.withdraw(work, gone.request.uid)
+    corner.hand.pass_by(31)
+    new = asked(corner, "ana", "edit", "stores")
+    with corner.read(by("ana")) as work:
+        states = (PENDING, EXPIRED, WITHDRAWN)
+        found = {state: [one.request.uid for one in requests.mine(work, state=state)] for state in states}
+    assert found == {PENDING: [new.request.uid], EXPIRED: [late.request.uid], WITHDRAWN: [gone.request.uid]}

@@ -1,48 +1,106 @@
+"""`lakehold demo`: the demo company as a real installation, kept from one start to the next."""
+
 from __future__ import annotations
 
+import re
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
-from lakehold.cli import app
+from lakehold.cli import app, demo
+from lakehold.kit.settings import Settings
+from tests.processes import Process, children, gone, watched
+
+_TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
-def test_the_demo_walks_through_the_five_questions() -> None:
-    result = CliRunner().invoke(app, ["demo"])
-    assert result.exit_code == 0, result.output
-    for title in ("check", "list", "who", "explain", "what-if"):
-        assert f"\n{title}  " in result.output
-    assert "given by" in result.output
+def started(folder: Path) -> tuple[Process, str, list[str]]:
+    """The process, where it answers, and its links. Nothing of the environment leads it elsewhere."""
+    elsewhere = {"LAKEHOLD_DATABASE": "postgresql://nobody@127.0.0.1:1/none", "LAKEHOLD_DATA": str(folder / "no")}
+    process = Process(f"demo --folder {folder}", {"LAKEHOLD_PORT": "0", **elsewhere})
+    try:
+        address = process.hear("answers at").split()[-1]
+        process.hear("Ctrl-C stops it.")
+    except BaseException:
+        process.__exit__()
+        raise
+    return process, address, [line.strip() for line in process.said if "/link/" in line]
 
 
-def test_the_demo_can_be_kept_and_shown_again(tmp_path: Path) -> None:
-    file = tmp_path / "demo.sqlite"
-    first, second = (CliRunner().invoke(app, ["demo", "--database", f"sqlite:///{file}"]) for _ in range(2))
-    assert first.exit_code == second.exit_code == 0, first.output
-    assert first.output == second.output
-    assert file.stat().st_size > 0
+@contextmanager
+def signed_in(link: str) -> Iterator[httpx.Client]:
+    """Somebody who opens the link and presses its button."""
+    base = link.partition("/link/")[0]
+    with httpx.Client(base_url=base, headers={"Accept": "text/html"}, timeout=60) as client:
+        found = _TOKEN.search(client.get(link).text)
+        assert found
+        assert client.post(link, data={"csrf_token": found[1]}).status_code == 303
+        yield client
 
 
-@pytest.mark.parametrize(
-    ("url", "words", "code"),
-    [("mysql://somewhere/x", "not supported", 2), ("sqlite:////no/such/folder/x", "cannot be", 6)],
-)
-def test_a_database_that_cannot_be_used_is_told_in_a_sentence(url: str, words: str, code: int) -> None:
-    result = CliRunner().invoke(app, ["demo", "--database", url])
-    assert result.exit_code == code
-    assert words in result.output
-    assert "Traceback" not in result.output
+@pytest.mark.slow
+def test_it_prints_links_for_five_people_and_keeps_what_they_did(tmp_path: Path) -> None:
+    folder = tmp_path / "company"
+    process, address, links = started(folder)
+    with process:
+        assert len(links) == len(set(links)) == 5
+        assert all(link.startswith(f"{address}/link/") for link in links)
+        with signed_in(links[1]) as tara:
+            page = tara.get("/")
+            assert "Welcome back, Tara." in page.text
+            assert "Sales marts" in page.text
+            token = _TOKEN.search(tara.get("/profile").text)
+            assert token
+            assert tara.post("/profile", data={"csrf_token": token[1], "name": "Tara herself"}).status_code == 303
+        found = children(process.process.pid)
+        assert found.keys() == {"server", "worker"}
+        with watched(*found.values()) as handles:
+            assert process.end(signal.SIGINT) == 0
+            assert gone(handles)
+    assert not (folder / "no").exists()
+
+    again, _, fresh = started(folder)
+    with again:
+        assert not any("Making" in line for line in again.said)
+        assert set(fresh).isdisjoint(links)
+        with signed_in(fresh[1]) as tara:
+            assert "Tara herself" in tara.get("/").text
+        assert again.end(signal.SIGINT) == 0
 
 
-def test_docs_writes_a_page_for_each_model(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["docs", "--folder", str(tmp_path / "access")])
-    assert result.exit_code == 0, result.output
-    assert {page.stem for page in (tmp_path / "access").iterdir()} == {
-        "tenant",
-        "marts",
-        "lakehouse",
-        "spaces",
-        "products",
-    }
-    assert CliRunner().invoke(app, ["docs", "--folder", str(tmp_path / "access")]).output == ""
+def test_what_is_half_made_is_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "company"
+    part = tmp_path / "company.part"
+    part.mkdir()
+    (part / "lakehold.sqlite").write_bytes(b"half of it")
+    assert not demo.is_there(folder)
+    demo.make(folder)
+    assert demo.is_there(folder)
+    assert not part.exists()
+
+
+def test_nothing_else_is_ever_touched(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "letters.txt").write_text("dear all")
+    real = tmp_path / "real"
+    real.mkdir()
+    sqlite3.connect(real / "lakehold.sqlite").close()
+    for folder in (kept, real):
+        result = CliRunner().invoke(app, ["demo", "--folder", str(folder)])
+        assert result.exit_code == 5
+        assert "has something else in it" in result.output
+    assert [file.name for file in kept.iterdir()] == ["letters.txt"]
+
+
+def test_processes_are_told_all_that_was_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = Settings(data=tmp_path, smtp="smtp://a:b@127.0.0.1:25", link_minutes=7)  # type: ignore[arg-type]
+    for name, value in told.environment().items():
+        monkeypatch.setenv(name, value)
+    assert Settings() == told

@@ -36,12 +36,12 @@ def test_a_member_is_removed_after_a_question(way: Way) -> None:
 def test_groups(way: Way) -> None:
     assert way("group", "list").out == "No groups.\n"
     assert way("group", "new", "Readers", "--id", "readers").out == "readers\n"
-    assert way("group", "add", "readers", "bob").out == "Readers: 1 members\n"
+    assert way("group", "add", "readers", "bob").out == "Readers has 1 member.\n"
     assert way.json("group", "show", "readers")["member_ids"] == ["bob"]
     assert way("group", "roles", "readers", "viewer").out == "Readers: viewer\n"
     assert way("group", "rename", "readers", "People").code == 0
     assert "People" in way("group", "list").out
-    assert way("group", "remove", "readers", "bob").out == "People: 0 members\n"
+    assert way("group", "remove", "readers", "bob").out == "People has 0 members.\n"
     assert way("group", "delete", "readers").code == 0
     assert way("group", "show", "readers").code == 3
     assert way("group", "new", "More", by="bob").code == 4

@@ -49,9 +49,10 @@ def manners(draw: st.DrawFn, view: View) -> Manner:
 
 
 @contextmanager
-def tactics(small: int, driven: bool | None) -> Iterator[None]:
+def tactics(small: int, driven: bool | None, looked_at: tuple[int, ...]) -> Iterator[None]:
     """The ways in which a listing may be worked out, which depend on how much there is."""
     with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(listing, "LOOKED_AT", looked_at))
         stack.enter_context(mock.patch.object(listing, "SMALL", small))
         if driven is not None:
             stack.enter_context(mock.patch.object(listing.Listing, "_are_few", return_value=driven))
@@ -71,8 +72,9 @@ def test_list_is_the_filter_of_check(
         askers: list[Asker] = [*members(view), data.draw(tokens(view))]
         manner = data.draw(manners(view))
         small, driven = data.draw(st.sampled_from(((2_000, None), (2_000, False), (0, True), (0, False), (1, True))))
-        note(f"{manner} small={small} driven={driven} {askers[-1]}")
-        with tactics(small, driven):
+        looked_at = data.draw(st.sampled_from(((), (1, 2), listing.LOOKED_AT)))
+        note(f"{manner} small={small} driven={driven} looked_at={looked_at} {askers[-1]}")
+        with tactics(small, driven, looked_at):
             for kind, action in data.draw(some(asked, MOST)):
                 for asker in askers:
                     assert_filtered(session, asker, action, kind, manner)

@@ -13,10 +13,10 @@ from lakehold.web.build import making
 from lakehold.web.build.places import AXE
 from tests.corner import corner_file
 from tests.web import chromium, site
-from tests.web.demo import Shop, shop
+from tests.web.demo import Shop, shop, shop_folder
 from tests.web.visitors import PATIENCE, visitors
 
-__all__ = ["corner_file", "shop"]
+__all__ = ["corner_file", "shop", "shop_folder"]
 
 Open = Callable[..., Page]
 Violations = Callable[..., list[str]]

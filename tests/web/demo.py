@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 import pytest
 
 from lakehold.api.frame.callers import COOKIE
-from lakehold.demo import company
-from lakehold.directory import sign_ins
+from lakehold.demo import company, furnishing
+from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.visit import Visit
-from lakehold.kit.settings import Settings
+from lakehold.kit.settings import Settings, read
 from lakehold.web import site
 from tests.web.site import running
+
+SECRET = "nine purple elephants"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Shop:
 
     house: Installation
     address: str
+    clients: list[httpx.Client] = field(default_factory=list)
+    """Those that are closed at the end."""
 
     def cookie_of(self, member: str) -> str:
         """What the browser of somebody who has signed in shows."""
@@ -36,18 +41,49 @@ class Shop:
     def client(self, member: str = "") -> httpx.Client:
         """Somebody without a browser."""
         cookies = {COOKIE: self.cookie_of(member)} if member else {}
-        return httpx.Client(base_url=self.address, headers={"Accept": "text/html"}, cookies=cookies, timeout=30)
+        made = httpx.Client(base_url=self.address, headers={"Accept": "text/html"}, cookies=cookies, timeout=30)
+        self.clients.append(made)
+        return made
+
+
+@pytest.fixture(scope="session")
+def shop_folder(corner_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The company with all that makes it look lived in, to be copied."""
+    folder = tmp_path_factory.mktemp("shop") / "data"
+    folder.mkdir()
+    shutil.copy(corner_file, folder / "lakehold.sqlite")
+    house = Installation(Settings(data=folder))
+    furnishing.furnish(house)
+    house.close()
+    return folder
 
 
 @pytest.fixture
-def shop(corner_file: Path, tmp_path: Path) -> Iterator[Shop]:
-    """The company as it was on its first day, served for one test."""
-    data = tmp_path / "data"
-    data.mkdir()
-    shutil.copy(corner_file, data / "lakehold.sqlite")
-    house = Installation(Settings(data=data))
+def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
+    """The company, served for one test."""
+    with opened(shop_folder, tmp_path / "data") as found:
+        yield found
+
+
+@contextmanager
+def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
+    """A copy of the company, served with these settings."""
+    shutil.copytree(folder, copied_to)
+    house = Installation(read(data=copied_to, **settings))
     try:
         with running(site.application(house)) as address:
-            yield Shop(house, address)
+            found = Shop(house, address)
+            yield found
+            for client in found.clients:
+                client.close()
     finally:
         house.close()
+
+
+def give_password(shop: Shop, member: str, password: str = SECRET) -> str:
+    """Let somebody sign in with a password, and tell their e-mail address."""
+    with shop.house.write(Caller(company.TENANT, member)) as work:
+        accounts.set_password(work, member, passwords.hashed(password))
+        account = accounts.of(work, member)
+    assert account
+    return account.email

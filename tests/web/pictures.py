@@ -9,12 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright, sync_playwright
 
-from lakehold.access import Access
-from lakehold.demo import company
+from lakehold.demo import furnishing
 from lakehold.directory.installation import Installation
-from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 from tests.web import chromium
@@ -23,15 +21,13 @@ from tests.web.site import running
 from tests.web.visitors import visitors
 
 
-def take(folder: Path, asked: list[tuple[str, str]]) -> None:
+def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> None:
     """The pictures of pages, each as somebody sees it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        database = Database(f"sqlite:///{data}/lakehold.sqlite")
-        database.migrate()
-        company.load(Access(database))
-        database.close()
+    with tempfile.TemporaryDirectory() as data:
         house = Installation(Settings(data=Path(data)))
+        house.database.migrate()
+        furnishing.load(house)
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
         with (
             running(site.application(house)) as address,
@@ -51,4 +47,5 @@ def take(folder: Path, asked: list[tuple[str, str]]) -> None:
 
 if __name__ == "__main__":
     words = sys.argv[2:]
-    take(Path(sys.argv[1]), list(zip(words[::2], words[1::2], strict=True)))
+    with sync_playwright() as started:
+        take(Path(sys.argv[1]), list(zip(words[::2], words[1::2], strict=True)), started)

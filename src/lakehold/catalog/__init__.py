@@ -13,6 +13,8 @@
 - `discovery`: names of what one may not see, where its keepers want it to be found
 - `viewing`: seeing with another member's eyes
 - `usage`: when who last did what
+- `campaigns`: access reviews over a workspace; `campaign_rows`: what is decided in them, row by row; `campaign_sight`,
+  `campaign_table`: what both need; `last_used`: when a role was last made use of
 - `credentials`: secrets of a resource, encrypted; copying one is an action of its own
 
 All functions take a `Work`: what one caller does in one transaction. They never commit.

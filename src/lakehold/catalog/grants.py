@@ -56,7 +56,7 @@ def direct(work: Work, uid: str) -> list[Held]:
     """
     work.see(uid)
     found = spans.on(work.session.transaction, work.session.tenant, work.view.resource(uid), work.at)
-    if not (sharing.gives_here(work, uid) or sharing.may_ask_about_others(work)):
+    if not sharing.may_know_holders(work, uid):
         mine = work.session.asking(lambda view: view.subject(view.member(work.caller.member)).ids_with_all)
         roles = kinds.schema_of(work.view, uid).roles
         found = [span for span in found if span.subject in mine or roles[span.role].person_only]

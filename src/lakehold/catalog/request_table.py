@@ -106,6 +106,18 @@ def rows(work: Work, which: sa.ColumnElement[bool], *, before: int | None = None
     return [_request(row, work.at) for row in found]
 
 
+def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
+    """Whether a request is in this state. What has waited too long counts as expired, written down or not."""
+    c = table.c
+    match state:
+        case "pending":
+            return (c.state == PENDING) & (c.expires_at > at)
+        case "expired":
+            return (c.state == EXPIRED) | ((c.state == PENDING) & (c.expires_at <= at))
+        case _:
+            return c.state == state
+
+
 def lapse(work: Work) -> list[str]:
     """Write down which have waited too long."""
     c = table.c

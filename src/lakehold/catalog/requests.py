@@ -79,9 +79,11 @@ def ask(
     return told(work, made)
 
 
-def mine(work: Work, *, before: int | None = None, limit: int = 50) -> list[Told]:
-    """What the caller has asked for, newest first."""
+def mine(work: Work, *, state: str = "", before: int | None = None, limit: int = 50) -> list[Told]:
+    """What the caller has asked for, newest first; with a state, only what is in it."""
     which = request_table.table.c.asker == work.caller.member
+    if state:
+        which &= request_table.in_state(state, work.at)
     return [told(work, request) for request in request_table.rows(work, which, before=before, limit=limit)]
 
 

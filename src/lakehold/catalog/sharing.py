@@ -41,6 +41,11 @@ def gives_here(work: Work, uid: str) -> bool:
     return any(work.session.check(work.asker, "give", uid, role=role) for role in roles)
 
 
+def may_know_holders(work: Work, uid: str) -> bool:
+    """Whether the caller may know what others may do with this resource."""
+    return gives_here(work, uid) or may_ask_about_others(work)
+
+
 def _see(work: Work, change: Add | Remove) -> None:
     fact = change.fact
     for name in ("resource", "source", "target", "subject", "member"):

@@ -63,12 +63,12 @@ class Usage:
         self._waiting: dict[_Use, int] = {}
         self._written: dict[_Use, int] = {}
 
-    def note(self, work: Work, action: str, uid: str) -> None:
-        """The caller has done this now. Who only views as somebody uses nothing."""
+    def note(self, work: Work, action: str, uid: str, *, at: Moment | None = None) -> None:
+        """The caller has done this now, or at that moment. Who only views as somebody uses nothing."""
         if work.caller.behind or not work.caller.member:
             return
         use = work.session.asking(lambda view: _use(view, work, action, uid))
-        day = work.at // DAY
+        day = (work.at if at is None else at) // DAY
         with self._lock:
             if use is not None and self._written.get(use) != day:
                 self._waiting[use] = day

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Grant, Remove
@@ -38,6 +38,20 @@ class Member:
     subject: Ref
     roles: list[Role]
     attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to change for one member or group, and has not been made."""
+
+    given: Sequence[Add]
+    """The roles, which may be given for a time."""
+    others: Sequence[Add | Remove]
+
+    @property
+    def changes(self) -> list[Add | Remove]:
+        """All of it, in order."""
+        return [*self.given, *self.others]
 
 
 def create(
@@ -95,24 +109,38 @@ def set_member(
 
     What is None stays as it is. Everything is asked about before anything is made.
     """
+    plan = planned(work, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
+    for change in plan.changes:
+        work.need_change(change)
+    for change in plan.given:
+        work.made(change, until=until)
+    for change in plan.others:
+        work.made(change)
+
+
+def planned(
+    work: Work,
+    uid: str,
+    subject: str,
+    *,
+    roles: Collection[str] | None = None,
+    attributes: Mapping[str, str | bool] | None = None,
+    lasts: bool = False,
+) -> Plan:
+    """What `set_member` would change. `lasts`: roles that are held already are given anew, until another time."""
     need_workspace(work, uid)
     work.see(text(subject, "id"), "grant")
     schema = kinds.schema_of(work.view, uid)
-    changes = [*_values(work, schema, uid, subject, attributes)]
+    others = [*_values(work, schema, uid, subject, attributes)]
     given: list[Add] = []
     if roles is not None:
         wanted = dict.fromkeys(one_or_several(list(roles), "role"))
         for role in wanted:
             work.view.policy.role(schema.id, role)
         held = {grant.role for grant in work.grants(uid) if grant.subject == subject}
-        given = [Add(Grant(subject, role, uid)) for role in wanted if role not in held or until is not None]
-        changes = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - wanted.keys())), *changes]
-    for change in (*given, *changes):
-        work.need_change(change)
-    for change in given:
-        work.made(change, until=until)
-    for change in changes:
-        work.made(change)
+        given = [Add(Grant(subject, role, uid)) for role in wanted if role not in held or lasts]
+        others = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - wanted.keys())), *others]
+    return Plan(given, others)
 
 
 def remove_member(work: Work, uid: str, subject: str) -> None:
@@ -120,6 +148,15 @@ def remove_member(work: Work, uid: str, subject: str) -> None:
 
     What they hold on single resources in it stays, and counts again should they come back.
     """
+    changes = leaving(work, uid, subject)
+    for change in changes:
+        work.need_change(change)
+    for change in changes:
+        work.made(change)
+
+
+def leaving(work: Work, uid: str, subject: str) -> list[Add | Remove]:
+    """What `remove_member` would change; refused for who is not in it."""
     need_workspace(work, uid)
     work.see(text(subject, "id"), "revoke")
     changes: list[Add | Remove] = [Remove(grant) for grant in work.grants(uid) if grant.subject == subject]
@@ -129,10 +166,7 @@ def remove_member(work: Work, uid: str, subject: str) -> None:
         # Who may not know who is in it is not told.
         grants.effective(work, kinds.schema_of(work.view, uid).visible, uid)
         raise NotFoundError(f"{shown(subject)} has no role in {shown(uid)}.", "Look at who has.")
-    for change in changes:
-        work.need_change(change)
-    for change in changes:
-        work.made(change)
+    return changes
 
 
 def need_workspace(work: Work, uid: str) -> None:

@@ -1,169 +1,79 @@
-"""Loads the demo company and walks a person through the engine."""
+"""`lakehold demo`: the demo company as a running installation, with links that sign in as some of its people.
+
+It lies in a folder of its own, and nothing of the environment leads it elsewhere: neither to another database nor to a
+mail server. The folder is made beside its place and moved there when it is whole, so that there is never half of it.
+"""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.markup import escape
-from rich.panel import Panel
-from rich.table import Table
-from rich.tree import Tree
+from lakehold.demo import company, furnishing
+from lakehold.directory import links
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.mails import SIGN_IN
+from lakehold.kit import settings
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.settings import Settings
 
-from lakehold.access.access import Access
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.effects import Effects
-from lakehold.access.decide.explain import Reason
-from lakehold.access.decide.words import phrase
-from lakehold.access.facts.records import Add, Attribute, Draft, Grant
-from lakehold.access.facts.view import View
-from lakehold.access.session import Session
-from lakehold.demo import company
-from lakehold.kit.database import Database
+PEOPLE = {
+    "olga": "everything: people, groups, the audit log, view as",
+    "tara": "data marts and reports, which she keeps",
+    "ana": "tables of the lakehouse, and more that she has asked for",
+    "otto": "tasks of two data spaces, which he runs",
+    "nils": "one app, and what he could ask for",
+}
+"""Five who see very different things, and what."""
 
-
-def run(console: Console, url: str) -> None:
-    """Load, then show each of the five questions. Without a URL everything is gone afterwards."""
-    with TemporaryDirectory() as folder:
-        database = Database(url or f"sqlite:///{Path(folder) / 'demo.sqlite'}")
-        try:
-            database.migrate()
-            access = Access(database)
-            if not company.is_loaded(access):
-                with console.status("Loading Corner & Main …"):
-                    company.load(access)
-            with access.read(company.TENANT) as session:
-                _tour(console, session)
-        finally:
-            database.close()
+_LINK_MINUTES = 1440
 
 
-def _tour(console: Console, session: Session) -> None:
-    view = session.decisions.view
-    resources = sum(len(view.of_kind.get(kind) or ()) for kind in view.policy.kinds)
-    console.print(
-        Panel(
-            f"[bold]Corner & Main[/bold], a small retailer: {len(view.members)} people, {resources} resources in four"
-            " ways of working, and one engine that decides about all of them.",
-            border_style="cyan",
-        )
-    )
-    _check(console, session)
-    _list(console, session)
-    _who(console, session)
-    _explain(console, session)
-    _what_if(console, session)
-    console.print(
-        "\nRead on: [cyan]docs/access/[/cyan] has every rule as a table, [cyan]docs/access.md[/cyan] the API."
-    )
+def settings_in(folder: Path) -> Settings:
+    """Those of the environment, but for everything that would lead out of the folder."""
+    return settings.read(data=folder, database="", key="", smtp="", link_minutes=_LINK_MINUTES)
 
 
-def _heading(console: Console, title: str, text: str) -> None:
-    console.print(f"\n[bold cyan]{title}[/bold cyan]  {text}")
+def is_there(folder: Path) -> bool:
+    """Whether the company lies in this folder. One with something else in it is not touched."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return False
+    refusal = ConflictError(f"{folder} has something else in it.", "Choose another one with --folder.")
+    if not (folder / "lakehold.sqlite").is_file():
+        raise refusal
+    house = Installation(settings_in(folder))
+    try:
+        house.database.migrate()
+        if not company.is_loaded(house.access):
+            raise refusal
+    finally:
+        house.close()
+    return True
 
 
-def _check(console: Console, session: Session) -> None:
-    _heading(console, "check", "May this person do this? In microseconds, in the process.")
-    table = Table(show_edge=False, pad_edge=False)
-    for column in ("who", "action", "what", "answer"):
-        table.add_column(column)
-    for who, action, what in (
-        ("tara", "edit", "daily_sales"),
-        ("bella", "use", "daily_sales"),
-        ("bella", "edit", "daily_sales"),
-        ("boris", "run", "returns_watch"),
-        ("erik", "edit", "make_orders"),
-        ("erik", "edit", "day_totals"),
-        ("otto", "run", "land_tills"),
-        ("otto", "run", "copy_erp"),
-        ("carla", "curate", "customer"),
-    ):
-        answer = session.check(who, action, what)
-        table.add_row(company.PEOPLE[who], action, what, "[green]yes[/green]" if answer else "[red]no[/red]")
-    console.print(table)
-    draft = Draft("marts.report", {"data_mart": "daily_sales", "destination": "finance_table"})
-    made = "yes" if session.check("bella", "create", draft) else "no"
-    given = "yes" if session.check("mona", "give", "orders", role="manager") else "no"
-    console.print(f"May Bella create a report on daily_sales to finance_table? {made}.", highlight=False)
-    console.print(f"May Mona, Manager of the clean layer, give Manager on orders? {given}.", highlight=False)
+def make(folder: Path) -> None:
+    """Make it, whole or not at all."""
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    house = Installation(settings_in(part))
+    try:
+        house.database.migrate()
+        furnishing.load(house)
+    finally:
+        house.close()
+    part.replace(folder)
 
 
-def _list(console: Console, session: Session) -> None:
-    _heading(console, "list", "All that somebody may see: one SQL statement, paged, sorted and searched.")
-    for who in ("ana", "erik", "nils"):
-        page = session.list(who, "see", "lakehouse.table", limit=8)
-        names = ", ".join(found.name for found in page.items) + (" …" if page.after else "")
-        console.print(f"tables that [bold]{company.PEOPLE[who]}[/bold] sees: {names or 'none'}", highlight=False)
-
-
-def _who(console: Console, session: Session) -> None:
-    _heading(console, "who", "All that may do something: the same rules from the other side.")
-    for action, what in (("read", "salaries"), ("edit", "margins"), ("run", "land_web")):
-        names = ", ".join(company.PEOPLE[uid] for uid in session.who(action, what))
-        console.print(f"[bold]{action} {what}[/bold]: {names}", highlight=False)
-
-
-def _explain(console: Console, session: Session) -> None:
-    _heading(console, "explain", "Why: every path that held; for a denial the nearest ways, and who could open them.")
-    view = session.decisions.view
-    for who, action, what, viewer in (
-        ("erik", "edit", "orders", "erik"),
-        ("bella", "edit", "store_targets", "bella"),
-        ("otto", "run", "copy_erp", "adam"),
-    ):
-        console.print(explained(view, session.explain(who, action, what, viewer=viewer)), highlight=False)
-
-
-def explained(view: View, explanation: Explanation) -> Tree:
-    """An explanation as a tree to print."""
-    answer = "[green]may[/green]" if explanation.allowed else "[red]may not[/red]"
-    name = view.names.get(view.resource(explanation.member)) or explanation.member
-    tree = Tree(f"[bold]{escape(name)}[/bold] {answer} {explanation.action} {explanation.resource}")
-    for path in (*explanation.paths, *(gate for gate in explanation.gates if not gate.held)):
-        branch = tree.add(f"{_mark(path.held)} [cyan]{escape(path.rule)}[/cyan]  [dim]{path.place}[/dim]")
-        if explanation.allowed or path in explanation.gates:
-            _branch(view, branch, path.reason)
-    for way in explanation.ways:
-        facts = tree.add("[yellow]would do[/yellow]")
-        for needed in way.needed:
-            people = [view.names.get(view.resource(giver)) or giver for giver in needed.givers]
-            more = f" and {needed.more_givers} more" if needed.more_givers else ""
-            given = f"given by {', '.join(people)}{more}" if people else "nobody can give it"
-            facts.add(escape(f"{phrase(view, needed.fact)}: {given}"))
-    return tree
-
-
-def _branch(view: View, tree: Tree, reason: Reason) -> None:
-    inner = tree.add(f"{_mark(reason.held)} {escape(reason.text)}")
-    for fact in reason.facts:
-        inner.add(f"[dim]{escape(phrase(view, fact))}[/dim]")
-    for part in reason.parts:
-        _branch(view, inner, part)
-
-
-def _mark(held: bool) -> str:  # noqa: FBT001 - a mark for yes or no
-    return "[green]✓[/green]" if held else "[red]✗[/red]"
-
-
-def _what_if(console: Console, session: Session) -> None:
-    _heading(console, "what-if", "Who would win and lose what, without changing anything.")
-    for text, change in (
-        ("Analysts become Viewers of the clean layer", Add(Grant("analysts", "viewer", "clean"))),
-        (
-            "Daily sales is no longer shared for reporting",
-            Add(Attribute("daily_sales", "shared_for_reporting", "false")),
-        ),
-    ):
-        console.print(effects_table(text, session.what_if([change])))
-
-
-def effects_table(title: str, effects: Effects) -> Table:
-    """The effects of a change as a table to print."""
-    table = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
-    for column in ("", "action", "on", "members", "resources"):
-        table.add_column(column, justify="right" if column in {"members", "resources"} else "left")
-    for group in effects.groups:
-        sign = "[green]gain[/green]" if group.gained else "[red]lose[/red]"
-        table.add_row(sign, group.action, group.kind, str(group.members), str(group.resources))
-    return table
+def links_at(folder: Path, address: str) -> list[tuple[str, str, str]]:
+    """Whom a new link signs in, what they are there for, and the link. Those of an earlier start end."""
+    read = settings_in(folder).model_copy(update={"address": address})
+    house = Installation(read)
+    try:
+        with house.write(Caller(company.TENANT, "olga", address="local")) as work:
+            return [
+                (company.PEOPLE[member], words, links.make(work, read, member, SIGN_IN).link)
+                for member, words in PEOPLE.items()
+            ]
+    finally:
+        house.close()

@@ -2,6 +2,7 @@
 
 - `company`: the people, and how everything below is loaded
 - `marts`, `lakehouse`, `spaces`, `products`: one workspace of each kind, with realistic grants
+- `furnishing`: what makes it look lived in, done by its people through the services; `told`: their words
 
 Everything is made the same each time, and people are named by what they are.
 """

@@ -61,6 +61,11 @@ def is_loaded(access: Access) -> bool:
 def load(access: Access) -> None:
     """Found the tenant and write all of its facts in one transaction."""
     access.found(TENANT, "Corner & Main", workspaces.models())
+    fill(access)
+
+
+def fill(access: Access) -> None:
+    """Write all facts into a tenant of this id that is there already."""
     with access.write(TENANT) as session:
         store = session.store
         _people(store)

@@ -3,7 +3,8 @@
 - `model.yaml`: the tenant's own access model, on which those of the workspaces stand
 - `installation`, `caller`, `work`: the way in for everybody who does something; `errors`: refusals that are attempts
 - `tenants`, `first_run`: worlds of their own, and how the first one begins
-- `members`, `accounts`, `roles`, `groups`, `service_accounts`: who is there; `standing`: who may act for whom
+- `members`, `accounts`, `roles`, `groups`, `service_accounts`: who is there
+- `standing`: who may act for whom; `choosing`: members by what they are
 - `removal`, `ownership`: how a member leaves, and what becomes of what they own
 - `invitations`, `invites`, `accepting`: who invites whom to what, the invite, and its acceptance
 - `sign_in`, `magic_link`, `links`: the ways in; `passwords`, `new_passwords`, `throttle`, `emails`: what they rest on

@@ -76,7 +76,7 @@ def add(work: Work, member: str, *, email: str = "", password: str = "", service
     if of(work, member) is not None:
         raise ConflictError(f"{shown(member)} has an account already.", "Change that one.")
     if email:
-        _refuse_taken(work, email)
+        refuse_taken(work, email)
     number = work.view.member(member)
     insert(
         work.session.transaction,
@@ -102,7 +102,7 @@ def insert(transaction: Transaction, tenant: int, account: Account) -> None:
 
 def set_email(work: Work, member: str, email: str) -> None:
     """Let the member sign in with another address."""
-    _refuse_taken(work, email)
+    refuse_taken(work, email)
     _update(work, member, email=email, email_key=emails.key(email))
 
 
@@ -119,7 +119,8 @@ def end(work: Work, member: str) -> None:
     )
 
 
-def _refuse_taken(work: Work, email: str) -> None:
+def refuse_taken(work: Work, email: str) -> None:
+    """Refuse an address that is somebody's."""
     if by_email(work.session.transaction, work.session.tenant, email) is not None:
         raise ConflictError(f"There is already an account with the e-mail {shown(email)}.", "Use another address.")
 

@@ -25,7 +25,8 @@ class Installation:
     def __init__(self, settings: Settings, clock: Clock = now) -> None:
         self.settings = settings
         self.clock = clock
-        settings.data.mkdir(parents=True, exist_ok=True)
+        # What is kept there is nobody else's on this machine.
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.database = Database(settings.url)
         self.access = Access(self.database, clock)
         self.uses = Uses()

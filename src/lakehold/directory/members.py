@@ -53,9 +53,14 @@ def page(work: Work, *, search: str = "", sort: str = "name", after: str | None 
 def one(work: Work, member: str) -> Member:
     """One member's profile."""
     work.need("see", member)
-    number = work.view.member(member)
-    (told,) = _told(work, [(member, work.view.names.get(number) or "", _since(work, number))])
+    (told,) = numbered(work, [work.view.member(member)])
     return told
+
+
+def numbered(work: Work, numbers: Sequence[int]) -> list[Member]:
+    """The members of these numbers, in their order. Whether the caller may know of them has been asked before."""
+    since = _since(work, numbers)
+    return _told(work, [(work.view.uid(one), work.view.names.get(one) or "", since[one]) for one in numbers])
 
 
 def add(work: Work, name: str, *, email: str = "", uid: str | None = None) -> str:
@@ -64,6 +69,11 @@ def add(work: Work, name: str, *, email: str = "", uid: str | None = None) -> st
     if email:
         accounts.add(work, made, email=valid_email(email))
     return made
+
+
+def refuse_email(work: Work, email: str) -> None:
+    """Refuse what is no address, or is somebody's already: to be asked before a form is half done."""
+    accounts.refuse_taken(work, valid_email(email))
 
 
 def need_rename(work: Work, member: str) -> None:
@@ -121,9 +131,10 @@ def _told(work: Work, found: Sequence[tuple[str, str, Moment]]) -> list[Member]:
     return [told(*row) for row in found]
 
 
-def _since(work: Work, number: int) -> Moment:
-    query = sa.select(resource.c.since).where(resource.c.tenant_id == work.session.tenant, resource.c.id == number)
-    return int(work.session.transaction.connection.execute(query).scalar_one())
+def _since(work: Work, numbers: Sequence[int]) -> dict[int, Moment]:
+    c = resource.c
+    query = sa.select(c.id, c.since).where(c.tenant_id == work.session.tenant, c.id.in_(numbers))
+    return {row.id: int(row.since) for row in work.session.transaction.connection.execute(query)}
 
 
 def _groups(view: View, member: int) -> list[str]:

@@ -60,6 +60,15 @@ class Settings(BaseSettings):
         """How people reach the server."""
         return self.address or f"http://{self.host}:{self.port}"
 
+    def environment(self) -> dict[str, str]:
+        """The same as another process of ours reads them."""
+        prefix = self.model_config["env_prefix"]
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            f"{prefix}{name}".upper(): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            for name, value in values.items()
+        }
+
 
 def read(**given: object) -> Settings:
     """The settings of the environment, with those given here in their place."""

@@ -49,8 +49,8 @@ def of(work: Work) -> Around:
             Place("All workspaces", "/workspaces", "boxes"),
         ),
         workspaces=tuple(_section(work, found) for found in spaces.items),
-        more=tuple(_more(may)),
-        person=_person(work),
+        more=tuple(_more(may, invites="manage_members" in may or _may_invite(work, spaces.items))),
+        person=_person(work, may),
         view_as=ViewAs(_name(work, work.caller.member), "/view-as/end") if work.caller.behind else None,
     )
 
@@ -73,9 +73,17 @@ def _section(work: Work, found: Summary) -> Section:
     )
 
 
-def _more(may: frozenset[str]) -> list[Place]:
+def _may_invite(work: Work, spaces: list[Summary]) -> bool:
+    """Whether one of these workspaces lets them bring people in themselves."""
+    roles = work.view.policy.kind
+    return any(
+        role.invited_with in found.actions for found in spaces for role in roles(found.kind).schema.roles.values()
+    )
+
+
+def _more(may: frozenset[str], *, invites: bool) -> list[Place]:
     more = [Place("People", "/people", "users"), Place("Groups", "/groups", "shapes")]
-    if "manage_members" in may:
+    if invites:
         more.append(Place("Invites", "/invites", "user-plus"))
     more.append(Place("Access reviews", "/reviews", "clipboard-check"))
     if "see_audit" in may:
@@ -83,14 +91,17 @@ def _more(may: frozenset[str]) -> list[Place]:
     return more
 
 
-def _person(work: Work) -> Person:
+def _person(work: Work, may: frozenset[str]) -> Person:
     # Who looks with another's eyes is still themself: their own name, profile and way out.
     member = work.caller.behind or work.caller.member
     account = accounts.of(work, member)
     return Person(
         name=_name(work, member),
         note=account.email if account else "",
-        places=(Place("Profile", "/profile", "user"),),
+        places=(
+            Place("Profile", "/profile", "user"),
+            *([Place("View as", "/view-as", "eye")] if "view_as" in may else []),
+        ),
         sign_out="/sign-out",
     )
 

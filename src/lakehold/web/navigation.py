@@ -28,6 +28,10 @@ class Section:
     """What it is, in its model's words: Lakehouse, Data space."""
     places: tuple[Place, ...] = ()
 
+    def leads(self, path: str) -> bool:
+        """Whether the path is of this workspace."""
+        return _leads(self.href, path) or any(_leads(place.href, path) for place in self.places)
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -72,6 +76,10 @@ class Around:
         """The address of the place that the path belongs to: the longest that leads there."""
         fitting = (place.href for place, _ in self.all_places() if _leads(place.href, path))
         return max(fitting, key=len, default="")
+
+    def is_in_one(self, path: str) -> bool:
+        """Whether the path is of one of the workspaces."""
+        return any(space.leads(path) for space in self.workspaces)
 
     def all_places(self) -> Iterator[tuple[Place, str]]:
         """Every place, with the name of what it is in."""

@@ -19,6 +19,7 @@ from lakehold.web.templates import Here, Templates
 THEME = "lakehold_theme"
 THEMES = ("system", "light", "dark")
 _WORTH_PACKING = 1_000
+_IN_PATHS = "/:@!$&'()*+,;=~"
 _IN_ADDRESSES = "/?#&=%:+,;@!$'()*[]~"
 
 
@@ -74,7 +75,7 @@ def go(request: Request, to: str, flash: Flash | None = None) -> Response:
 def address_of(request: Request) -> str:
     """The path with its query."""
     query = request.url.query
-    return request.url.path + (f"?{query}" if query else "")
+    return quote(request.url.path, safe=_IN_PATHS) + (f"?{query}" if query else "")
 
 
 def own_address(address: str) -> str:

@@ -8,13 +8,14 @@ from lakehold.api.frame.app import create_app
 from lakehold.directory.installation import Installation
 from lakehold.web import shell
 from lakehold.web.around import around
+from lakehold.web.resources.finding import finder
 from lakehold.web.routers import ROUTERS
 
 
 def application(house: Installation) -> FastAPI:
     """REST and pages of an installation."""
     app = create_app(house)
-    shell.install(app, around)
+    shell.install(app, around, finder)
     for router in ROUTERS:
         app.include_router(router)
     return app

@@ -16,7 +16,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 from jinja2.runtime import Macro
 
 from lakehold.access.model.policy import Policy
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import addresses, words
 from lakehold.web.assets import Assets
 from lakehold.web.flashes import Flash
@@ -77,6 +77,7 @@ class Templates:
             tone_of=words.tone_of,
             ago=lambda at: words.ago(at, _here.get().now),
             exact=words.exact,
+            is_forever=lambda at: at >= FOREVER,
             machine=words.machine,
             plural=words.plural,
             spoken=words.spoken,

@@ -131,3 +131,14 @@ def test_a_context_or_a_scope_is_a_way_through_the_context_gate(marts: World) ->
     assert single[Grant("tim", "holder", "emea")] == ("ada",)
     assert single[Attribute("p", "scope", "entire_project", "tim")] == ("ada",)
     assert "tom" in single[Grant("tim", "business_owner", "dm")]
+
+
+def test_what_must_hold_together_is_told_from_what_is_one_of_several(lake: World) -> None:
+    lake.grant("ann", "viewer", "orders")
+    (one_of,) = lake.decisions.explain("ann", "read", "orders").paths
+    assert (len(one_of.reason.parts), one_of.reason.together) == (2, False)
+    (every,) = (
+        path for path in lake.decisions.explain("ann", "edit", "pay", viewer="cyd").paths if path.rule == "editor"
+    )
+    (inner,) = every.reason.parts
+    assert inner.together

@@ -40,6 +40,8 @@ class Reason:
     held: bool
     facts: tuple[Fact, ...] = ()
     parts: tuple[Reason, ...] = ()
+    together: bool = False
+    """Whether all parts are needed, and not any one of them."""
 
     def all_facts(self) -> Iterator[Fact]:
         """The facts of this part and of all parts in it."""
@@ -103,7 +105,7 @@ class Explainer:
                 return self._any(inner, kind, subject, here, held_only)
             case All(inner):
                 parts = tuple(self.reason(part, kind, subject, here, held_only=held_only) for part in inner)
-                return Reason("all of", all(part.held for part in parts), (), parts)
+                return Reason("all of", all(part.held for part in parts), (), parts, together=True)
             case Granted():
                 return self._granted(expression, subject, here)
             case Is(name, value, default):
@@ -127,7 +129,7 @@ class Explainer:
         role = self._view.policy.kinds[kind].schema.roles.get(name)
         text = f"{role.title if role else spoken(name)} on {self._name(here)}"
         if inner.text in {"any of", "all of"} or (inner.facts and not inner.parts):
-            return Reason(text, inner.held, inner.facts, inner.parts)
+            return Reason(text, inner.held, inner.facts, inner.parts, inner.together)
         return Reason(text, inner.held, (), (inner,))
 
     def _any(
@@ -221,7 +223,9 @@ class Explainer:
         held = bool(found) and not no
         nothing = "" if found else " (there is none)"
         parts = self._at_ends(shown, then, subject, held=held)
-        return Reason(f"every one of the {_edges(items)} of {self._name(here)}{nothing}", held, (), parts)
+        return Reason(
+            f"every one of the {_edges(items)} of {self._name(here)}{nothing}", held, (), parts, together=True
+        )
 
     def _at_ends(
         self, shown: list[tuple[Fact, int]], then: dict[str, Expression], subject: Subject, *, held: bool
@@ -234,7 +238,7 @@ class Explainer:
                 continue
             kind = self._view.kind(end)
             inner = self.reason(then[kind], kind, subject, end, held_only=held)
-            parts.append(Reason(inner.text, inner.held, (edge, *inner.facts), inner.parts))
+            parts.append(Reason(inner.text, inner.held, (edge, *inner.facts), inner.parts, inner.together))
         if hidden:
             parts.append(Reason(HIDDEN, held))
         return tuple(parts)

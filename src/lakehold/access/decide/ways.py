@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 
 from lakehold.access.decide.check import Checks, ends, holders, mask_of
 from lakehold.access.decide.members import Members, MemberSets, numbers
@@ -199,28 +199,46 @@ class Ways:
     # Choosing
 
     def _together(self, parts: Iterable[list[Facts]]) -> list[Facts]:
-        found: list[Facts] = [frozenset()]
+        found: dict[Facts, int] = {frozenset(): 0}
         for ways in parts:
-            found = self._best([have | way for have in found for way in ways])
+            weighed = [(way, self._spread_of(way)) for way in ways]
+            both: dict[Facts, int] = {}
+            for have, spread in found.items():
+                for way, more in weighed:
+                    # What two parts need alike is counted once.
+                    apart = have.isdisjoint(way)
+                    both[have | way] = spread + (more if apart else self._spread_of(way - have))
+            found = {way: both[way] for way in self._chosen(both)}
             if not found:
                 return []
-        return found
+        return list(found)
 
     def _best(self, ways: Iterable[Facts]) -> list[Facts]:
         """The first in order; what has another one in it is left out, so that all differ in what they need."""
+        return self._chosen({way: self._spread_of(way) for way in ways})
+
+    def _chosen(self, weighed: Mapping[Facts, int]) -> list[Facts]:
+        """Fewest facts first; among as many, those that open the least to the fewest; then by what they say, which
+        takes the longest to find out.
+        """
         kept: list[Facts] = []
-        for way in sorted(set(ways), key=self._cost):
-            if not any(other <= way for other in kept):
-                kept.append(way)
-            if len(kept) == _BEAM:
-                break
+        rank: Callable[[Facts], tuple[int, int]] = lambda way: (len(way), weighed[way])  # noqa: E731 - said twice
+        for _, tied in groupby(sorted(weighed, key=rank), key=rank):
+            alike = list(tied)
+            for way in alike if len(alike) == 1 else sorted(alike, key=self._said):
+                if not any(other <= way for other in kept):
+                    kept.append(way)
+                if len(kept) == _BEAM:
+                    return kept
         return kept
 
-    def _cost(self, way: Facts) -> tuple[int, int, list[str]]:
-        """Fewest facts first; among as many, those that open the least to the fewest."""
+    def _spread_of(self, way: Facts) -> int:
         known = self._weights
-        weights = [known.get(id(fact)) or self._weigh(fact) for fact in way]
-        return len(way), sum([weight[0] for weight in weights]), sorted([weight[1] for weight in weights])
+        return sum([(known.get(id(fact)) or self._weigh(fact))[0] for fact in way])
+
+    def _said(self, way: Facts) -> list[str]:
+        known = self._weights
+        return sorted([(known.get(id(fact)) or self._weigh(fact))[1] for fact in way])
 
     def _weigh(self, fact: Fact) -> tuple[int, str, Fact]:
         weight = self._weights[id(fact)] = (self._spread(fact), repr(fact), fact)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.tables import grant
+from lakehold.access.facts.tables import grant, resource
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 
@@ -21,14 +21,20 @@ class Span(NamedTuple):
     until: Moment
 
 
-def on(transaction: Transaction, tenant: int, resource: int, at: Moment) -> list[Span]:
+def on(transaction: Transaction, tenant: int, here: int, at: Moment) -> list[Span]:
     """What is held on a resource, or will be."""
-    return _spans(transaction, tenant, grant.c.resource_id == resource, at)
+    return _spans(transaction, tenant, grant.c.resource_id == here, at)
 
 
 def held(transaction: Transaction, tenant: int, subject: int, at: Moment) -> list[Span]:
     """What a member or group itself holds, or will."""
     return _spans(transaction, tenant, grant.c.subject_id == subject, at)
+
+
+def inside(transaction: Transaction, tenant: int, workspace: int, at: Moment) -> list[Span]:
+    """What is held on a workspace and on everything that lies in it, or will be."""
+    within = sa.select(resource.c.id).where(resource.c.workspace_id == workspace, resource.c.until > at)
+    return _spans(transaction, tenant, grant.c.resource_id.in_(within), at)
 
 
 def _spans(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool], at: Moment) -> list[Span]:
@@ -39,7 +45,4 @@ def _spans(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool],
         .order_by(c.id)
     )
     found = transaction.connection.execute(query)
-    return [
-        Span(subject, role.rpartition(".")[2], resource, since, until)
-        for subject, role, resource, since, until in found
-    ]
+    return [Span(subject, role.rpartition(".")[2], what, since, until) for subject, role, what, since, until in found]

@@ -75,7 +75,7 @@ class Drivers:
         if granted.person_only:
             return self._grants(granted, self._sql.alias(), f"= {self._sql.me.sql}")
         h = self._sql.alias()
-        own = self._grants(granted, self._sql.alias(), "IN (SELECT id FROM me)")
+        own = self._grants(granted, self._sql.alias(), f"IN ({self._sql.mine})")
         belongs = self._sql.belongs(granted.kind, self._sql.me, Term(f"{h}.resource_id", fixed=False))
         to_all = self._grants(granted, h, f"= {self._sql.bind('everyone')}")
         return f"SELECT DISTINCT id FROM ({own} UNION ALL {to_all} AND {belongs}) s"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
-
-import sqlalchemy as sa
+from typing import Any, NamedTuple
 
 from lakehold.access.decide.decisions import checks_of
 from lakehold.access.decide.subjects import Asker, Token
@@ -32,6 +31,8 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import folded, shown, valid_id
 
 SMALL = 2_000
+LOOKED_AT: tuple[int, ...] = (100, 400, 500)
+"""So many are handed out in order, one lot after the other, before the database looks for what is the asker's."""
 MOST = 1_000
 _SHOWN = 40
 _LONGEST = 4_000
@@ -65,9 +66,10 @@ class Statement:
     lists: Mapping[str, tuple[Expression, str]] = field(default_factory=dict)
     """The lists that are bound, see `Sets`."""
 
-    def run(self, transaction: Transaction, values: dict[str, object]) -> sa.CursorResult[tuple[object, ...]]:
-        """Execute it as it stands."""
-        return transaction.connection.exec_driver_sql(self.sql, values)
+    def run(self, transaction: Transaction, values: dict[str, object]) -> Sequence[Any]:
+        """Execute it as it stands. The rows are as the driver gives them, without an object around each."""
+        with transaction.connection.exec_driver_sql(self.sql, values) as result:
+            return result.cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,17 @@ class Asked:
     token: tuple[int, ...] | None = None
 
 
+class By(Enum):
+    """By what the asker's are told from others'."""
+
+    GRANTS = 1
+    """They are found from the asker's grants, and then sorted."""
+    INDEX = 2
+    """All are handed out in order; the index tells."""
+    DATABASE = 3
+    """All are looked at in order, and the database tells."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """How a page is put together."""
@@ -87,8 +100,7 @@ class Shape:
     sort: str
     searched: bool
     after: bool
-    driven: bool
-    """Whether it is found from the asker's grants, and then sorted, or in order, and then looked at."""
+    by: By
 
 
 class _Writer:
@@ -115,11 +127,16 @@ class _Writer:
     def _page(self, asked: Asked, shape: Shape, sql: Conditions) -> str:
         column, order = _SORTS[shape.sort]
         columns = "r.id, r.uid, r.kind, r.name, r.since"
-        ids = self._driven(asked, sql) if shape.driven else None
-        if ids is None:
-            query = self._scan(asked, columns, sql)
+        narrow = self._narrow(asked, sql)
+        ids = self._driven(asked, sql) if shape.by is By.GRANTS else None
+        if ids is not None:
+            query = f"SELECT {columns} FROM resource r WHERE r.id IN ({ids}) AND {narrow}"
         else:
-            query = f"SELECT {columns} FROM resource r WHERE r.id IN ({ids}) AND {self._narrow(asked, sql)}"
+            holds = YES if shape.by is By.INDEX else self._holds(asked, sql)
+            query = (
+                f"SELECT {columns} FROM resource r WHERE {sql.all_of(asked.kind, 'r')}"
+                f" AND {joined('AND', (narrow, holds))}"
+            )
         if shape.searched:
             found = f"instr(r.sort_name, {self.bind('search', 'text')}) > 0"
             query += " AND " + (found if self.dialect == "sqlite" else found.replace("instr", "strpos"))
@@ -132,13 +149,9 @@ class _Writer:
     def _driven(self, asked: Asked, sql: Conditions) -> str | None:
         return Drivers(self.policy, sql).ids(self.policy.relations[asked.kind, asked.action], asked.kind)
 
-    def _scan(self, asked: Asked, columns: str, sql: Conditions) -> str:
+    def _holds(self, asked: Asked, sql: Conditions) -> str:
         relation = self.policy.relations[asked.kind, asked.action]
-        holds = sql.holds(relation, asked.kind, sql.me, Term("r.id", fixed=False))
-        return (
-            f"SELECT {columns} FROM resource r WHERE {sql.all_of(asked.kind, 'r')}"
-            f" AND {joined('AND', (self._narrow(asked, sql), holds))}"
-        )
+        return sql.holds(relation, asked.kind, sql.me, Term("r.id", fixed=False))
 
     def _narrow(self, asked: Asked, sql: Conditions) -> str:
         return joined(
@@ -232,12 +245,33 @@ class Listing:
             values |= _read_cursor(after, sort)
         if search != "":
             values |= {"search": folded(valid_id(search, "search"))}
-        shape = Shape(sort, search != "", after is not None, self._are_few(asker, asked))
-        statement = self._writer().page(asked, shape)
-        values |= self._lists(asker, statement)
-        rows = [Found._make(row) for row in statement.run(self.transaction, values)]
+        shape = Shape(sort, search != "", after is not None, By.GRANTS if self._are_few(asker, asked) else By.INDEX)
+        rows = list(islice(self._rows(asker, asked, shape, values), limit + 1))
         more = len(rows) > limit
         return Page(rows[:limit], cursor(rows[limit - 1], sort) if more else None)
+
+    def _rows(self, asker: Asker, asked: Asked, shape: Shape, values: dict[str, object]) -> Iterator[Found]:
+        """In order. Of those that come first in order the index tells which are the asker's; the rest is left to the
+        database, which need not hand out what is not.
+        """
+        statement = self._writer().page(asked, shape)
+        if shape.by is By.INDEX:
+            view, subject = self.view, self.view.subject(self._member(asker))
+            holds = checks_of(view.policy).test(asked.kind, asked.action)
+            wanted = values["limit"]
+            for size in LOOKED_AT:
+                found = statement.run(self.transaction, {**values, "limit": size})
+                for row in found:
+                    if holds(view, subject, row[0]):
+                        yield Found._make(row)
+                if len(found) < size:
+                    return
+                values |= _after(Found._make(found[-1]), shape.sort) | {"limit": wanted}
+                shape = replace(shape, after=True)
+                statement = self._writer().page(asked, shape)
+            statement = self._writer().page(asked, replace(shape, by=By.DATABASE))
+        values |= self._lists(asker, statement)
+        yield from map(Found._make, statement.run(self.transaction, values))
 
     def ids(self, asker: Asker, action: str, kind: str, *, within: str | None = None) -> list[int]:
         """The numbers of all that the asker may do this with, without order."""
@@ -304,8 +338,13 @@ class Listing:
 
 def cursor(last: Found, sort: str) -> str:
     """Where the next page begins, after this one. It is good for every kind: numbers are no kind's own."""
-    value = last.since if _SORTS[sort][0] == "since" else folded(last.name)
-    return base64.urlsafe_b64encode(json.dumps([sort, value, last.id]).encode()).decode()
+    after = _after(last, sort)
+    return base64.urlsafe_b64encode(json.dumps([sort, after["after"], after["after_id"]]).encode()).decode()
+
+
+def _after(last: Found, sort: str) -> dict[str, object]:
+    """What is bound to go on behind this one."""
+    return {"after": last.since if _SORTS[sort][0] == "since" else folded(last.name), "after_id": last.id}
 
 
 def _sortable(name: object) -> str:

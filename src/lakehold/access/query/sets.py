@@ -45,6 +45,7 @@ class Sets:
         self._depth = 0
         self._numbers = count(1)
         self._sets: dict[object, tuple[str, str]] = {}
+        self._asks_for_me = False
         self.lists: dict[str, tuple[Expression, str]] = {}
         """The lists that are bound: by name, what holds for the asker on which kind."""
 
@@ -73,8 +74,18 @@ class Sets:
 
     def statement(self, query: str) -> str:
         """The query with the sets that it uses. `me` are the asker and their groups."""
-        sets = [("me", self.bind.numbers("mine")), *self._sets.values()]
+        sets = list(self._sets.values())
+        if self._asks_for_me:
+            sets.insert(0, ("me", self.bind.numbers("mine")))
+        if not sets:
+            return query
         return "WITH " + ", ".join(f"{name} AS MATERIALIZED ({text})" for name, text in sets) + f" {query}"
+
+    @property
+    def mine(self) -> str:
+        """A subquery of the asker and their groups."""
+        self._asks_for_me = True
+        return "SELECT id FROM me"
 
     def live(self, alias: str) -> str:
         """The fact holds at the moment of the question."""

@@ -117,7 +117,7 @@ class Conditions(Sets):
 
     def _reaches_me(self, kind: str, resource: Term, g: str) -> str:
         to_all = joined("AND", (f"{g}.subject_id = {self.bind('everyone')}", self.belongs(kind, self.me, resource)))
-        return f"({compared(f'{g}.subject_id')} IN (SELECT id FROM me) OR {to_all})"
+        return f"({compared(f'{g}.subject_id')} IN ({self.mine}) OR {to_all})"
 
     def _exists_grant(self, roles: str, resource: Term, to: Callable[[str], str]) -> str:
         g = self.alias()
@@ -132,7 +132,7 @@ class Conditions(Sets):
         if person_only:
             return lambda g: f"{g}.subject_id = {member.sql}"
         if member.fixed:
-            return lambda g: f"{g}.subject_id IN (SELECT id FROM me)"
+            return lambda g: f"{g}.subject_id IN ({self.mine})"
         groups = self.edge_ahead(f"{MEMBER}.{MEMBER_OF}", member.sql)
         return lambda g: f"({g}.subject_id = {member.sql} OR {g}.subject_id IN ({groups}))"
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import IO
 
 from lakehold.cli.processes import lifeline
 
@@ -29,6 +30,8 @@ class Child:
     handed: Sequence[int] = ()
     """File descriptors that it is given."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    log: IO[bytes] | None = None
+    """Where it says things, if not where we do."""
     process: asyncio.subprocess.Process | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -54,6 +57,8 @@ class Child:
                 env={**os.environ, **self.environment, lifeline.VARIABLE: str(end)},
                 pass_fds=(*self.handed, end),
                 start_new_session=True,
+                stdout=self.log,
+                stderr=self.log,
             )
             os.close(end)
             end = -1

@@ -11,6 +11,9 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO
 
 from lakehold.cli.processes.child import Child
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -18,12 +21,19 @@ from lakehold.kit.settings import Settings
 
 _log = logging.getLogger("lakehold.processes")
 _BACKLOG = 2048
+LOG = "lakehold.log"
 
 
-def run(settings: Settings, ready: Callable[[str], object]) -> None:
-    """Run both until Ctrl-C; `ready` is told the address once requests are answered."""
-    with opened(settings.host, settings.port) as listener:
-        asyncio.run(_kept(settings, listener, ready))
+def run(settings: Settings, ready: Callable[[str], object], *, log: Path | None = None) -> None:
+    """Run both until Ctrl-C; `ready` is told the address once requests are answered. What they say goes to the log, if
+    there is to be one, and else where we say things.
+    """
+    with opened(settings.host, settings.port) as listener, _log_file(log) as file:
+        asyncio.run(_kept(settings, listener, ready, file))
+
+
+def _log_file(log: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+    return nullcontext() if log is None else log.open("ab")
 
 
 def opened(host: str, port: int) -> socket.socket:
@@ -46,11 +56,17 @@ def opened(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _kept(settings: Settings, listener: socket.socket, ready: Callable[[str], object]) -> None:
+async def _kept(
+    settings: Settings, listener: socket.socket, ready: Callable[[str], object], log: IO[bytes] | None
+) -> None:
     host, port = listener.getsockname()[:2]
-    known = {"LAKEHOLD_HOST": str(host), "LAKEHOLD_PORT": str(port)}
+    # They are told all that we were told, wherever we were told it.
+    known = settings.environment() | {"LAKEHOLD_HOST": str(host), "LAKEHOLD_PORT": str(port)}
     file = listener.fileno()
-    children = [Child("server", ("--socket", str(file)), (file,), known), Child("worker", environment=known)]
+    children = [
+        Child("server", ("--socket", str(file)), (file,), environment=known, log=log),
+        Child("worker", environment=known, log=log),
+    ]
     told = False
 
     def stop() -> None:

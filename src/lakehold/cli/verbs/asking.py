@@ -81,6 +81,8 @@ def _print_why(told: Json) -> None:
 
     def branch(above: Tree, reason: Json) -> None:
         inner = above.add(f"{_mark(reason['held'])} {escape(reason['text'])}")
+        for fact in reason["facts"]:
+            inner.add(f"[dim]{escape(_spelled(fact))}[/dim]")
         for part in reason["parts"]:
             branch(inner, part)
 
@@ -97,6 +99,20 @@ def _print_why(told: Json) -> None:
             more = f" and {needed['more_givers']} more" if needed["more_givers"] else ""
             would.add(escape(f"{needed['text']}: given by {people}{more}"))
     Console().print(tree, highlight=False)
+
+
+def _spelled(fact: Json) -> str:
+    """A fact by its ids, as it can be given to other verbs."""
+    match fact["fact"]:
+        case "grant":
+            return f"{fact['subject']} is {fact['role']} on {fact['resource']}"
+        case "edge" if fact["name"] == "member_of":
+            return f"{fact['source']} is in {fact['target']}"
+        case "edge":
+            return f"{fact['source']} has {fact['target']} as its {fact['name']}"
+        case _:
+            whose = f" for {fact['member']}" if fact["member"] else ""
+            return f"{fact['resource']}: {fact['name']} is {fact['value']}{whose}"
 
 
 def _mark(held: Json) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lakehold.cli.door import ANY, at, pages
+from lakehold.cli.door import ANY, Json, at, pages
 from lakehold.cli.talk import talk
 
 _GROUPS = "/api/v1/groups"
@@ -56,7 +56,7 @@ def add_member(ctx: typer.Context, group: _Group, member: _Member) -> None:
     """Take a member in."""
     with talk(ctx) as to:
         told = to.door.ask("PUT", at(_GROUPS, group, "members", member))
-        to.done(told, f"{told['name']}: {len(told['member_ids'])} members")
+        to.done(told, _told(told))
 
 
 @verbs.command("remove")
@@ -64,7 +64,7 @@ def remove_member(ctx: typer.Context, group: _Group, member: _Member) -> None:
     """Let a member go."""
     with talk(ctx) as to:
         told = to.door.ask("DELETE", at(_GROUPS, group, "members", member))
-        to.done(told, f"{told['name']}: {len(told['member_ids'])} members")
+        to.done(told, _told(told))
 
 
 @verbs.command()
@@ -85,6 +85,11 @@ def delete(ctx: typer.Context, group: _Group) -> None:
     with talk(ctx) as to:
         to.door.ask("DELETE", at(_GROUPS, group))
         to.done({"deleted": group}, f"The group {group} is gone.")
+
+
+def _told(group: Json) -> str:
+    count = len(group["member_ids"])
+    return f"{group['name']} has {count} {'member' if count == 1 else 'members'}."
 
 
 def add(app: typer.Typer) -> None:

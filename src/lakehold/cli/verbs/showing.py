@@ -1,4 +1,4 @@
-"""demo, docs: what there is to see without an installation."""
+"""demo, tour, docs: what there is to see without an installation."""
 
 from __future__ import annotations
 
@@ -11,15 +11,40 @@ from lakehold.cli import errors
 
 
 def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo company is kept.")] = Path("lakehold-demo"),
+) -> None:
+    """Start the demo company: everything that `up` starts, and links that sign in as five of its people.
+
+    It is made at the first start and kept; remove the folder to begin anew.
+    """
+    with errors.told():
+        from lakehold.cli import demo as company  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli.processes import supervisor  # noqa: PLC0415
+
+        if not company.is_there(folder):
+            typer.echo("Making Corner & Main, a small retailer …")
+            company.make(folder)
+
+        def ready(address: str) -> None:
+            typer.echo(f"Lakehold answers at {address}\n")
+            for name, words, link in company.links_at(folder, address):
+                typer.echo(f"{name}: {words}\n  {link}\n")
+            typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
+            typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG}. Ctrl-C stops it.")
+
+        supervisor.run(company.settings_in(folder), ready, log=folder / supervisor.LOG)
+
+
+def tour(
     database: Annotated[
         str, typer.Option(help="Where to keep the demo company: sqlite:///file or postgresql://….")
     ] = "",
 ) -> None:
-    """Load the demo company and walk through check, list, who, explain and what-if."""
+    """Walk through check, list, who, explain and what-if, on the demo company, in the terminal."""
     with errors.told():
         from rich.console import Console  # noqa: PLC0415 - loaded by this verb only
 
-        from lakehold.cli import demo as command  # noqa: PLC0415
+        from lakehold.cli import tour as command  # noqa: PLC0415
 
         command.run(Console(), database)
 
@@ -36,5 +61,5 @@ def docs(
 
 def add(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (demo, docs):
+    for verb in (demo, tour, docs):
         app.command(rich_help_panel="Looking around")(verb)

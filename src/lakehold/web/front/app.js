@@ -3,6 +3,7 @@ import htmx from "htmx.org";
 import "./islands/action-menu.js";
 import "./islands/command-palette.js";
 import "./islands/confirm-dialog.js";
+import "./islands/copy-text.js";
 import "./islands/dialogs.js";
 import "./islands/theme-toggle.js";
 import "./islands/toast-list.js";

@@ -1,0 +1,132 @@
+"""Pages with 100,000 resources: the server's time for each, what the first one weighs, and when a browser shows it."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.databases import load
+from benchmarks.facts import ADMIN, LAKE, LARGE_GROUP, MOST, TENANT, Facts, company
+from benchmarks.figures import Figure, Result, measure, p50
+from lakehold.api.frame.callers import COOKIE
+from lakehold.directory import sign_ins
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.visit import Visit
+from lakehold.kit.settings import Settings
+from lakehold.web import site
+from lakehold.web.routers import ROUTERS
+from tests.web import chromium
+from tests.web.site import running
+
+_PAGE, _WEIGHT, _PAINT = 50e-3, 120e3, 0.6
+_REPEATS = 25
+_NOTE = (
+    "Pages: a tenant of 100,000 resources and 1,000 members, as an Admin and as a member who sees 90,000; server time"
+    " in the process, p50. First page: sign in, with all that it loads, packed."
+)
+_GIVEN = {"resources": "t00042", "workspaces": LAKE, "people": MOST, "groups": LARGE_GROUP}
+_ASKED = {
+    "/resources/new": "?kind=lakehouse.table&in=lake",
+    "/resources/{uid:path}/why": f"?action=delete&member={MOST}",
+    "/requests/new": "?resource=t00042&action=delete",
+    "/resources/{uid:path}/access/change": f"?subject={MOST}&role=viewer",
+    "/resources/{uid:path}/access/transfer": "?role=manager",
+    "/workspaces/{uid:path}/members/change": f"?subject={MOST}",
+}
+_PAINTED = """new Promise(told => {
+  const named = entries => entries.find(entry => entry.name === "first-contentful-paint");
+  new PerformanceObserver(list => named(list.getEntries()) && told(named(list.getEntries()).startTime))
+    .observe({type: "paint", buffered: true});
+})"""
+_SEEN = (200, 403, 404, 409)
+"""A page that says no is a page too."""
+
+
+def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list[Result]]:
+    """Measure every page, then the first one in a browser."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lakehold-bench-")))
+        say("loading into SQLite")
+        url = f"sqlite:///{folder / 'lakehold.sqlite'}"
+        load(url, facts or company()).access.database.close()
+        house = Installation(Settings(data=folder, database=url))
+        stack.callback(house.close)
+        app = site.application(house)
+        address = stack.enter_context(running(app))
+        clients = {
+            who: stack.enter_context(TestClient(app, cookies={COOKIE: _cookie(house, who)})) for who in (ADMIN, MOST)
+        }
+        browser = stack.enter_context(sync_playwright()).chromium.launch(
+            executable_path=chromium.executable(), args=chromium.arguments()
+        )
+        stack.callback(browser.close)
+        yield measure(list(_pages(clients)), say)
+        yield measure(list(_first(clients[ADMIN], browser, address)), say)
+
+
+def _cookie(house: Installation, member: str) -> str:
+    with house.write(Caller(TENANT, member)) as work:
+        return sign_ins.begin(work, house.settings, member, "bench", Visit("127.0.0.1", "bench", "")).secret
+
+
+def _pages(clients: dict[str, TestClient]) -> Iterator[Figure]:
+    for template, path in _paths():
+        for who, client in clients.items():
+            ask = partial(_ask, client, path)
+            status = ask()
+            told = "" if status == 200 else f" ({status})"
+            sample = partial(p50, ask, [()] * _REPEATS)
+            yield Figure(f"page {template} as {who}{told}", sample, most=_PAGE, note=_NOTE)
+
+
+def _paths() -> Iterator[tuple[str, str]]:
+    """Every page that can be opened with what there is: those of single requests, reviews, links are left out."""
+    for router in ROUTERS:
+        for route in router.routes:
+            template: str = route.path  # type: ignore[attr-defined]
+            if "GET" not in route.methods:  # type: ignore[attr-defined]
+                continue
+            path = template.replace("{uid:path}", _GIVEN.get(template.split("/")[1], "")).replace("{kind}", "table")
+            if "{" not in path:
+                yield template, path + _ASKED.get(template, "")
+
+
+def _ask(client: TestClient, path: str) -> int:
+    answer = client.get(path, headers={"Accept": "text/html"}, follow_redirects=False)
+    assert answer.status_code in (*_SEEN, 303), (path, answer.status_code, answer.text[-500:])
+    return int(answer.status_code)
+
+
+def _first(client: TestClient, browser: Browser, address: str) -> Iterator[Figure]:
+    yield Figure("first page, all that is loaded", partial(_weight, client), most=_WEIGHT, unit="bytes", note=_NOTE)
+    yield Figure("first contentful paint", partial(_paint, browser, address), most=_PAINT, note=_NOTE)
+
+
+def _weight(client: TestClient) -> float:
+    page = client.get("/sign-in", headers={"Accept": "text/html"})
+    files = {*re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)}
+    sheets = [client.get(file).text for file in files if file.endswith(".css")]
+    files |= {
+        f"/static/{name}" for sheet in sheets for name in re.findall(r"url\(\"?(?:/static/)?([^\")]+woff2)", sheet)
+    }
+    return float(len(gzip.compress(page.content)) + sum(len(gzip.compress(client.get(file).content)) for file in files))
+
+
+def _paint(browser: Browser, address: str) -> float:
+    context = browser.new_context(base_url=address)
+    try:
+        page = context.new_page()
+        page.goto("/sign-in")
+        page.wait_for_load_state("load")
+        return float(page.evaluate(_PAINTED)) / 1_000
+    finally:
+        context.close()

@@ -1,0 +1,76 @@
+"""Members by what they are: who holds a role on the tenant, who is in a group, which are service accounts.
+
+All members of a tenant are a list of the engine; these are few of them, and are put together from the facts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from lakehold.access.facts.view import View, role_bit
+from lakehold.access.model.policy import MEMBER, MEMBER_OF
+from lakehold.directory import members
+from lakehold.directory.accounts import account_table
+from lakehold.directory.members import Member
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the members are to be; what is empty or None is not asked for."""
+
+    search: str = ""
+    role: str = ""
+    """A role on the tenant, held by themself."""
+    group: str = ""
+    service: bool | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it asks for more than a name."""
+        return bool(self.role or self.group) or self.service is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Some of those that fit, and how many fit in all."""
+
+    items: list[Member]
+    total: int
+
+
+def page(work: Work, wanted: Wanted, *, sort: str = "name", skip: int = 0, limit: int = 50) -> Chosen:
+    """Those that fit and that the caller may know of, by name or by when they came."""
+    if wanted.group:
+        work.see(wanted.group)
+    services = _services(work) if wanted.service is not None else frozenset()
+    fitting = work.session.asking(lambda view: _fitting(view, work.caller.tenant, wanted, services))
+    visible = [number for number in fitting if work.session.sees(work.asker, work.view.uid(number))]
+    # Numbers are given in the order in which members came.
+    visible.sort(reverse=sort.startswith("-"))
+    if not sort.endswith("created"):
+        names = work.view.names
+        visible.sort(key=lambda number: folded(names.get(number) or ""), reverse=sort.startswith("-"))
+    return Chosen(members.numbered(work, visible[skip : skip + limit]), len(visible))
+
+
+def _fitting(view: View, tenant: str, wanted: Wanted, services: frozenset[int]) -> list[int]:
+    found = set(view.of_kind.get(MEMBER) or ())
+    if wanted.role:
+        held = view.grants.get(view.resource(tenant)) or {}
+        found &= {subject for subject, mask in held.items() if mask & role_bit(wanted.role)}
+    if wanted.group:
+        found &= set(view.back[MEMBER_OF].get(view.resource(wanted.group)) or ())
+    if wanted.service is not None:
+        found = found & services if wanted.service else found - services
+    searched = folded(wanted.search)
+    return [number for number in found if searched in folded(view.names.get(number) or "")]
+
+
+def _services(work: Work) -> frozenset[int]:
+    c = account_table.c
+    query = sa.select(c.member_id).where(c.tenant_id == work.session.tenant, c.service.is_(True))
+    return frozenset(work.session.transaction.connection.execute(query).scalars())

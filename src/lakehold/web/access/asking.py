@@ -1,0 +1,129 @@
+"""Asking for access: what exactly is asked for, who will be told, and why one needs it.
+
+What the asker may not see is asked for by its id, and the page is the same whether or not there is such a thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fastapi import Request, Response
+
+from lakehold.access.decide.decisions import Explanation
+from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.catalog import discovery, kinds, proposals, requests
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.web import addresses, pages
+from lakehold.web.access.missing import Missing
+from lakehold.web.access.requests import thing
+from lakehold.web.flashes import Flash
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import Sent, router
+from lakehold.web.words import spoken
+
+routes = router("/requests/new")
+
+_UNSEEN = ("see", "read", "use", "edit", "run")
+"""What one can ask for of something that one knows by its id alone: the same for whatever it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants to ask for, and what can be told of it."""
+
+    uid: str
+    name: str
+    thing: Ref | None
+    """What it is, if one may know that."""
+    seen: bool
+    action: str
+    actions: list[tuple[str, str]]
+    found: Explanation | None = None
+    ways: list[tuple[str, str, str]] = field(default_factory=list)
+    """What could be given: as it is sent, in words, and by whom."""
+
+
+@routes.get("")
+def new_page(request: Request, work: Reading, *, resource: str = "", action: str = "", way: int = 0) -> Response:
+    """What, and why."""
+    wish = _wish(work, resource, action)
+    chosen = wish.ways[way][0] if 0 <= way < len(wish.ways) else wish.ways[0][0] if wish.ways else ""
+    return _form(request, wish, {"way": chosen})
+
+
+@routes.post("")
+def ask(request: Request, work: Writing, house: House, sent: Sent) -> Response:
+    """Ask. Who can give it is told."""
+    filled = {name: str(sent.get(name) or "") for name in ("resource", "action", "way", "reason")}
+    if not filled["resource"].strip() or not filled["action"]:
+        return _again(request, work, filled, "action", "Choose what you want to do.")
+    try:
+        facts = proposals.read(filled["way"]) if filled["way"] else None
+        told = requests.ask(
+            work,
+            filled["action"],
+            filled["resource"],
+            reason=filled["reason"],
+            facts=facts,
+            settings=house.settings,
+        )
+    except (InvalidInputError, ConflictError, NotFoundError) as error:
+        return _again(request, work, filled, "reason", str(error))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return _again(request, work, filled, "way", "Choose one of these.")
+    said = f"You asked to {spoken(told.request.action).lower()} {thing(told)}."
+    return pages.go(
+        request, f"/requests/{told.request.uid}", Flash(said, undo=f"/requests/{told.request.uid}/withdraw")
+    )
+
+
+def _again(request: Request, work: Work, filled: dict[str, str], name: str, error: str) -> Response:
+    return _form(request, _wish(work, filled["resource"], filled["action"]), filled, {name: error})
+
+
+def _form(request: Request, wish: Wish, filled: dict[str, str], errors: dict[str, str] | None = None) -> Response:
+    values: dict[str, object] = {
+        "wish": wish,
+        "filled": filled,
+        "errors": errors or {},
+        "why": addresses.why(wish.uid, wish.action) if wish.seen and wish.action else "",
+        "back": addresses.of(wish.uid, wish.thing.kind) if wish.seen and wish.thing else "/",
+        "crumbs": [Crumb("Requests", "/requests"), Crumb("Request access")],
+    }
+    return pages.page(request, "access/ask.html", values, status=422 if errors else 200)
+
+
+def _wish(work: Work, uid: str, action: str) -> Wish:
+    seen = Eyes(work).ref(uid)
+    if seen is not None:
+        return _of_seen(work, seen, action)
+    if uid and discovery.may_be_found(work, uid):
+        here = discovery.named(work, uid)
+        known = work.session.asking(lambda view: view.policy.kind(here.kind).schema.actions)
+        return Wish(uid, here.name, here, False, action if action in known else "", _options(known))
+    known = _UNSEEN if not action or action in _UNSEEN else (*_UNSEEN, action)
+    return Wish(uid, uid, None, False, action, _options(known))
+
+
+def _of_seen(work: Work, here: Ref, action: str) -> Wish:
+    known = work.session.asking(lambda view: kinds.schema_of(view, here.uid).actions)
+    may = set(work.session.actions(work.asker, here.uid))
+    options = _options(tuple(each for each in known if each not in may or each == action))
+    if action not in known:
+        return Wish(here.uid, here.name, here, True, "", options)
+    found = work.session.explain(work.asker, action, here.uid)
+    missing = Missing(work, work.caller.member, here.uid)
+    ways = []
+    for way in found.ways:
+        facts = proposals.facts_of(way)
+        words = " and ".join(missing.words(fact) for fact in facts)
+        givers = missing.givers(way)
+        told = f"{' or '.join(givers)} could give it" if givers else ""
+        ways.append((proposals.kept(facts), words[:1].upper() + words[1:], told))
+    return Wish(here.uid, here.name, here, True, action, options, found, ways)
+
+
+def _options(actions: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(each, spoken(each)) for each in actions]

@@ -1,0 +1,79 @@
+"""The access page of anything: who may do what with it, and what is given on it."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.access.model.schema import Kind
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import grants, kinds, sharing
+from lakehold.catalog.shapes import ref
+from lakehold.directory.work import Work
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting, given, holding
+from lakehold.web.actions import Action
+from lakehold.web.listing import Column, Listing
+from lakehold.web.routes import router
+
+routes = router()
+
+_MOST_GIVEN = 12
+
+
+@routes.get("/resources/{uid:path}/access")
+def access_page(request: Request, work: Reading, uid: str) -> Response:
+    """Members × actions; and beside it what is given here."""
+    work.see(uid)
+    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
+    listing = Listing.of(request, ("name",), holding.filters(schema.actions), holding.SIZE)
+    held, gives = grants.direct(work, uid), sharing.gives_here(work, uid)
+    roles = [each for each in held if not schema.roles[each.role].person_only]
+    values: dict[str, object] = {
+        **frame(work, uid, "Access"),
+        "listing": listing,
+        "matrix": holding.matrix(work, uid, listing, held),
+        "given": given.grants(work, uid, roles[:_MOST_GIVEN]),
+        "given_total": len(roles),
+        "owners": given.owners(work, uid, held),
+        "settings": given.settings(work, uid),
+        "edges": given.edges(work, uid),
+        "gives": gives,
+        "give": _give(work, uid, schema, gives=gives),
+        "has_roles": any(not role.person_only for role in schema.roles.values()),
+    }
+    return pages.page(request, "access/access.html", values)
+
+
+@routes.get("/resources/{uid:path}/access/given")
+def given_page(request: Request, work: Reading, uid: str) -> Response:
+    """All that is given here."""
+    listing = Listing.of(request, ("name",))
+    found = [each for each in grants.direct(work, uid) if listing.search.casefold() in each.subject.name.casefold()]
+    values: dict[str, object] = {
+        **frame(work, uid, "Given here"),
+        "listing": listing,
+        "columns": [Column("Who"), Column("Role"), Column("Since", wide=True), Column("Until")],
+        "rows": [given.given(work, uid, each) for each in listing.part(found)],
+        "total": len(found),
+    }
+    return pages.page(request, "access/given.html", values)
+
+
+def _give(work: Work, uid: str, schema: Kind, *, gives: bool) -> Action | None:
+    """Giving access, or why one cannot; None where nothing can be given."""
+    act = Action("Give access", addresses.resource(uid, "access/give"), icon="user-plus")
+    rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
+    wanted = next((right for right in reversed(rights) if right in schema.actions), None)
+    if gives or wanted is None:
+        return act if gives else None
+    return acting.refused(work, uid, wanted, act)
+
+
+def frame(work: Work, uid: str, *crumbs: str) -> dict[str, object]:
+    """What all pages about one thing show around themselves."""
+    return {
+        "it": work.session.asking(lambda view: ref(view, uid)),
+        "crumbs": acting.crumbs(work, uid, *crumbs),
+        "tabs": acting.tabs(work, uid),
+        "path": addresses.resource(uid, "access"),
+    }

@@ -1,0 +1,116 @@
+"""Why? One explanation: may this member do this with this thing, by which paths, or what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from fastapi import Request, Response
+
+from lakehold.access.decide.decisions import Explanation
+from lakehold.access.decide.explain import Path as Rule
+from lakehold.access.decide.explain import Reason
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import kinds, sharing
+from lakehold.catalog.shapes import Eyes, Ref, ref
+from lakehold.directory.work import Work
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.access.drawing import Drawing
+from lakehold.web.access.missing import Missing
+from lakehold.web.paths import Path
+from lakehold.web.routes import router
+from lakehold.web.words import spoken
+
+routes = router()
+
+_MOST_MISSING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition that every way has to pass."""
+
+    held: bool
+    words: str
+    rule: str
+    place: str
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An explanation as its page shows it."""
+
+    action: str
+    found: Explanation
+    sentence: str
+    ways: list[Path]
+    gates: list[Gate]
+    request: str
+    """Where to ask without choosing a way."""
+
+
+@routes.get("/resources/{uid:path}/why")
+def why_page(request: Request, work: Reading, uid: str, action: str = "", member: str = "") -> Response:
+    """Why may they, or why not? About oneself unless another member is named."""
+    work.see(uid)
+    who = member or work.caller.member
+    _need_to_know(work, uid, who)
+    here = work.session.asking(lambda view: ref(view, uid))
+    actions = work.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+    asked = action if action in actions else actions[0] if actions else ""
+    values: dict[str, object] = {
+        "it": here,
+        "who": Eyes(work).ref(who),
+        "mine": who == work.caller.member,
+        "actions": [(each, spoken(each)) for each in actions],
+        "answer": _answer(work, here, asked, who) if asked else None,
+        "knows": sharing.may_know_holders(work, uid),
+        "gives": sharing.gives_here(work, uid),
+        "crumbs": acting.crumbs(work, uid, "Why?"),
+        "tabs": acting.tabs(work, uid),
+        "path": addresses.resource(uid, "why"),
+    }
+    return pages.page(request, "access/why.html", values)
+
+
+def _need_to_know(work: Work, uid: str, who: str) -> None:
+    """About others: who gives roles there, or may ask about others."""
+    if who == work.caller.member:
+        return
+    work.see(who, "ask about")
+    work.session.asking(lambda view: view.member(who))
+    if not sharing.may_know_holders(work, uid):
+        work.need(sharing.ASK, work.caller.tenant)
+
+
+def _answer(work: Work, here: Ref, action: str, who: str) -> Answer:
+    mine = who == work.caller.member
+    found = work.session.explain(work.asker if mine else who, action, here.uid, viewer=work.asker)
+    drawn = Drawing(work, who, here.uid).held(found) if found.allowed else Missing(work, who, here.uid).paths(found)
+    seen = Eyes(work).ref(who)
+    name = "You" if mine else seen.name if seen else who
+    sentence = f"{name} may {'' if found.allowed else 'not '}{spoken(action).lower()} {here.name}."
+    hidden = not found.allowed and mine and found.hidden_ways
+    gates = [_gate(rule) for rule in found.gates]
+    return Answer(action, found, sentence, drawn, gates, addresses.request(here.uid, action) if hidden else "")
+
+
+def _gate(rule: Rule) -> Gate:
+    """The gate, and what of it does not hold."""
+    missing = [] if rule.held else list(islice(_missing(rule.reason), _MOST_MISSING))
+    return Gate(rule.held, _sentence(rule.reason.text), rule.rule, rule.place, missing)
+
+
+def _missing(reason: Reason) -> Iterator[str]:
+    failed = [part for part in reason.parts if not part.held]
+    if not failed:
+        yield _sentence(reason.text)
+    for part in failed:
+        yield from _missing(part)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,77 @@
+"""The audit log: the newest first, one entry, and whether it is whole."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.directory.work import Work
+from lakehold.kit.errors import NotFoundError
+from lakehold.ledger.audit import Filter
+from lakehold.web import pages
+from lakehold.web.audit import asking, telling
+from lakehold.web.listing import Column
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import router
+
+routes = router("/audit")
+
+_SIZE = 50
+_LARGEST = 2**62
+_COLUMNS = (Column("When"), Column("Who"), Column("Did"), Column("With"), Column("Through", wide=True))
+_COMMON = (
+    *("create", "rename", "delete", "grant", "revoke", "set", "link", "unlink", "view as", "stop viewing as"),
+    *("request access", "approve request", "refuse request", "sign in", "start review", "take review"),
+    *("start campaign", "keep role", "remove role", "close campaign", "adopt model", "see"),
+)
+
+
+@routes.get("")
+def audit_page(request: Request, work: Reading) -> Response:
+    """The log, as the address filters it."""
+    _need(work)
+    asked = asking.asked(request, work)
+    found = [] if asked.errors else work.audit.page(asked.wanted, before=_number(asked.listing.after), limit=_SIZE + 1)
+    shown = found[:_SIZE]
+    values: dict[str, object] = {
+        "asked": asked,
+        "listing": asked.listing,
+        "columns": _COLUMNS,
+        "lines": telling.lines(work, shown),
+        "after": str(shown[-1].n) if len(found) > _SIZE else "",
+        "outcomes": asking.OUTCOMES,
+        "common": _COMMON,
+    }
+    return pages.page(request, "audit/list.html", values)
+
+
+@routes.get("/verify")
+def verify_page(request: Request, work: Reading) -> Response:
+    """Walk the whole chain, and say what was found."""
+    _need(work)
+    return pages.page(request, "audit/verify.html", {"verdict": work.audit.verify(), "crumbs": _crumbs(work, "Verify")})
+
+
+@routes.get("/{seq}")
+def entry_page(request: Request, work: Reading, seq: str) -> Response:
+    """One entry: everything that was written down."""
+    _need(work)
+    n = _number(seq)
+    found = [] if n is None else work.audit.page(Filter(), before=n + 1, limit=1)
+    if not found or found[0].n != n:
+        raise NotFoundError("There is no such entry in the audit log.", "Look its number up in the log.")
+    (line,) = telling.lines(work, found)
+    return pages.page(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(work, f"Entry {n}")})
+
+
+def _need(work: Work) -> None:
+    work.need("see_audit", work.caller.tenant)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(_LARGEST)) else None
+
+
+def _crumbs(work: Work, here: str) -> list[Crumb]:
+    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or "Home"
+    return [Crumb(tenant, "/"), Crumb("Audit log", "/audit"), Crumb(here)]

@@ -1,0 +1,98 @@
+"""Entries in words: who, through what, and what changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lakehold.catalog.shapes import Eyes
+from lakehold.directory.work import Work
+from lakehold.ledger.audit import DENIED, Entry, Numbered
+from lakehold.web import addresses
+from lakehold.web.diffs import Change
+from lakehold.web.icons import icon_of
+from lakehold.web.words import spoken
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry as it is shown."""
+
+    n: int
+    hash: str
+    entry: Entry
+    who: str
+    """The name of who did it, as it was then."""
+    who_at: str
+    """Their page, if there is one to see."""
+    what: str
+    what_at: str
+    icon: str
+    deed: str
+    denied: bool
+    through: str
+    """A token, or somebody else's eyes."""
+    changes: tuple[Change, ...]
+
+
+def lines(work: Work, found: list[Numbered]) -> list[Line]:
+    """Entries for the caller's eyes: only what they may see is a link."""
+    eyes = Eyes(work)
+    return [_line(work, eyes, numbered) for numbered in found]
+
+
+def _line(work: Work, eyes: Eyes, numbered: Numbered) -> Line:
+    entry = numbered.entry
+    return Line(
+        n=numbered.n,
+        hash=numbered.hash,
+        entry=entry,
+        who=entry.member_name or entry.member or "The installation",
+        who_at=addresses.member(entry.member) if entry.member and eyes.sees(entry.member) else "",
+        what=entry.resource_name or entry.resource,
+        what_at=_page_of(work, eyes, entry),
+        icon=icon_of(entry.kind) if entry.kind else "",
+        deed=spoken(entry.action),
+        denied=entry.outcome == DENIED,
+        through=_through(work, entry),
+        changes=changes(entry.before, entry.after),
+    )
+
+
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[Change, ...]:
+    """What was different, field by field, in the order in which it was written down."""
+    names = list(dict.fromkeys([*before, *after]))
+    both = ((name, _told(before, name), _told(after, name)) for name in names)
+    return tuple(Change(spoken(name), was, now) for name, was, now in both)
+
+
+def _page_of(work: Work, eyes: Eyes, entry: Entry) -> str:
+    if not entry.resource or not eyes.sees(entry.resource):
+        return ""
+    if entry.resource == work.caller.tenant:
+        return ""
+    return addresses.of(entry.resource, entry.kind)
+
+
+def _through(work: Work, entry: Entry) -> str:
+    if entry.viewing_as:
+        number = work.view.ids.get(entry.viewing_as)
+        name = work.view.names.get(number) if number is not None else None
+        return f"viewing as {name or entry.viewing_as}"
+    return "through a token" if entry.token else ""
+
+
+def _told(values: Mapping[str, object], name: str) -> str | None:
+    if name not in values:
+        return None
+    value = values[name]
+    match value:
+        case str():
+            return value
+        case bool():
+            return "yes" if value else "no"
+        case list() if all(isinstance(each, str) for each in value):
+            return ", ".join(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,35 @@
+"""Days in forms: until the end of which one something lasts."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from lakehold.directory.work import Work
+from lakehold.kit.clock import FOREVER, SECOND, Moment, moment
+from lakehold.kit.errors import InvalidInputError
+
+
+def until(work: Work, day: str) -> Moment | None:
+    """The end of the day, in UTC; None for no day. Refused if it is over already."""
+    if not day.strip():
+        return None
+    try:
+        following = date.fromisoformat(day.strip()) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise InvalidInputError("This is no day.", "Write it as 2031-05-04.") from None
+    end = moment(datetime(following.year, following.month, following.day, tzinfo=UTC))
+    if end <= work.at:
+        raise InvalidInputError("This day is over.", "Choose one that is to come.")
+    return end
+
+
+def day_of(at: Moment) -> str:
+    """The last day that is covered, for the field of a form; empty for no end."""
+    if at >= FOREVER:
+        return ""
+    return datetime.fromtimestamp((at - 1) // SECOND, UTC).date().isoformat()
+
+
+def today(work: Work) -> str:
+    """The present day: the first that can be chosen."""
+    return datetime.fromtimestamp(work.at / SECOND, UTC).date().isoformat()

@@ -1,0 +1,75 @@
+"""In and out: one browser has one sign-in at a time, and every way in ends like the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.visiting import caller_now
+from lakehold.api.frame.callers import COOKIE
+from lakehold.api.frame.works import retried
+from lakehold.directory import accounts, sign_ins
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.sign_ins import SignedIn
+from lakehold.directory.visit import Visit
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import NotFoundError
+from lakehold.web import cookies, csrf, pages
+from lakehold.web.flashes import Flash
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Who is signed in at a page that does not need it."""
+
+    tenant: str
+    name: str
+    email: str
+
+
+def let_in(
+    request: Request, house: Installation, visit: Visit, signed_in: SignedIn, *, to: str, flash: Flash | None = None
+) -> Response:
+    """Send somebody on who is signed in now. Whoever was signed in here before is no longer, and neither the visit nor
+    what forms have shown of it is good for anything any more.
+    """
+    leave(request, house, visit)
+    response = pages.go(request, to, flash)
+    seconds = max(0, signed_in.until - house.clock()) // SECOND
+    cookies.put(request, response, COOKIE, signed_in.secret, seconds)
+    cookies.drop(request, response, csrf.VISIT)
+    return response
+
+
+def leave(request: Request, house: Installation, visit: Visit) -> None:
+    """End the sign-in of this browser, if there is one. While one looks with another's eyes, it is still one's own."""
+    secret = request.cookies.get(COOKIE, "")
+    try:
+        caller = sign_ins.caller(house, secret)
+    except UnauthorizedError:
+        return
+    themself = replace(caller, request=visit.request, address=visit.address)
+
+    def end() -> None:
+        with house.write(themself) as work:
+            sign_ins.end(work, caller.member, caller.sign_in_id)
+
+    try:
+        retried(end)
+    except NotFoundError:
+        return  # it was ended meanwhile
+
+
+def guest(request: Request, house: Installation) -> Guest | None:
+    """Who is signed in here, if anybody is."""
+    try:
+        caller = caller_now(request, house)
+    except UnauthorizedError:
+        return None
+    with house.read(caller) as work:
+        member = caller.behind or caller.member
+        account = accounts.of(work, member)
+        name = work.view.names.get(work.view.member(member)) or member
+        return Guest(caller.tenant, name, account.email if account else "")

@@ -1,0 +1,96 @@
+"""The first run: whoever was told the secret names the tenant, becomes its Owner, and chooses what to begin with."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold import workspaces
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame.works import House, retried
+from lakehold.demo import company, furnishing
+from lakehold.directory import first_run, passwords
+from lakehold.directory.emails import key, valid_email
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.sign_in import Password, sign_in
+from lakehold.directory.tenants import Founding
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import valid_name
+from lakehold.web import pages
+from lakehold.web.entrance import doors
+from lakehold.web.entrance.faults import Faults, faults, text
+from lakehold.web.entrance.shut import refused, shut
+from lakehold.web.flashes import Flash
+from lakehold.web.navigation import Around
+from lakehold.web.routes import Sent, router
+
+routes = router("/first-run")
+
+EMPTY, DEMO = "empty", "demo"
+_FIELDS = ("tenant", "name", "email", "start")
+
+
+@routes.get("/{secret}")
+def first_run_page(request: Request, house: House, secret: str) -> Response:
+    """The form, for the first to come who was told the secret."""
+    return _shut(request, house, secret) or _form(request, secret, {"start": EMPTY})
+
+
+@routes.post("/{secret}")
+def set_up(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+    """Make the tenant and its Owner, who is signed in at once."""
+    if nothing := _shut(request, house, secret):
+        return nothing
+    filled, password = {name: text(sent, name).strip() for name in _FIELDS}, text(sent, "password")
+    if found := _faults(sent):
+        return _form(request, secret, filled, found)
+    demo = filled["start"] == DEMO
+    # The demo company knows itself by its id; what it is called is up to the Owner.
+    uid = company.TENANT if demo else ""
+    wanted = Founding(filled["tenant"], filled["name"], filled["email"], password, uid)
+    try:
+        founded = retried(lambda: first_run.begin(house, workspaces.models(), wanted, visit))
+    except ConflictError:
+        return _done(request)
+    if demo:
+        company.fill(house.access)
+        furnishing.furnish(house)
+    method = Password(filled["email"], password, founded.tenant)
+    signed_in = retried(lambda: sign_in(house, method, visit))
+    flash = Flash(f"{wanted.name} is set up, and you are its Owner.")
+    return doors.let_in(request, house, visit, signed_in, to="/", flash=flash)
+
+
+def _shut(request: Request, house: Installation, secret: str) -> Response | None:
+    try:
+        first_run.need_secret(house, secret)
+    except UnauthorizedError as error:
+        return refused(request, "This is not the right link", error)
+    return None if first_run.is_open(house) else _done(request)
+
+
+def _done(request: Request) -> Response:
+    words = "Somebody has been here before and is the Owner. Sign in, or ask them for an invite."
+    return shut(request, "It is set up already", words, status=409)
+
+
+def _faults(sent: FormData) -> Faults:
+    name, email = text(sent, "name").strip(), text(sent, "email").strip()
+    return faults(
+        tenant=lambda: valid_name(text(sent, "tenant").strip(), "name"),
+        name=lambda: valid_name(name, "name"),
+        email=lambda: _address(email, text(sent, "start")),
+        password=lambda: passwords.valid(text(sent, "password"), name, email),
+    )
+
+
+def _address(email: str, start: str) -> None:
+    valid_email(email)
+    if start == DEMO and key(email).endswith(f"@{furnishing.MAILS_TO}"):
+        raise InvalidInputError("This is an address of the demo company.", "Use your own.")
+
+
+def _form(request: Request, secret: str, filled: dict[str, str], found: Faults | None = None) -> Response:
+    values: dict[str, object] = {"secret": secret, "filled": filled, "faults": found or {}}
+    return pages.page(request, "entrance/first_run.html", values, around=Around(), status=422 if found else 200)

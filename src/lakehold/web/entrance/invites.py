@@ -1,0 +1,85 @@
+"""An invite is accepted: by somebody new, who chooses a name and a password, or by a member who is signed in."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame.works import House, Writing, retried
+from lakehold.directory import accepting, passwords
+from lakehold.directory.accepting import Open
+from lakehold.directory.emails import key
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.kit.ids import valid_name
+from lakehold.web import pages
+from lakehold.web.entrance import doors
+from lakehold.web.entrance.doors import Guest
+from lakehold.web.entrance.faults import Faults, faults, text
+from lakehold.web.entrance.shut import refused
+from lakehold.web.flashes import Flash
+from lakehold.web.navigation import Around
+from lakehold.web.routes import Sent, router
+
+routes = router("/invite")
+
+
+@routes.get("/{secret}")
+def look_at_invite(request: Request, house: House, secret: str) -> Response:
+    """What it is about, and how to accept it."""
+    try:
+        return _page(request, house, secret, accepting.look(house, secret))
+    except UnauthorizedError as error:
+        return _used_up(request, error)
+
+
+@routes.post("/{secret}")
+def accept_as_somebody_new(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+    """Become a member, and be signed in."""
+    name, password = text(sent, "name").strip(), text(sent, "password")
+    try:
+        found = accepting.look(house, secret)
+        wrong = faults(
+            name=lambda: valid_name(name, "name"), password=lambda: passwords.valid(password, name, found.email)
+        )
+        if wrong:
+            return _page(request, house, secret, found, name=name, wrong=wrong)
+        signed_in = retried(lambda: accepting.accept(house, secret, name, password, visit))
+    except UnauthorizedError as error:
+        return _used_up(request, error)
+    flash = Flash(f"Welcome to {found.tenant_name}.")
+    return doors.let_in(request, house, visit, signed_in, to="/", flash=flash)
+
+
+@routes.post("/{secret}/accept")
+def accept_as_member(request: Request, work: Writing, secret: str) -> Response:
+    """Take what comes with it, as who one is."""
+    accepting.accept_as_member(work, secret)
+    return pages.go(request, "/", Flash("You have accepted the invite."))
+
+
+def _page(
+    request: Request, house: Installation, secret: str, found: Open, *, name: str = "", wrong: Faults | None = None
+) -> Response:
+    guest = doors.guest(request, house)
+    path = f"/invite/{quote(secret, safe='')}"
+    values: dict[str, object] = {
+        "invite": found,
+        "path": path,
+        "guest": guest,
+        "is_mine": guest is not None and _is_for(found, guest),
+        "sign_in": f"/sign-in?{urlencode({'next': path, 'tenant': found.tenant})}",
+        "name": name,
+        "faults": wrong or {},
+    }
+    return pages.page(request, "entrance/invite.html", values, around=Around(), status=422 if wrong else 200)
+
+
+def _is_for(found: Open, guest: Guest) -> bool:
+    return found.has_account and guest.tenant == found.tenant and key(guest.email) == key(found.email)
+
+
+def _used_up(request: Request, error: UnauthorizedError) -> Response:
+    return refused(request, "This invite does not work any more", error)

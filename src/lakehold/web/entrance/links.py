@@ -1,0 +1,48 @@
+"""A link that signs in. Programs that read mails look at it too, so looking does not use it: a button does."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame.works import House, retried
+from lakehold.directory import links
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.magic_link import MagicLink
+from lakehold.directory.mails import PASSWORD
+from lakehold.directory.sign_in import sign_in
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import pages
+from lakehold.web.entrance import doors
+from lakehold.web.entrance.shut import refused
+from lakehold.web.navigation import Around
+from lakehold.web.routes import router
+
+routes = router("/link")
+
+
+@routes.get("/{secret}")
+def look_at_link(request: Request, house: House, secret: str) -> Response:
+    """Whom it signs in, and where."""
+    try:
+        found = links.look(house, secret)
+    except UnauthorizedError as error:
+        return _used_up(request, error)
+    if found.purpose == PASSWORD:
+        return pages.go(request, f"/password/{secret}")
+    values: dict[str, object] = {"link": found, "secret": secret, "guest": doors.guest(request, house)}
+    return pages.page(request, "entrance/link.html", values, around=Around())
+
+
+@routes.post("/{secret}")
+def sign_in_with_link(request: Request, house: House, visit: Visiting, secret: str) -> Response:
+    """Use it up."""
+    try:
+        signed_in = retried(lambda: sign_in(house, MagicLink(secret), visit))
+    except (UnauthorizedError, ThrottledError) as error:
+        return _used_up(request, error)
+    return doors.let_in(request, house, visit, signed_in, to="/")
+
+
+def _used_up(request: Request, error: LakeholdError) -> Response:
+    return refused(request, "This link does not work any more", error)

@@ -1,0 +1,99 @@
+"""A password that was forgotten, and a new one in its place."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame import problems
+from lakehold.api.frame.callers import COOKIE
+from lakehold.api.frame.works import House, retried
+from lakehold.directory import links, mails, new_passwords
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.links import Open
+from lakehold.directory.mails import PASSWORD
+from lakehold.kit.errors import InvalidInputError
+from lakehold.web import cookies, pages
+from lakehold.web.entrance import faults, sign_in
+from lakehold.web.entrance.shut import refused
+from lakehold.web.flashes import Flash
+from lakehold.web.navigation import Around
+from lakehold.web.routes import Sent, router
+
+routes = router()
+
+
+@routes.get("/forgot")
+def forgot_page(request: Request, house: House) -> Response:
+    """Where one asks for a link to set a new one."""
+    return _asking(request, house, dict(request.query_params))
+
+
+@routes.post("/forgot")
+def ask_for_link(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+    """Have it mailed, if there is such an account. It is not told."""
+    try:
+        sign_in.ask(house, visit, sent, PASSWORD)
+    except ThrottledError as error:
+        return _asking(request, house, _filled(sent), error)
+    return pages.go(request, sign_in.SENT)
+
+
+@routes.get("/password/{secret}")
+def new_password_page(request: Request, house: House, secret: str) -> Response:
+    """The form, for whoever has the link."""
+    try:
+        found = links.look(house, secret)
+    except UnauthorizedError as error:
+        return _used_up(request, error)
+    if found.purpose != PASSWORD:
+        return pages.go(request, f"/link/{secret}")
+    return _form(request, found)
+
+
+@routes.post("/password/{secret}")
+def set_password(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+    """Set it. All sign-ins end, so that one signs in with the new one."""
+    password = faults.text(sent, "password")
+    try:
+        retried(lambda: new_passwords.set_with_link(house, secret, password, visit))
+    except UnauthorizedError as error:
+        return _used_up(request, error)
+    except InvalidInputError as error:
+        return _form(request, links.look(house, secret), faults.told(error))
+    response = pages.go(request, "/sign-in", Flash("Your password is set. Sign in with it."))
+    cookies.drop(request, response, COOKIE)
+    return response
+
+
+def _asking(
+    request: Request, house: Installation, filled: dict[str, str], error: ThrottledError | None = None
+) -> Response:
+    values: dict[str, object] = {
+        "filled": filled,
+        "refusal": error,
+        "asks_tenant": sign_in.asks_tenant(house),
+        "mails": mails.can_be_sent(house.settings),
+    }
+    response = pages.page(
+        request, "entrance/forgot.html", values, around=Around(), status=error.status if error else 200
+    )
+    if error:
+        response.headers.update(problems.headers_of(error))
+    return response
+
+
+def _form(request: Request, found: Open, fault: str = "") -> Response:
+    values: dict[str, object] = {"link": found, "fault": fault}
+    return pages.page(request, "entrance/password.html", values, around=Around(), status=422 if fault else 200)
+
+
+def _filled(sent: FormData) -> dict[str, str]:
+    return {name: faults.text(sent, name) for name in ("email", "tenant")}
+
+
+def _used_up(request: Request, error: UnauthorizedError) -> Response:
+    more = {"label": "Ask for a new one", "href": "/forgot"}
+    return refused(request, "This link does not work any more", error, **more)

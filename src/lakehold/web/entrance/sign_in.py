@@ -1,0 +1,112 @@
+"""Signing in."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame import problems
+from lakehold.api.frame.works import House, retried
+from lakehold.directory import first_run, links, mails, tenants
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.sign_in import Password, sign_in
+from lakehold.directory.visit import Visit
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import pages
+from lakehold.web.entrance import doors
+from lakehold.web.entrance.faults import text
+from lakehold.web.entrance.shut import shut
+from lakehold.web.navigation import Around
+from lakehold.web.routes import Sent, router
+
+routes = router("/sign-in")
+
+SENT = "/sign-in/sent"
+_BY_LINK = "link"
+
+
+@routes.get("")
+def sign_in_page(request: Request, house: House) -> Response:
+    """The form; who is in already is sent on."""
+    if doors.guest(request, house) is not None:
+        return pages.go(request, _next(request.query_params.get("next", "")))
+    if first_run.is_open(house):
+        text = "Start it with `lakehold up`: the link that it prints sets everything up."
+        return shut(request, "Nobody is here yet", text, label="", status=200)
+    return _form(request, house, dict(request.query_params))
+
+
+@routes.post("")
+def let_somebody_in(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+    """With a password, or have a link mailed."""
+    try:
+        if text(sent, "how") == _BY_LINK:
+            return _mail(request, house, visit, sent)
+        method = Password(text(sent, "email"), text(sent, "password"), text(sent, "tenant").strip())
+        signed_in = retried(lambda: sign_in(house, method, visit))
+    except (UnauthorizedError, ThrottledError) as error:
+        return _form(request, house, _filled(sent), error)
+    return doors.let_in(request, house, visit, signed_in, to=_next(text(sent, "next")))
+
+
+@routes.get("/sent")
+def mail_is_on_its_way(request: Request, house: House) -> Response:
+    """The same whoever asked."""
+    return pages.page(request, "entrance/sent.html", {"minutes": house.settings.link_minutes}, around=Around())
+
+
+def ask(house: Installation, visit: Visit, sent: FormData, purpose: str) -> None:
+    """Let a link be mailed, if there is somebody to mail it to."""
+    email, tenant = text(sent, "email"), text(sent, "tenant").strip()
+    retried(lambda: links.ask(house, email, purpose, visit, tenant))
+
+
+def asks_tenant(house: Installation) -> bool:
+    """Whether one has to say where one belongs. Which tenants there are is nobody's business."""
+    return not tenants.only(house)
+
+
+def _mail(request: Request, house: Installation, visit: Visit, sent: FormData) -> Response:
+    if not text(sent, "email").strip():
+        return _form(request, house, _filled(sent), faults={"email": "Write your e-mail address first."})
+    ask(house, visit, sent, SIGN_IN)
+    return pages.go(request, SENT)
+
+
+def _form(
+    request: Request,
+    house: Installation,
+    filled: dict[str, str],
+    error: LakeholdError | None = None,
+    faults: dict[str, str] | None = None,
+) -> Response:
+    there = _next(filled.get("next", ""))
+    values: dict[str, object] = {
+        "filled": filled,
+        "next": there,
+        "forgot": f"/forgot?{urlencode({'tenant': filled['tenant']})}" if filled.get("tenant") else "/forgot",
+        "faults": faults or {},
+        "refusal": error,
+        "waits": isinstance(error, ThrottledError),
+        "asks_tenant": asks_tenant(house),
+        "mails": mails.can_be_sent(house.settings),
+    }
+    status = error.status if error else 422 if faults else 200
+    response = pages.page(request, "entrance/sign_in.html", values, around=Around(), status=status)
+    if error:
+        response.headers.update(problems.headers_of(error))
+    return response
+
+
+def _filled(sent: FormData) -> dict[str, str]:
+    """All but the password, which is typed again."""
+    return {name: text(sent, name) for name in ("email", "tenant", "next")}
+
+
+def _next(address: str) -> str:
+    return pages.own_address(address)

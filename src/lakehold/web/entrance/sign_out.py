@@ -1,0 +1,26 @@
+"""Signing out."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame.callers import COOKIE
+from lakehold.api.frame.works import House
+from lakehold.web import cookies, pages
+from lakehold.web.entrance import doors
+from lakehold.web.entrance.faults import text
+from lakehold.web.flashes import Flash
+from lakehold.web.routes import Sent, router
+
+routes = router("/sign-out")
+
+
+@routes.post("")
+def sign_out(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+    """Out of this browser, whoever was in it."""
+    doors.leave(request, house, visit)
+    there = pages.own_address(text(sent, "next") or "/sign-in")
+    response = pages.go(request, there, Flash("You are signed out."))
+    cookies.drop(request, response, COOKIE)
+    return response

@@ -1,0 +1,113 @@
+"""Letting people into a group and out of it, with what that gives and takes shown first."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.access import Add, Edge, Remove
+from lakehold.access.model.policy import MEMBER_OF
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.directory import groups, members
+from lakehold.directory.groups import Group
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.web import addresses, days, pages
+from lakehold.web.effects import Asking, ask_first, preview
+from lakehold.web.flashes import Flash
+from lakehold.web.groups.one import trail
+from lakehold.web.people import picking
+from lakehold.web.routes import Sent, router
+
+routes = router("/groups")
+
+
+@routes.get("/{uid:path}/add")
+def add_form(request: Request, work: Reading, uid: str) -> Response:
+    """Whom, and until when."""
+    groups.need_edit(work, uid)
+    asked = request.query_params
+    filled = {name: asked.get(name, "") for name in ("member", "until", "from")}
+    return _form(request, work, groups.one(work, uid), filled, find=asked.get("find", ""))
+
+
+@routes.post("/{uid:path}/add")
+def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Show what they win, then let them in."""
+    groups.need_edit(work, uid)
+    group = groups.one(work, uid)
+    filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
+    try:
+        until, member = days.until(work, filled["until"]), members.one(work, filled["member"])
+    except (InvalidInputError, NotFoundError) as error:
+        return _form(request, work, group, filled, error=error)
+    fact = Edge(MEMBER_OF, member.uid, uid)
+    asking = Asking(
+        f"Add {member.name} to {group.name}?",
+        _for(until, filled["until"]),
+        do="Add",
+        back=f"{addresses.group(uid, 'add')}?{urlencode(filled)}",
+    )
+    if question := ask_first(request, sent, asking, lambda: preview(work, [Add(fact)])):
+        return question
+    groups.add(work, uid, member.uid, until=until)
+    undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
+    return pages.go(request, _back(uid, filled), Flash(f"{member.name} is in {group.name}.", undo=undo))
+
+
+@routes.post("/{uid:path}/remove")
+def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Show what they lose, then let them go."""
+    groups.need_edit(work, uid)
+    group, member = groups.one(work, uid), members.one(work, str(sent.get("member", "")))
+    back = _back(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
+    fact = Edge(MEMBER_OF, member.uid, uid)
+    asking = Asking(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
+    if question := ask_first(request, sent, asking, lambda: preview(work, [Remove(fact)])):
+        return question
+    groups.remove(work, uid, member.uid)
+    undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
+    return pages.go(request, back, Flash(f"{member.name} is no longer in {group.name}.", undo=undo))
+
+
+@routes.post("/{uid:path}/undo")
+def undo(request: Request, work: Writing, uid: str, member: str = "", do: str = "") -> Response:
+    """Take the last step back."""
+    if do == "add":
+        groups.add(work, uid, member)
+    else:
+        groups.remove(work, uid, member)
+    return pages.go(request, addresses.group(uid), Flash("Taken back."))
+
+
+def _back(uid: str, filled: dict[str, str]) -> str:
+    """To where they came from: the member's page, or the group's."""
+    return addresses.member(filled["member"]) if filled["from"] == "member" else addresses.group(uid)
+
+
+def _for(until: Moment | None, day: str) -> str:
+    return f"Until the end of {day}." if until is not None else ""
+
+
+def _form(
+    request: Request,
+    work: Work,
+    group: Group,
+    filled: dict[str, str],
+    *,
+    find: str = "",
+    error: Exception | None = None,
+) -> Response:
+    chosen = filled["member"]
+    wrong = "until" if isinstance(error, InvalidInputError) and filled["until"] else "member"
+    values: dict[str, object] = {
+        "crumbs": trail(work, group, "Add somebody"),
+        "group": group,
+        "filled": filled,
+        "picked": picking.people(work, find, but=set(group.members), chosen=chosen),
+        "errors": {wrong: str(error)} if error else {},
+        "today": days.today(work),
+    }
+    return pages.page(request, "groups/add.html", values, status=422 if error else 200)

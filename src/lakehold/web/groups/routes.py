@@ -1,0 +1,118 @@
+"""All groups, and making one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.access.model.policy import MEMBER_OF, TENANT
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.directory import groups, roles
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import folded, valid_name
+from lakehold.web import addresses, pages
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.listing import Column, Listing
+from lakehold.web.people.acting import Keeper
+from lakehold.web.routes import Sent, router
+
+routes = router("/groups")
+
+MANAGE = "manage_groups"
+_COLUMNS = (
+    Column("Group", "name"),
+    Column("Members", number=True),
+    Column("Tenant roles", wide=True),
+    Column("Made", "created", wide=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One group of the list."""
+
+    uid: str
+    name: str
+    built_in: bool
+    members: int | None
+    """None for All, which is whoever is there."""
+    roles: list[str]
+    since: Moment | None
+    actions: list[Action]
+
+
+@routes.get("")
+def groups_page(request: Request, work: Reading) -> Response:
+    """The list, with the built-in group All at its head."""
+    listing = Listing.of(request, sorts=("name", "created"))
+    sort = f"-{listing.sort}" if listing.descending else listing.sort
+    found = groups.page(work, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
+    keeper = Keeper(work)
+    rows = [_row(work, keeper, item.uid, item.since) for item in found.items]
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": list(enumerate([*_everybody(work, keeper, listing), *rows])),
+        "after": found.after or "",
+        "keeper": keeper,
+        "new": keeper.needs("New group", "/groups/new", "plus", MANAGE, dialog=True),
+    }
+    return pages.page(request, "groups/groups.html", values)
+
+
+@routes.get("/new")
+def new_form(request: Request, work: Reading) -> Response:
+    """What it is called."""
+    work.need(MANAGE, work.caller.tenant)
+    return pages.page(request, "groups/new.html", {"name": "", "error": ""})
+
+
+@routes.post("/new")
+def make(request: Request, work: Writing, sent: Sent) -> Response:
+    """Make it, with nobody in it."""
+    work.need(MANAGE, work.caller.tenant)
+    name = str(sent.get("name", "")).strip()
+    try:
+        made = groups.create(work, valid_name(name))
+    except InvalidInputError as error:
+        return pages.page(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
+    return pages.go(request, addresses.group(made), Flash(f"{name} was made. Add people to it next."))
+
+
+def _everybody(work: Work, keeper: Keeper, listing: Listing) -> list[Row]:
+    """The group All, on the first page and if it fits."""
+    uid = groups.everybody(work)
+    if listing.after or not work.session.sees(work.asker, uid):
+        return []
+    row = _row(work, keeper, uid, None)
+    return [row] if folded(listing.search) in folded(row.name) else []
+
+
+def _row(work: Work, keeper: Keeper, uid: str, since: Moment | None) -> Row:
+    view = work.view
+    number = view.resource(uid)
+    built_in = since is None
+    inside = None if built_in else len(view.back[MEMBER_OF].get(number) or ())
+    titles = [view.policy.role(TENANT, role).title for role in roles.of(work, uid)]
+    return Row(uid, view.names.get(number) or uid, built_in, inside, titles, since, _actions(keeper, uid, built_in))
+
+
+def _actions(keeper: Keeper, uid: str, built_in: bool) -> list[Action]:  # noqa: FBT001 - read at the one place
+    page = Action("Open", addresses.group(uid), icon="arrow-right")
+    if built_in:
+        return [page]
+    add = keeper.needs("Add somebody", addresses.group(uid, "add"), "user-plus", MANAGE, dialog=True)
+    return [page, add, *changing(keeper, uid)]
+
+
+def changing(keeper: Keeper, uid: str) -> list[Action]:
+    """What is done with a group itself."""
+    end = keeper.needs("Delete", addresses.group(uid, "delete"), "trash-2", MANAGE)
+    return [
+        keeper.needs("Rename", addresses.group(uid, "rename"), "pencil", MANAGE, dialog=True),
+        replace(end, method="post", danger=True),
+    ]

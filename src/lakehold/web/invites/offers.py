@@ -1,0 +1,117 @@
+"""To what the caller may invite: roles in workspaces and on the tenant, the scope, and labels such as contexts.
+
+Who may invite whom to what is decided by `directory.invitations`; here it is asked for every choice of the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakehold.access import Add, Attribute
+from lakehold.access.model.policy import TENANT
+from lakehold.access.model.schema import Attribute as Declared
+from lakehold.access.model.schema import Kind
+from lakehold.catalog import kinds, workspaces
+from lakehold.catalog.shapes import Summary
+from lakehold.directory import invitations
+from lakehold.directory.invitations import Invitation, Place
+from lakehold.directory.work import Work
+from lakehold.web.words import spoken
+
+_MOST_WORKSPACES = 500
+_MOST_LABELS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of the membership, such as the scope; without options whoever is invited gets the inviter's own."""
+
+    name: str
+    title: str
+    options: list[tuple[str, str]]
+    own: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Something of a workspace that goes along with a role, such as a context."""
+
+    uid: str
+    name: str
+    role: str
+    kind: str
+    """Its title in the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """All that somebody can be invited to in one workspace."""
+
+    workspace: Summary
+    roles: list[tuple[str, str]]
+    values: list[Value]
+    labels: list[Label]
+
+
+def may(work: Work, *places: Place) -> bool:
+    """Whether the caller may invite to all of it."""
+    return invitations.may(work.session, work.caller.tenant, work.asker, Invitation(places))
+
+
+def may_invite(work: Work) -> bool:
+    """Whether there is anything at all to invite to."""
+    return may(work) or bool(open_workspaces(work))
+
+
+def open_workspaces(work: Work) -> list[Summary]:
+    """The workspaces that the caller may invite to, by name."""
+    return [found for found in workspaces.page(work, limit=_MOST_WORKSPACES).items if roles_in(work, found.uid)]
+
+
+def roles_in(work: Work, uid: str) -> list[tuple[str, str]]:
+    """The roles in a workspace that the caller may invite with: names and titles."""
+    roles = kinds.schema_of(work.view, uid).roles
+    return [(name, role.title) for name, role in roles.items() if not role.single and may(work, Place(name, uid))]
+
+
+def tenant_roles(work: Work) -> list[tuple[str, str]]:
+    """The roles on the tenant that the caller may invite with."""
+    roles = work.view.policy.kind(TENANT).schema.roles
+    return [(name, role.title) for name, role in roles.items() if may(work, Place(name, work.caller.tenant))]
+
+
+def offer(work: Work, workspace: Summary) -> Offer:
+    """What there is to choose in a workspace."""
+    schema = kinds.kept_here(work.view.policy, workspace.kind)
+    roles = roles_in(work, workspace.uid)
+    values = [_value(work, workspace.uid, declared) for declared in schema.membership.values()]
+    return Offer(workspace, roles, values, _labels(work, schema, workspace.uid, roles))
+
+
+def _value(work: Work, uid: str, declared: Declared) -> Value:
+    def own() -> str:
+        view = work.view
+        found = (view.memberships[declared.name].get(view.resource(uid)) or {}).get(view.member(work.caller.member))
+        return found or declared.default
+
+    chooses = all(
+        work.session.check_change(work.asker, Add(Attribute(uid, declared.name, value, work.caller.member)))
+        for value in declared.values
+    )
+    options = [(value, spoken(value)) for value in declared.values] if chooses else []
+    return Value(declared.name, spoken(declared.name), options, spoken(work.session.asking(lambda _: own())))
+
+
+def _labels(work: Work, root: Kind, uid: str, roles: list[tuple[str, str]]) -> list[Label]:
+    found: list[Label] = []
+    for kind in work.view.policy.models[root.model].kinds.values():
+        for role in kind.roles.values():
+            if kind.name == root.name or role.invited_with is None or not roles:
+                continue
+            listed = work.session.list(work.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS)
+            found += [
+                Label(item.uid, item.name, role.name, kind.title)
+                for item in listed.items
+                if work.session.check(work.asker, "invite", item.uid, role=role.name)
+            ]
+    return found

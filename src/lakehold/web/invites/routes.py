@@ -1,0 +1,148 @@
+"""Invites that nobody has accepted yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.access.model.policy import TENANT
+from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory import invites, mails
+from lakehold.directory.invites import Invite, Made
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.ids import folded
+from lakehold.web import addresses, pages
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.invites import offers
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.routes import Sent, router
+
+routes = router("/invites")
+
+_COLUMNS = (
+    Column("For", "email"),
+    Column("To"),
+    Column("By", wide=True),
+    Column("Sent", "sent", wide=True),
+    Column("State", "ends"),
+)
+_STATES = Filter("state", "State", (("open", "Open"), ("over", "Expired")))
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One invite of the list."""
+
+    id: str
+    email: str
+    places: list[tuple[str, Ref]]
+    """Roles by their title, and where; only what the caller may see."""
+    by: Ref | None
+    sent: Moment
+    until: Moment
+    over: bool
+    actions: list[Action]
+
+
+@routes.get("")
+def invites_page(request: Request, work: Reading, house: House) -> Response:
+    """Those that the caller made, or could have made."""
+    listing = Listing.of(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
+    mailing = mails.can_be_sent(house.settings)
+    eyes = Eyes(work)
+    rows = [_row(work, eyes, found, mailing=mailing) for found in invites.page(work, limit=_MOST)]
+    state, searched = listing.chosen["state"], folded(listing.search)
+    rows = [row for row in rows if searched in folded(row.email) and state in {"", "over" if row.over else "open"}]
+    keys = {"sent": lambda row: row.sent, "email": lambda row: folded(row.email), "ends": lambda row: row.until}
+    rows.sort(key=keys[listing.sort], reverse=listing.descending)
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": list(enumerate(listing.part(rows))),
+        "total": len(rows),
+        "may_invite": offers.may_invite(work),
+    }
+    return pages.page(request, "invites/invites.html", values)
+
+
+@routes.post("/{id_}/again")
+def send_again(request: Request, work: Writing, house: House, id_: str) -> Response:
+    """A new link in place of the old one."""
+    return shown(request, house, invites.resend(work, house.settings, id_, mail=mails.can_be_sent(house.settings)))
+
+
+@routes.post("/{id_}/revoke")
+def revoke(request: Request, work: Writing, id_: str, sent: Sent) -> Response:
+    """The link is good for nothing any more."""
+    invite = invites.one(work, id_)
+    question = f"Revoke the invite for {invite.email}?"
+    if asked := unsure(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
+        return asked
+    invites.revoke(work, id_)
+    return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
+
+
+def shown(request: Request, house: House, made: Made) -> Response:
+    """The link, once; or where it was mailed to."""
+    if made.mailed:
+        return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
+    values: dict[str, object] = {
+        "title": f"An invite for {made.invite.email}",
+        "label": "Link",
+        "secret": made.link,
+        "text": "Hand it over yourself: this installation sends no mails."
+        if not mails.can_be_sent(house.settings)
+        else "Hand it over yourself.",
+        "until": made.invite.until,
+        "back": "/invites",
+        "mail": None,
+    }
+    return pages.page(request, "people/secret.html", values)
+
+
+def _row(work: Work, eyes: Eyes, invite: Invite, *, mailing: bool) -> Row:
+    places = [
+        (work.view.policy.role(there.kind, place.role).title, there)
+        for place in invite.invitation.places
+        if (there := eyes.ref(place.resource)) is not None
+    ]
+    tenant = [(title, there) for title, there in places if there.kind == TENANT]
+    others = [(title, there) for title, there in places if there.kind != TENANT]
+    again = Action(
+        "Mail it again" if mailing else "Make a new link", f"/invites/{invite.id}/again", "post", "refresh-cw"
+    )
+    end = Action(
+        "Revoke",
+        f"/invites/{invite.id}/revoke",
+        "post",
+        "trash-2",
+        confirm=f"Revoke the invite for {invite.email}?",
+        danger=True,
+    )
+    by = eyes.ref(invite.made_by)
+    over = invite.until <= work.at
+    return Row(
+        invite.id,
+        invite.email,
+        [*others, *tenant],
+        by,
+        invite.made_at,
+        invite.until,
+        over,
+        _may(work, invite, again, end),
+    )
+
+
+def _may(work: Work, invite: Invite, again: Action, end: Action) -> list[Action]:
+    """Who has lost the right to invite to it cannot send it again, and may still revoke it."""
+    if offers.may(work, *invite.invitation.places):
+        return [again, end]
+    place = next(iter(invite.invitation.places), None)
+    asked = addresses.request(place.resource if place else work.caller.tenant, "")
+    return [Action(again.label, icon=again.icon, why_not="You may not invite to this any more.", request=asked), end]

@@ -1,0 +1,34 @@
+"""The groups that a member is in, from their page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.directory import groups, members
+from lakehold.web import addresses, pages
+from lakehold.web.people.one import trail
+from lakehold.web.routes import router
+
+routes = router("/people")
+
+_MOST = 500
+
+
+@routes.get("/{uid:path}/groups")
+def join_form(request: Request, work: Reading, uid: str) -> Response:
+    """Which group to add them to. The rest is the group's own form, with the member filled in."""
+    member = members.one(work, uid)
+    work.need("manage_groups", work.caller.tenant)
+    found = [item for item in groups.page(work, limit=_MOST).items if item.uid not in member.groups]
+    values: dict[str, object] = {
+        "crumbs": trail(work, member, "Add to a group"),
+        "member": member,
+        "groups": [
+            (item.name, f"{addresses.group(item.uid, 'add')}?{urlencode({'member': uid, 'from': 'member'})}")
+            for item in found
+        ],
+    }
+    return pages.page(request, "people/join.html", values)

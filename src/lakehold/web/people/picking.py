@@ -1,0 +1,64 @@
+"""Choosing a member or a group in a form. Where there are many, a search narrows them down first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.model.policy import MEMBER
+from lakehold.catalog.shapes import ref
+from lakehold.directory import groups
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Whom there is to choose from."""
+
+    options: list[tuple[str, str]]
+    more: bool
+    """Whether there are more than are shown."""
+    find: str = ""
+
+    @property
+    def searches(self) -> bool:
+        """Whether a search is of use."""
+        return self.more or bool(self.find)
+
+
+def people(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
+    """Members by name, without some. Who is chosen already is there in any case."""
+    found = work.session.list(work.asker, "see", MEMBER, search=find, limit=MOST + len(but))
+    options = [(item.uid, item.name) for item in found.items if item.uid not in but][:MOST]
+    return Picked(_with(work, options, chosen), found.after is not None, find)
+
+
+def people_and_groups(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
+    """Groups first, All among them, then members."""
+    made = groups.page(work, search=find, limit=MOST)
+    known = [(item.uid, f"{item.name} (group)") for item in made.items if item.uid not in but]
+    everybody = groups.everybody(work)
+    told = work.session.asking(lambda view: ref(view, everybody))
+    if everybody not in but and folded(find) in folded(told.name):
+        known.insert(0, (everybody, f"{told.name} (everybody)"))
+    members = people(work, find, but=but)
+    options = _with(work, [*known, *members.options], chosen)
+    return Picked(options, made.after is not None or members.more, find)
+
+
+def is_group(work: Work, uid: str) -> bool:
+    """Whether it is a group, not a member."""
+    kind = work.view.kind(work.view.resource(uid))
+    return kind == ALL_MEMBERS or kind != MEMBER
+
+
+def _with(work: Work, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
+    if not chosen or chosen in dict(options) or work.view.ids.get(chosen) is None:
+        return options
+    if not work.session.sees(work.asker, chosen):
+        return options
+    return [(chosen, work.session.asking(lambda view: ref(view, chosen)).name), *options]

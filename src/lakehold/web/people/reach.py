@@ -1,0 +1,201 @@
+"""Everything that a member can reach, by workspace and kind, and through what.
+
+About oneself everybody may ask; about others those who `ask_about_others`. What the caller may not see is neither
+named nor counted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.access.facts.view import View
+from lakehold.access.model.schema import Kind
+from lakehold.access.query.listing import Found, cursor
+from lakehold.api.access.abilities import Listed
+from lakehold.api.access.asking import Asking
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import kinds, workspaces
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory import members
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+from lakehold.web import addresses, pages
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.people.one import trail
+from lakehold.web.routes import router
+from lakehold.web.through import Through, through
+
+routes = router("/people")
+
+_COLUMNS = (Column("Name", "name"), Column("In", wide=True), Column("May", wide=True), Column("Through"))
+_MOST_WORKSPACES = 200
+_SIZE = 25
+"""Each row is explained."""
+_FEW = 2_000
+"""So many are looked at one by one; of more, both sides are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A workspace, and how many of each kind in it can be reached."""
+
+    workspace: Ref | None
+    """None for what lies in a workspace that the caller may not see."""
+    counts: list[tuple[Kind, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that can be reached."""
+
+    thing: Found
+    place: Ref | None
+    actions: Sequence[str]
+    through: Through
+    why: str
+
+
+@routes.get("/{uid:path}/counts")
+def counts_page(request: Request, work: Reading, uid: str) -> Response:
+    """How much of what, where."""
+    asking = Asking(work)
+    asking.subject(uid)
+    member = members.one(work, uid)
+    values: dict[str, object] = {
+        "crumbs": trail(work, member, "Reach"),
+        "member": member,
+        "shelves": shelves(work, uid),
+        "list": addresses.member(uid, "reach"),
+    }
+    return pages.page(request, "people/counts.html", values)
+
+
+@routes.get("/{uid:path}/reach")
+def reach_page(request: Request, work: Reading, uid: str) -> Response:
+    """The things themselves."""
+    asking = Asking(work)
+    asker = asking.subject(uid)
+    member = members.one(work, uid)
+    listing = Listing.of(request, sorts=("name",), filters=_filters(work), size=_SIZE)
+    listing = replace(listing, path=addresses.member(uid, "reach"))
+    wanted = _wanted(work, listing)
+    within = listing.chosen["workspace"] or None
+    sort = "-name" if listing.descending else "name"
+    listed = [
+        Listed(asking, asker, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
+        for kind in wanted
+        if kind.actions
+    ]
+    found, after = _page(listed, sort, listing.after or None, listing.size)
+    eyes = Eyes(work)
+    values: dict[str, object] = {
+        "crumbs": trail(work, member, "Reach"),
+        "member": member,
+        "mine": uid == work.caller.member,
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": [_row(work, uid, eyes, each) for each in found],
+        "after": after or "",
+    }
+    return pages.page(request, "people/reach.html", values)
+
+
+def shelves(work: Work, uid: str) -> list[Shelf]:
+    """What a member can reach and the caller may know of, counted by workspace and kind."""
+    counted: dict[int | None, list[tuple[Kind, int]]] = {}
+    above: dict[int, int | None] = {}
+    roots = {root.id for root in kinds.roots(work.view.policy)}
+    for kind in kinds.all_kinds(work.view.policy):
+        if kind.id in roots or not kind.actions:
+            continue
+        numbers = _reached(work, uid, kind)
+        places = work.session.asking(lambda view, k=kind, n=numbers: _by_place(view, k.id, n, above))  # type: ignore[misc]
+        for place, count in places.items():
+            counted.setdefault(place, []).append((kind, count))
+    eyes = Eyes(work)
+    found = [Shelf(eyes.numbered(place) if place else None, counts) for place, counts in counted.items()]
+    return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
+
+
+def _reached(work: Work, uid: str, kind: Kind) -> Iterable[int]:
+    if uid == work.caller.member:
+        return work.session.ids(work.asker, kind.visible, kind.id)
+    theirs = work.session.ids(uid, kind.visible, kind.id)
+    if len(theirs) > _FEW:
+        return set(theirs).intersection(work.session.ids(work.asker, kind.visible, kind.id))
+    return [number for number in theirs if work.session.sees(work.asker, work.view.uid(number))]
+
+
+def _by_place(view: View, kind: str, numbers: Iterable[int], above: dict[int, int | None]) -> Counter[int | None]:
+    """Counted by what they lie in directly first: that is few, and they may be many."""
+    counts: Counter[int | None] = Counter()
+    parent = view.policy.kinds[kind].parent
+    if parent is None:
+        return counts
+    up = view.out[parent.edge].get
+    direct = Counter(ends[0] if (ends := up(number)) else None for number in numbers)
+    for place, count in direct.items():
+        counts[_workspace(view, place, above) if place is not None else None] += count
+    return counts
+
+
+def _workspace(view: View, number: int, above: dict[int, int | None]) -> int | None:
+    """The workspace that a resource lies in. What others lie in is remembered."""
+    kind = view.policy.kinds[view.kind(number)]
+    if kind.schema.name == view.policy.models[kind.schema.model].root:
+        return number
+    ends = view.out[kind.parent.edge].get(number) if kind.parent else None
+    if not ends:
+        return None
+    if ends[0] not in above:
+        above[ends[0]] = _workspace(view, ends[0], above)
+    return above[ends[0]]
+
+
+def _filters(work: Work) -> list[Filter]:
+    spaces = workspaces.page(work, limit=_MOST_WORKSPACES).items
+    known = [kind for kind in kinds.all_kinds(work.view.policy) if kind.actions]
+    models = work.view.policy.models
+    return [
+        Filter("workspace", "Workspace", tuple((space.uid, space.name) for space in spaces)),
+        Filter("kind", "Kind", tuple((kind.id, f"{kind.title} ({models[kind.model].title})") for kind in known)),
+    ]
+
+
+def _wanted(work: Work, listing: Listing) -> list[Kind]:
+    policy, chosen = work.view.policy, listing.chosen
+    if chosen["kind"]:
+        return [kinds.kept_here(policy, chosen["kind"])]
+    if chosen["workspace"]:
+        model = kinds.schema_of(work.view, chosen["workspace"]).model
+        return list(policy.models[model].kinds.values())
+    return list(kinds.all_kinds(policy))
+
+
+def _page(listed: Sequence[Listed], sort: str, after: str | None, limit: int) -> tuple[list[Found], str | None]:
+    """The first of all lists in one order; a cursor is good for each of them."""
+    parts = [each.page(after, limit) for each in listed]
+    merged = heapq.merge(
+        *(items for items, _ in parts), key=lambda item: (folded(item.name), item.id), reverse=sort.startswith("-")
+    )
+    found = list(merged)
+    more = len(found) > limit or any(following for _, following in parts)
+    return found[:limit], cursor(found[limit - 1], sort) if more else None
+
+
+def _row(work: Work, uid: str, eyes: Eyes, thing: Found) -> Row:
+    visible = work.view.policy.kind(thing.kind).schema.visible
+    asker = work.asker if uid == work.caller.member else uid
+    told = work.session.explain(asker, visible, thing.uid, viewer=work.asker)
+    return Row(
+        thing,
+        eyes.parent(thing.uid),
+        work.session.actions(asker, thing.uid),
+        through(work, uid, told),
+        addresses.why(thing.uid, visible, "" if uid == work.caller.member else uid),
+    )

@@ -1,0 +1,121 @@
+"""Tenant roles and security roles, of a member or of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.access import Add, Grant, Remove
+from lakehold.access.model.policy import MEMBER, TENANT
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog.shapes import Ref, ref
+from lakehold.directory import roles
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.web import addresses, pages
+from lakehold.web.diffs import Change
+from lakehold.web.effects import Asking, ask_first, preview
+from lakehold.web.flashes import Flash
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import Sent, router
+
+routes = router()
+
+_HINTS = {
+    "owner": "Everything, and billing. For people only.",
+    "admin": "Members, groups, roles, settings, and every workspace.",
+    "editor": "Editor in every products project.",
+    "viewer": "Viewer in every products project.",
+    "data_admin": "Governs data spaces, and makes new ones.",
+    "data_space_creator": "Makes data spaces.",
+}
+
+
+@routes.get("/people/{uid:path}/roles")
+@routes.get("/groups/{uid:path}/roles")
+def roles_form(request: Request, work: Reading, uid: str) -> Response:
+    """What they hold on the tenant now, or what was chosen before going back."""
+    subject = _subject(work, uid)
+    chosen = request.query_params.getlist("role") if "chosen" in request.query_params else roles.of(work, uid)
+    return _form(request, work, subject, chosen)
+
+
+@routes.post("/people/{uid:path}/roles")
+@routes.post("/groups/{uid:path}/roles")
+def set_roles(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Show what it would do, then do it."""
+    subject = _subject(work, uid)
+    wanted = _wanted(work, subject, sent, roles.of(work, uid))
+    try:
+        roles.need_put(work, uid, wanted)
+        if question := _ask(request, work, sent, subject, wanted):
+            return question
+        roles.put(work, uid, wanted)
+    except (ConflictError, InvalidInputError) as error:
+        return _form(request, work, subject, wanted, str(error))
+    return pages.go(request, addresses.of(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
+
+
+def _subject(work: Work, uid: str) -> Ref:
+    work.need("see", uid)
+    found = work.session.asking(lambda view: ref(view, uid))
+    if not any(work.session.check(work.asker, "give", work.caller.tenant, role=role) for role in _all(work)):
+        work.need("set_tenant_role", work.caller.tenant)
+    return found
+
+
+def _all(work: Work) -> list[str]:
+    return list(work.view.policy.kind(TENANT).schema.roles)
+
+
+def _wanted(work: Work, subject: Ref, sent: FormData, held: Sequence[str]) -> list[str]:
+    """What was chosen, and what is held and not theirs to take."""
+    chosen = [str(role) for role in sent.getlist("role")]
+    kept = [role for role in held if not _may(work, subject, role)]
+    return [role for role in _all(work) if role in {*chosen, *kept}]
+
+
+def _may(work: Work, subject: Ref, role: str) -> bool:
+    declared = work.view.policy.role(TENANT, role)
+    if declared.person_only and subject.kind != MEMBER:
+        return False
+    return work.session.check(work.asker, "give", work.caller.tenant, role=role)
+
+
+def _ask(request: Request, work: Work, sent: FormData, subject: Ref, wanted: Sequence[str]) -> Response | None:
+    held, tenant = roles.of(work, subject.uid), work.caller.tenant
+    changes: list[Add | Remove] = [Add(Grant(subject.uid, role, tenant)) for role in wanted if role not in held]
+    changes += [Remove(Grant(subject.uid, role, tenant)) for role in held if role not in wanted]
+    if not changes:
+        return None
+
+    def words(some: Sequence[str]) -> str | None:
+        return ", ".join(work.view.policy.role(TENANT, role).title for role in some) or None
+
+    query = "&".join(["chosen=1", *(f"role={role}" for role in wanted)])
+    asking = Asking(
+        f"Change the roles of {subject.name}?",
+        back=f"{addresses.of(subject.uid, subject.kind)}/roles?{query}",
+        changes=[Change("Roles", words(held), words(wanted))],
+    )
+    return ask_first(request, sent, asking, lambda: preview(work, changes))
+
+
+def _form(request: Request, work: Work, subject: Ref, chosen: Sequence[str], error: str = "") -> Response:
+    declared = work.view.policy.kind(TENANT).schema.roles
+    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+    place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")
+    home = addresses.of(subject.uid, subject.kind)
+    values: dict[str, object] = {
+        "crumbs": [Crumb(tenant, "/"), Crumb(*place), Crumb(subject.name, home), Crumb("Roles")],
+        "subject": subject,
+        "home": home,
+        "roles": [
+            (role, kept.title, _HINTS.get(role, ""), role in chosen, _may(work, subject, role))
+            for role, kept in declared.items()
+        ],
+        "error": error,
+    }
+    return pages.page(request, "people/roles.html", values, status=422 if error else 200)

@@ -1,0 +1,94 @@
+"""Service accounts, and the tokens that they call with."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.directory import members, service_accounts, tokens
+from lakehold.directory.standing import MANAGE, need_over
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import valid_name
+from lakehold.web import addresses, pages
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.people.one import trail
+from lakehold.web.routes import Sent, router
+
+routes = router("/people")
+
+_LASTS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "No end"))
+
+
+@routes.get("/new-service-account")
+def new_form(request: Request, work: Reading) -> Response:
+    """What it is called."""
+    work.need(MANAGE, work.caller.tenant)
+    return pages.page(request, "people/new_service.html", {"name": "", "error": ""})
+
+
+@routes.post("/new-service-account")
+def make(request: Request, work: Writing, sent: Sent) -> Response:
+    """Make it."""
+    work.need(MANAGE, work.caller.tenant)
+    name = str(sent.get("name", "")).strip()
+    try:
+        made = service_accounts.create(work, valid_name(name))
+    except InvalidInputError as error:
+        return pages.page(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
+    return pages.go(request, addresses.member(made), Flash(f"{name} was made. Give it roles and a token next."))
+
+
+@routes.get("/{uid:path}/tokens/new")
+def token_form(request: Request, work: Reading, uid: str) -> Response:
+    """What the token is for, and how long it lasts."""
+    member = members.one(work, uid)
+    need_over(work, "make tokens", uid)
+    values: dict[str, object] = {"crumbs": trail(work, member, "New token"), "member": member, "lasts": _LASTS}
+    return pages.page(request, "people/token.html", {**values, "name": "", "days": "90", "error": ""})
+
+
+@routes.post("/{uid:path}/tokens/new")
+def make_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Make it, and show it once."""
+    member = members.one(work, uid)
+    name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
+    crumbs = trail(work, member, "New token")
+    try:
+        made = tokens.make(work, name, member=uid, days=_days(sent))
+    except (InvalidInputError, ConflictError) as error:
+        values: dict[str, object] = {"crumbs": crumbs, "member": member, "lasts": _LASTS, "name": name, "days": days}
+        return pages.page(request, "people/token.html", {**values, "error": str(error)}, status=422)
+    told: dict[str, object] = {
+        "crumbs": crumbs,
+        "title": f"A token for {member.name}",
+        "label": "Token",
+        "secret": made.secret,
+        "text": "It may do all that the service account may. Keep it like a password.",
+        "until": made.token.until,
+        "back": addresses.member(uid),
+        "mail": None,
+    }
+    return pages.page(request, "people/secret.html", told)
+
+
+@routes.post("/{uid:path}/tokens/revoke")
+def revoke_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """End one at once."""
+    token = tokens.one(work, str(sent.get("token", "")))
+    back = addresses.member(uid)
+    text = "Whatever calls with it is refused from then on."
+    if asked := unsure(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
+        return asked
+    tokens.revoke(work, token.id)
+    return pages.go(request, back, Flash(f"The token {token.name} was revoked."))
+
+
+def _days(sent: FormData) -> int | None:
+    days = str(sent.get("days", ""))
+    if not days:
+        return None
+    return int(days) if re.fullmatch(r"[0-9]{1,6}", days) else 0

@@ -1,0 +1,62 @@
+"""Where a member is signed in, and links that let them in: made by who keeps members, shown once."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import House, Writing
+from lakehold.directory import links, mails, members, sign_ins
+from lakehold.kit.errors import ConflictError
+from lakehold.web import addresses, pages
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.people.one import trail
+from lakehold.web.routes import Sent, router
+
+routes = router("/people")
+
+
+@routes.post("/{uid:path}/links")
+def make_link(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+    """A link to sign in with, or to set a password with. Older ones end."""
+    member = members.one(work, uid)
+    try:
+        made = links.make(work, house.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
+    except ConflictError as error:
+        return pages.go(request, addresses.member(uid), Flash(str(error), "bad"))
+    if made.mailed:
+        return pages.go(request, addresses.member(uid), Flash(f"The link was mailed to {member.name}."))
+    signs_in = made.purpose == mails.SIGN_IN
+    values: dict[str, object] = {
+        "crumbs": trail(work, member, "Link"),
+        "title": f"A sign-in link for {member.name}" if signs_in else f"A password link for {member.name}",
+        "label": "Link",
+        "secret": made.link,
+        "text": "Whoever opens it is signed in as them, once."
+        if signs_in
+        else "Whoever opens it sets their password, once. All their sign-ins end then.",
+        "until": made.until,
+        "back": addresses.member(uid),
+        "mail": _mailing(uid, made.purpose) if mails.can_be_sent(house.settings) else None,
+    }
+    return pages.page(request, "people/secret.html", values)
+
+
+@routes.post("/{uid:path}/sign-out")
+def sign_out(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """End one sign-in, or all."""
+    name = members.one(work, uid).name
+    one = str(sent.get("sign_in", ""))
+    back = addresses.member(uid)
+    question = f"End this sign-in of {name}?" if one else f"Sign {name} out everywhere?"
+    if asked := unsure(request, sent, question, "They can sign in again.", do="Sign out", back=back):
+        return asked
+    if one:
+        sign_ins.end(work, uid, one)
+        return pages.go(request, back, Flash("The sign-in has ended."))
+    sign_ins.end_all(work, uid, but=work.caller.sign_in_id if uid == work.caller.member else "")
+    return pages.go(request, back, Flash(f"{name} is signed out everywhere."))
+
+
+def _mailing(uid: str, purpose: str) -> dict[str, object]:
+    return {"href": addresses.member(uid, "links"), "fields": [("purpose", purpose), ("mail", "1")]}

@@ -1,0 +1,120 @@
+"""A new API token: what it is called, how long it lasts, and what it is narrowed to. Its secret is shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import workspaces
+from lakehold.catalog.shapes import Eyes, Summary
+from lakehold.directory import tokens
+from lakehold.directory.members import Member
+from lakehold.directory.tokens import DEFAULT_DAYS
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import shown, valid_name
+from lakehold.web.entrance.faults import Faults, faults, text
+from lakehold.web.profile import own
+from lakehold.web.profile.tokens import kept_by
+from lakehold.web.routes import Sent, router
+
+routes = router(own.TOKENS)
+
+_DAYS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
+_MOST_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A form as it was filled in."""
+
+    name: str = ""
+    member: str = ""
+    days: str = str(DEFAULT_DAYS)
+    actions: Sequence[str] = ()
+    spaces: Sequence[str] = ()
+    ids: str = ""
+
+    @classmethod
+    def of(cls, sent: FormData) -> Wanted:
+        """What was sent."""
+        return cls(
+            text(sent, "name").strip(),
+            text(sent, "member"),
+            text(sent, "days"),
+            [str(action) for action in sent.getlist("actions")],
+            [str(uid) for uid in sent.getlist("spaces")],
+            text(sent, "ids"),
+        )
+
+    @property
+    def resources(self) -> list[str]:
+        """All that it is narrowed to, each once."""
+        written = [line.strip() for line in self.ids.splitlines()]
+        return list(dict.fromkeys([*self.spaces, *filter(None, written)]))
+
+
+@routes.get("/new")
+def new_token_page(request: Request, work: Reading, resource: str = "") -> Response:
+    """The form; `resource` is what it may be narrowed to."""
+    return _form(request, work, Wanted(ids=resource))
+
+
+@routes.post("")
+def make_token(request: Request, work: Writing, sent: Sent) -> Response:
+    """Make it, and show its secret: here, and never again."""
+    wanted = Wanted.of(sent)
+    if wrong := _faults(work, wanted):
+        return _form(request, work, wanted, wrong)
+    try:
+        made = tokens.make(
+            work,
+            wanted.name,
+            member=wanted.member,
+            days=None if wanted.days == "never" else int(wanted.days),
+            actions=wanted.actions or None,
+            resources=wanted.resources or None,
+        )
+    except ConflictError as error:
+        return _form(request, work, wanted, {"name": f"{error.message} {error.hint}"})
+    return own.page(request, work, "token_made.html", {"made": made}, at=own.TOKENS)
+
+
+def _faults(work: Work, wanted: Wanted) -> Faults:
+    found = faults(name=lambda: valid_name(wanted.name))
+    eyes = Eyes(work)
+    unknown = [uid for uid in wanted.resources if not eyes.sees(uid)]
+    if unknown:
+        found["ids"] = f"There is no resource {shown(unknown[0])}. Look the id up in a list."
+    if wanted.days not in _DAYS:
+        found["days"] = "Choose one of these."
+    return found
+
+
+def _form(request: Request, work: Work, wanted: Wanted, wrong: Faults | None = None) -> Response:
+    values: dict[str, object] = {
+        "wanted": wanted,
+        "faults": wrong or {},
+        "days": list(_DAYS.items()),
+        "whose": _whose(kept_by(work)),
+        "actions": _actions(work),
+        "spaces": _spaces(work),
+    }
+    return own.page(request, work, "token_new.html", values, at=own.TOKENS, status=422 if wrong else 200)
+
+
+def _whose(kept: list[Member]) -> list[tuple[str, str]]:
+    return [("", "Yourself"), *((member.uid, member.name) for member in kept)] if kept else []
+
+
+def _actions(work: Work) -> list[str]:
+    known = {action for kind in work.view.policy.kinds.values() for action in kind.schema.actions}
+    return sorted(known | {"create"})
+
+
+def _spaces(work: Work) -> list[Summary]:
+    return workspaces.page(work, limit=_MOST_SHOWN).items

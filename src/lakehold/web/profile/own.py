@@ -1,0 +1,34 @@
+"""The pages about oneself have one set of tabs, and are seen with one's own eyes only."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.directory.work import Work
+from lakehold.web import pages
+from lakehold.web.navigation import Crumb, Place
+
+PROFILE, SIGN_INS, TOKENS = "/profile", "/profile/sign-ins", "/profile/tokens"
+
+TABS = (
+    Place("You", PROFILE, "user"),
+    Place("Sign-ins", SIGN_INS, "monitor"),
+    Place("API tokens", TOKENS, "key-round"),
+)
+
+
+def page(
+    request: Request, work: Work, template: str, values: dict[str, object], *, at: str = PROFILE, status: int = 200
+) -> Response:
+    """One of them. Who looks with another's eyes is shown neither the other's nor their own."""
+    crumbs = [Crumb(_tenant(work), "/"), Crumb("Profile", PROFILE)]
+    crumbs += [Crumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
+    shared: dict[str, object] = {"tabs": TABS, "at": at}
+    if work.caller.behind:
+        name = work.view.names.get(work.view.member(work.caller.member)) or ""
+        return pages.page(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
+    return pages.page(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
+
+
+def _tenant(work: Work) -> str:
+    return work.view.names.get(work.view.resource(work.caller.tenant)) or ""

@@ -1,0 +1,52 @@
+"""One's password."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.visiting import Visiting, caller_now
+from lakehold.api.frame.works import House, retried
+from lakehold.directory import accounts, links, new_passwords
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.mails import PASSWORD
+from lakehold.kit.errors import InvalidInputError
+from lakehold.web import pages
+from lakehold.web.entrance import faults
+from lakehold.web.flashes import Flash
+from lakehold.web.profile import own
+from lakehold.web.profile.page import show
+from lakehold.web.routes import Sent, router
+
+routes = router(f"{own.PROFILE}/password")
+
+
+@routes.post("")
+def change_password(request: Request, house: House, sent: Sent) -> Response:
+    """Another one in place of the old one. It takes its time, outside of any transaction."""
+    caller = caller_now(request, house)
+    old, new = faults.text(sent, "old"), faults.text(sent, "new")
+    wrong = {}
+    try:
+        retried(lambda: new_passwords.change(house, caller, old, new))
+    except UnauthorizedError as error:
+        wrong["old"] = error.message
+    except ThrottledError as error:
+        wrong["old"] = f"{error.message} {error.hint}"
+    except InvalidInputError as error:
+        wrong["new"] = faults.told(error)
+    if wrong:
+        with house.read(caller) as work:
+            return show(request, work, faults=wrong)
+    return pages.go(request, own.PROFILE, Flash("Your password is changed. Everywhere else you are signed out."))
+
+
+@routes.post("/link")
+def mail_me_a_link(request: Request, house: House, visit: Visiting) -> Response:
+    """For who has no password yet."""
+    caller = caller_now(request, house)
+    with house.read(caller) as work:
+        account = accounts.of(work, caller.member)
+    if account is not None and not caller.behind:
+        email = account.email
+        retried(lambda: links.ask(house, email, PASSWORD, visit, caller.tenant))
+    return pages.go(request, own.PROFILE, Flash("A mail with a link is on its way to you."))

@@ -1,0 +1,104 @@
+"""Where one is signed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.directory import sign_ins
+from lakehold.directory.sign_ins import SignIn
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+from lakehold.web import pages
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.listing import Column, Listing
+from lakehold.web.profile import devices, own
+from lakehold.web.routes import Sent, router
+from lakehold.web.words import counted
+
+routes = router(own.SIGN_INS)
+
+COLUMNS = [
+    Column("Where", "where"),
+    Column("With", wide=True),
+    Column("From", wide=True),
+    Column("Since", "since", wide=True),
+    Column("Last used", "used"),
+]
+_METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One browser."""
+
+    found: SignIn
+    device: str
+    method: str
+    action: Action
+
+
+@routes.get("")
+def sign_ins_page(request: Request, work: Reading) -> Response:
+    """All of them, this one first."""
+    listing = Listing.of(request, sorts=("-used", "where", "since"))
+    rows = _rows(listing, sign_ins.of(work, work.caller.member))
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": COLUMNS,
+        "rows": listing.part(rows),
+        "total": len(rows),
+        "others": [row for row in rows if not row.found.current],
+    }
+    return own.page(request, work, "sign_ins.html", values, at=own.SIGN_INS)
+
+
+@routes.post("/end")
+def end_all_others(request: Request, work: Writing, sent: Sent) -> Response:
+    """Stay signed in here alone."""
+    here = work.caller.sign_in_id
+    question = "Sign out everywhere else?"
+    text = "Only this browser stays signed in. API tokens go on working."
+    if asked := unsure(request, sent, question, text, do="Sign out", back=own.SIGN_INS):
+        return asked
+    ended = sign_ins.end_all(work, work.caller.member, but=here)
+    return pages.go(request, own.SIGN_INS, Flash(f"{counted(ended, 'sign-in')} ended. Only this one is left."))
+
+
+@routes.post("/{sign_in}/end")
+def end_one(request: Request, work: Writing, sign_in: str) -> Response:
+    """Sign out in one browser. In this one, that is the way out."""
+    ended = _named(work, sign_in)
+    sign_ins.end(work, work.caller.member, sign_in)
+    if sign_in == work.caller.sign_in_id:
+        return pages.go(request, "/sign-in", Flash("You are signed out."))
+    return pages.go(request, own.SIGN_INS, Flash(f"{ended} is signed out."))
+
+
+def _rows(listing: Listing, found: list[SignIn]) -> list[Row]:
+    rows = [
+        Row(each, devices.spoken(each.agent), _METHODS.get(each.method, each.method.capitalize()), _end(each))
+        for each in found
+    ]
+    wanted = folded(listing.search)
+    rows = [row for row in rows if wanted in folded(f"{row.device} {row.found.address} {row.method}")]
+    keys = {
+        "where": lambda row: folded(row.device),
+        "since": lambda row: row.found.made_at,
+        "used": lambda row: row.found.used_at,
+    }
+    rows.sort(key=keys[listing.sort], reverse=listing.descending)
+    return sorted(rows, key=lambda row: not row.found.current)
+
+
+def _end(each: SignIn) -> Action:
+    return Action("Sign out", f"{own.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
+
+
+def _named(work: Work, sign_in: str) -> str:
+    found = sign_ins.of(work, work.caller.member)
+    return next((devices.spoken(each.agent) for each in found if each.id == sign_in), "")

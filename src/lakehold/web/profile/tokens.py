@@ -1,0 +1,121 @@
+"""One's API tokens; for who keeps members, those of service accounts too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory import service_accounts, tokens
+from lakehold.directory.members import Member
+from lakehold.directory.standing import MANAGE
+from lakehold.directory.tokens import Token
+from lakehold.directory.work import Work
+from lakehold.kit.clock import DAY, FOREVER
+from lakehold.kit.ids import folded
+from lakehold.web import pages
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.profile import own
+from lakehold.web.routes import Sent, router
+
+routes = router(own.TOKENS)
+
+SOON = 14 * DAY
+"""When a token is about to end."""
+_COLUMNS = (
+    Column("Name", "name"),
+    Column("May do", wide=True),
+    Column("Made", "made", wide=True),
+    Column("Last used", "used"),
+    Column("Ends", "until"),
+)
+_WHOSE = Filter("whose", "Whose", (("mine", "Mine"), ("service", "Of service accounts")))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A token as its list shows it."""
+
+    token: Token
+    service: str
+    """The name of the service account whose it is; empty for one's own."""
+    resources: list[Ref] | None
+    actions: list[Action]
+
+
+@routes.get("")
+def tokens_page(request: Request, work: Reading) -> Response:
+    """All of them."""
+    kept = kept_by(work)
+    sorts = ("-made", "name", "used", "until")
+    listing = Listing.of(request, sorts=sorts, filters=(_WHOSE,) if kept else ())
+    rows = _chosen(listing, _rows(work, kept))
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": listing.part(rows),
+        "total": len(rows),
+        "soon": work.at + SOON,
+        "forever": FOREVER,
+    }
+    return own.page(request, work, "tokens.html", values, at=own.TOKENS)
+
+
+@routes.post("/{token}/revoke")
+def revoke_token(request: Request, work: Writing, token: str, sent: Sent) -> Response:
+    """End one at once."""
+    found = tokens.one(work, token)
+    text = "Whatever uses it is refused from now on. This cannot be taken back."
+    if asked := unsure(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=own.TOKENS):
+        return asked
+    tokens.revoke(work, found.id)
+    return pages.go(request, own.TOKENS, Flash(f"{found.name} is revoked."))
+
+
+def kept_by(work: Work) -> list[Member]:
+    """The service accounts that the caller keeps."""
+    keeps = work.session.check(work.asker, MANAGE, work.caller.tenant)
+    return service_accounts.every(work) if keeps and not work.caller.behind else []
+
+
+def _rows(work: Work, kept: list[Member]) -> list[Row]:
+    eyes = Eyes(work)
+    found = [(token, "") for token in tokens.of(work, work.caller.member)]
+    found += [(token, member.name) for member in kept for token in tokens.of(work, member.uid)]
+    return [
+        Row(token, service, None if token.resources is None else eyes.refs(token.resources), [_revoke(token)])
+        for token, service in found
+    ]
+
+
+def _revoke(token: Token) -> Action:
+    return Action(
+        "Revoke",
+        f"{own.TOKENS}/{token.id}/revoke",
+        method="post",
+        icon="trash-2",
+        danger=True,
+        confirm=f"Revoke {token.name}? Whatever uses it is refused from now on.",
+    )
+
+
+def _chosen(listing: Listing, rows: list[Row]) -> list[Row]:
+    wanted, whose = folded(listing.search), listing.chosen.get("whose", "")
+    keys = {
+        "name": lambda row: folded(row.token.name),
+        "made": lambda row: row.token.made_at,
+        "used": lambda row: row.token.used_at,
+        "until": lambda row: row.token.until,
+    }
+    fitting = [
+        row
+        for row in rows
+        if wanted in folded(f"{row.token.name} {row.token.prefix} {row.service}")
+        and whose in {"", "service" if row.service else "mine"}
+    ]
+    return sorted(fitting, key=keys[listing.sort], reverse=listing.descending)

@@ -1,0 +1,74 @@
+"""Change what a resource says: its name, its description, where it points."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import editing, kinds, resources
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.flashes import Flash
+from lakehold.web.resources import fields
+from lakehold.web.routes import Sent, router
+
+routes = router("/resources")
+
+
+@routes.get("/{uid:path}/edit")
+def edit_form(request: Request, work: Reading, uid: str) -> Response:
+    """The form with what it says now."""
+    found = _need_edit(work, uid)
+    return _form(request, work, found)
+
+
+@routes.post("/{uid:path}/edit")
+def edit(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Change it, unless somebody else has since the form was opened."""
+    found = _need_edit(work, uid)
+    schema = kinds.kept_here(work.view.policy, found.kind)
+    edges = {name: ends for name, ends in fields.sent_edges(schema, sent).items() if name != schema.parent}
+    wanted = Edit(
+        name=str(sent.get("name", "")).strip(), description=str(sent.get("description", "")).strip(), edges=edges
+    )
+    version = str(sent.get("version", ""))
+    try:
+        editing.edit(work, uid, wanted, expect_version=int(version) if version.isdigit() else None)
+    except (InvalidInputError, ConflictError, HiddenError, ChangedMeanwhileError) as error:
+        return _form(request, work, found, filled=sent, error=error)
+    return pages.go(request, addresses.resource(uid), Flash("Saved."))
+
+
+def _need_edit(work: Work, uid: str) -> Resource:
+    found = resources.get(work, uid)
+    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return found
+
+
+def _form(
+    request: Request, work: Work, found: Resource, *, filled: Sent | None = None, error: Exception | None = None
+) -> Response:
+    schema = kinds.kept_here(work.view.policy, found.kind)
+    chosen = {
+        name: [str(end) for end in filled.getlist(f"edge_{name}")] if filled else [end.uid for end in ends]
+        for name, ends in found.edges.items()
+    }
+    within = found.workspace.uid if found.workspace else ""
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, found.uid, "Edit"),
+        "found": found,
+        "name": filled.get("name", "") if filled else found.name,
+        "description": filled.get("description", "") if filled else found.description,
+        "version": filled.get("version", "") if filled else found.version,
+        "pointers": [
+            pointer for pointer in fields.pointers(work, schema, chosen, within) if pointer.name != schema.parent
+        ],
+        "error": error,
+    }
+    return pages.page(request, "resources/edit.html", values, status=422 if error else 200)

@@ -1,0 +1,37 @@
+"""Delete a resource, and bring it back where that can be done."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Writing
+from lakehold.catalog import resources
+from lakehold.web import addresses, pages
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.routes import Sent, router
+
+routes = router("/resources")
+
+
+@routes.post("/{uid:path}/delete")
+def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Delete it."""
+    found = resources.get(work, uid)
+    back = addresses.resource(uid)
+    text = "Whatever was given on it ends with it. What others point at can be brought back."
+    if question := unsure(request, sent, f"Delete {found.name}?", text, do="Delete", back=back):
+        return question
+    gone = resources.delete(work, uid)
+    if gone:
+        to = addresses.workspace(found.workspace.uid) if found.workspace and found.workspace.uid != uid else "/"
+        return pages.go(request, to, Flash(f"{found.name} was deleted."))
+    told = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=f"{back}/restore")
+    return pages.go(request, back if work.session.sees(work.asker, uid) else "/", told)
+
+
+@routes.post("/{uid:path}/restore")
+def restore(request: Request, work: Writing, uid: str) -> Response:
+    """Bring it back."""
+    resources.restore(work, uid)
+    return pages.go(request, addresses.resource(uid), Flash("It is back."))

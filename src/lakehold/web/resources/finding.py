@@ -1,0 +1,48 @@
+"""What the command palette finds beside places: resources and people whom the member may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import Request
+
+from lakehold.access.model.policy import MEMBER
+from lakehold.api.frame.callers import caller_of, shown_by
+from lakehold.api.frame.works import callers_of, house_of
+from lakehold.catalog import resources
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.work import Work
+from lakehold.web import addresses
+from lakehold.web.finding import Found
+from lakehold.web.icons import icon_of
+
+_MOST_THINGS = 12
+_MOST_PEOPLE = 5
+
+
+def finder(request: Request, text: str) -> list[Found]:
+    """By a part of the name."""
+    text = text.strip()
+    if not text:
+        return []
+    house = house_of(request)
+    try:
+        shown = shown_by(request)
+        with house.database.read() as transaction:
+            caller = caller_of(callers_of(request), house, transaction, shown)
+            work = Work(house.access.session(transaction, caller.tenant), caller, house.keys)
+            return [*_things(work, text), *_people(work, text)]
+    except UnauthorizedError:
+        return []
+
+
+def _things(work: Work, text: str) -> Iterator[Found]:
+    for item in resources.find(work, text, limit=_MOST_THINGS).items:
+        title = work.view.policy.kind(item.kind).schema.title
+        where = f"{title} in {item.parent.name}" if item.parent else title
+        yield Found(item.name, addresses.of(item.uid, item.kind), icon_of(item.kind), where, "Resources")
+
+
+def _people(work: Work, text: str) -> Iterator[Found]:
+    for found in work.session.list(work.asker, "see", MEMBER, search=text, limit=_MOST_PEOPLE).items:
+        yield Found(found.name, addresses.member(found.uid), "user", "Member", "People")

@@ -1,0 +1,75 @@
+"""Make a resource of any kind."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.access.model.schema import Kind
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import kinds, resources
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.flashes import Flash
+from lakehold.web.resources import fields
+from lakehold.web.routes import Sent, router
+
+routes = router("/resources/new")
+
+
+@routes.get("")
+def new_form(request: Request, work: Reading, kind: str = "", within: str = "") -> Response:
+    """The form for a new one. The address says `in`, which is no name in Python."""
+    schema = kinds.kept_here(work.view.policy, kind)
+    return _form(request, work, schema, request.query_params.get("in", within))
+
+
+@routes.post("")
+def make(request: Request, work: Writing, sent: Sent) -> Response:
+    """Make it."""
+    schema = kinds.kept_here(work.view.policy, str(sent.get("kind", "")))
+    within = str(sent.get("in", ""))
+    name, description = str(sent.get("name", "")), str(sent.get("description", ""))
+    edges, values = fields.sent_edges(schema, sent), fields.sent_values(schema, sent)
+    wanted = {key: value for key, value in values.items() if value != (schema.attributes[key].default == "true")}
+    try:
+        made = resources.create(
+            work, schema.id, name.strip(), edges=edges, attributes=wanted, description=description.strip()
+        )
+    except (InvalidInputError, ConflictError, HiddenError) as error:
+        return _form(request, work, schema, within, filled=sent, error=error)
+    return pages.go(request, addresses.resource(made), Flash(f"{name} was made."))
+
+
+def _form(
+    request: Request,
+    work: Work,
+    schema: Kind,
+    within: str,
+    *,
+    filled: Sent | None = None,
+    error: Exception | None = None,
+) -> Response:
+    if within:
+        work.see(within)
+    chosen = {name: [str(end) for end in filled.getlist(f"edge_{name}")] for name in schema.edges} if filled else {}
+    if not filled and schema.parent and within:
+        chosen[schema.parent] = [within]
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, within, f"New {schema.title.lower()}") if within else None,
+        "schema": schema,
+        "within": within,
+        "name": filled.get("name", "") if filled else "",
+        "description": filled.get("description", "") if filled else "",
+        "pointers": fields.pointers(work, schema, chosen, within),
+        "values": fields.values(schema, _chosen(schema, filled) if filled else {}),
+        "error": error,
+    }
+    return pages.page(request, "resources/new.html", values, status=422 if error else 200)
+
+
+def _chosen(schema: Kind, filled: Sent) -> dict[str, str]:
+    sent = fields.sent_values(schema, filled)
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in sent.items()}

@@ -1,0 +1,45 @@
+"""Let a resource lie elsewhere, with the effect shown before."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import kinds, moves, resources
+from lakehold.kit.errors import ConflictError
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.effects import Asking, ask_first, told
+from lakehold.web.flashes import Flash
+from lakehold.web.resources import fields
+from lakehold.web.routes import Sent, router
+
+routes = router("/resources")
+
+
+@routes.get("/{uid:path}/move")
+def move_form(request: Request, work: Reading, uid: str) -> Response:
+    """Ask where to."""
+    found = resources.get(work, uid)
+    schema = kinds.kept_here(work.view.policy, found.kind)
+    if schema.parent is None or schema.edges[schema.parent].set_with is None:
+        raise ConflictError(f"A {schema.title.lower()} stays where it is.", "Make a new one there.")
+    here = [found.parent.uid] if found.parent else []
+    places = next(each for each in fields.pointers(work, schema, {schema.parent: here}) if each.name == schema.parent)
+    return pages.page(
+        request, "resources/move.html", {"crumbs": acting.crumbs(work, uid, "Move"), "found": found, "places": places}
+    )
+
+
+@routes.post("/{uid:path}/move")
+def move(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Show who wins and loses what by it, then move it."""
+    found = resources.get(work, uid)
+    to = str(sent.get("to", ""))
+    effect = moves.preview_move(work, uid, to)
+    title = f"Move {found.name} to {work.view.names.get(work.view.resource(to))}?"
+    asking = Asking(title, do="Move", back=addresses.resource(uid, "move"))
+    if question := ask_first(request, sent, asking, lambda: told(work.view.policy, effect)):
+        return question
+    moves.move(work, uid, to)
+    return pages.go(request, addresses.resource(uid), Flash(f"{found.name} was moved."))

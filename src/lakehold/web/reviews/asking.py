@@ -1,0 +1,65 @@
+"""Which rows of a campaign are wanted, as the address says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fastapi import Request
+
+from lakehold.access.model.policy import Policy
+from lakehold.catalog.campaign_sight import ENDED, KEPT, REMOVED, UNDECIDED, Row
+from lakehold.catalog.shapes import Ref
+from lakehold.kit.clock import Moment
+from lakehold.kit.ids import folded
+from lakehold.web.listing import Filter, Listing
+
+STATES = {
+    UNDECIDED: ("Undecided", "neutral"),
+    KEPT: ("Kept", "good"),
+    REMOVED: ("Removed", "bad"),
+    ENDED: ("No longer held", "outline"),
+}
+"""Words and tones of what was decided."""
+_MOST_HOLDERS = 200
+
+_ORDER: dict[str, Callable[[Row], tuple[str | Moment, ...]]] = {
+    "resource": lambda row: (folded(row.resource.name), row.resource.uid, folded(row.subject.name)),
+    "holder": lambda row: (folded(row.subject.name), row.subject.uid, folded(row.resource.name)),
+    "role": lambda row: (folded(row.title), folded(row.resource.name), folded(row.subject.name)),
+    "since": lambda row: (row.since, row.n),
+}
+
+
+def listed(request: Request, rows: Sequence[Row], policy: Policy) -> Listing:
+    """The list as its address asks for it. What can be chosen is what the rows have, and nothing else."""
+    holders = {row.subject.uid: row.subject.name for row in rows}
+    kinds = {row.resource.kind: policy.kind(row.resource.kind).schema.title for row in rows}
+    filters = [
+        Filter("state", "Decision", tuple((state, words) for state, (words, _) in STATES.items())),
+        Filter("member", "Holder", _options(holders)[:_MOST_HOLDERS]),
+        Filter("kind", "Kind", _options(kinds)),
+    ]
+    return Listing.of(request, sorts=tuple(_ORDER), filters=filters)
+
+
+def fitting(listing: Listing, rows: Sequence[Row]) -> list[Row]:
+    """The rows that fit, in order."""
+    words = folded(listing.search).split()
+    wanted = listing.chosen
+    found = [
+        row
+        for row in rows
+        if wanted["state"] in {"", row.state}
+        and wanted["member"] in {"", row.subject.uid}
+        and wanted["kind"] in {"", row.resource.kind}
+        and all(word in _said(row.subject, row.resource, row.title) for word in words)
+    ]
+    return sorted(found, key=_ORDER[listing.sort], reverse=listing.descending)
+
+
+def _said(who: Ref, what: Ref, title: str) -> str:
+    return folded(f"{who.name} {what.name} {title}")
+
+
+def _options(named: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(named.items(), key=lambda option: (folded(option[1]), option[0])))

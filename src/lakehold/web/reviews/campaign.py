@@ -1,0 +1,80 @@
+"""One campaign: who holds what, and what was decided about it."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.access import Remove
+from lakehold.access.model.policy import MEMBER
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import campaign_rows, campaigns, last_used
+from lakehold.catalog.campaign_sight import UNDECIDED, Row
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.work import Work
+from lakehold.kit.clock import FOREVER
+from lakehold.web import pages
+from lakehold.web.actions import Action
+from lakehold.web.listing import Column
+from lakehold.web.navigation import Crumb
+from lakehold.web.reviews import working_out
+from lakehold.web.reviews.asking import STATES, fitting, listed
+from lakehold.web.reviews.lists import crumbs
+from lakehold.web.routes import router
+
+routes = router("/reviews")
+
+_COLUMNS = (
+    Column("Holder", "holder"),
+    Column("Role", "role"),
+    Column("On", "resource"),
+    Column("Since", "since", wide=True),
+    Column("Last used"),
+    Column("Decision"),
+)
+
+
+@routes.get("/{uid}")
+def campaign_page(request: Request, work: Reading, uid: str) -> Response:
+    """Who holds what, as the address asks for it."""
+    told = campaigns.get(work, uid)
+    rows = campaign_rows.rows(work, uid)
+    listing = listed(request, rows, work.view.policy)
+    found = fitting(listing, rows)
+    shown = listing.part(found)
+    is_open = told.campaign.closed_at is None
+    values: dict[str, object] = {
+        "told": told,
+        "campaign": told.campaign,
+        "listing": listing,
+        "columns": (Column("Select"), *_COLUMNS) if is_open else _COLUMNS,
+        "rows": shown,
+        "total": len(found),
+        "uses": last_used.of(work, [(row.subject.uid, row.resource.uid) for row in shown]),
+        "refusals": {row.n: _refusal(work, row) for row in shown} if is_open else {},
+        "states": STATES,
+        "files": _files(uid),
+        "is_open": is_open,
+        "late": is_open and told.campaign.due_at is not None and told.campaign.due_at <= work.at,
+        "reviewers": campaigns.reviewers(work, told.workspace.uid),
+        "forever": FOREVER,
+        "member_kind": MEMBER,
+        "crumbs": crumbs(work, Crumb(told.campaign.name)),
+        **working_out.values(work, told),
+    }
+    return pages.page(request, "reviews/campaign.html", values)
+
+
+def _files(uid: str) -> list[Action]:
+    at = f"/reviews/{uid}/result"
+    return [Action("As CSV", f"{at}.csv", icon="download"), Action("As JSON lines", f"{at}.jsonl", icon="download")]
+
+
+def _refusal(work: Work, row: Row) -> Action | None:
+    """Why the caller may not take a role away; None if they may."""
+    if row.state != UNDECIDED:
+        return None
+    try:
+        work.need_change(Remove(row.grant))
+    except DeniedError as error:
+        return Action("Remove", why_not=error.hint or error.message)
+    return None

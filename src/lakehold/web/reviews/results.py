@@ -1,0 +1,85 @@
+"""What was decided in a campaign, as a file: CSV or JSON lines. Taking it is written down."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+
+from fastapi import Response
+
+from lakehold.api.frame.works import Writing
+from lakehold.catalog import campaign_rows, campaigns, last_used
+from lakehold.catalog.campaign_sight import Row
+from lakehold.directory.work import Work
+from lakehold.kit.clock import FOREVER, Moment, shown
+from lakehold.web.routes import router
+
+routes = router("/reviews")
+
+FIELDS = (
+    *("holder", "holder_name", "role", "resource", "resource_name", "kind", "since", "until", "last_used"),
+    *("decision", "decided_by", "decided_at"),
+)
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+Line = dict[str, str]
+
+
+@routes.get("/{uid}/result.csv")
+def result_as_csv(work: Writing, uid: str) -> Response:
+    """One line for each role."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, FIELDS)
+    writer.writeheader()
+    writer.writerows({name: _plain(value) for name, value in line.items()} for line in _lines(work, uid, "csv"))
+    return _file(text.getvalue(), "text/csv; charset=utf-8", f"review-{uid}.csv")
+
+
+@routes.get("/{uid}/result.jsonl")
+def result_as_json(work: Writing, uid: str) -> Response:
+    """The same as JSON lines."""
+    lines = [json.dumps(line, ensure_ascii=False) for line in _lines(work, uid, "jsonl")]
+    return _file("".join(f"{line}\n" for line in lines), "application/jsonl", f"review-{uid}.jsonl")
+
+
+def _lines(work: Work, uid: str, format_: str) -> list[Line]:
+    work.writing()
+    told = campaigns.get(work, uid)
+    rows = campaign_rows.rows(work, uid)
+    work.note("take campaign", told.workspace.uid, after={"campaign": uid, "format": format_})
+    return list(_told(work, rows))
+
+
+def _told(work: Work, rows: list[Row]) -> Iterable[Line]:
+    uses = last_used.of(work, [(row.subject.uid, row.resource.uid) for row in rows])
+    for row in rows:
+        yield {
+            "holder": row.subject.uid,
+            "holder_name": row.subject.name,
+            "role": row.title,
+            "resource": row.resource.uid,
+            "resource_name": row.resource.name,
+            "kind": row.resource.kind,
+            "since": _at(row.since),
+            "until": _at(row.until),
+            "last_used": _at(uses.get((row.subject.uid, row.resource.uid)))[:10],
+            "decision": row.state,
+            "decided_by": row.decided_by.uid if row.decided_by else "",
+            "decided_at": _at(row.decided_at),
+        }
+
+
+def _at(at: Moment | None) -> str:
+    return "" if at is None or at >= FOREVER else shown(at)
+
+
+def _plain(value: str) -> str:
+    """A name must not become a formula in whoever's spreadsheet."""
+    return f"'{value}" if value.startswith(_FORMULAS) else value
+
+
+def _file(text: str, media: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    return Response(text, media_type=media, headers=headers)

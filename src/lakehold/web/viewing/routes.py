@@ -1,0 +1,89 @@
+"""Choosing whose eyes to see with, beginning, and stopping."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+from fastapi import Request, Response
+from starlette.routing import Match
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import viewing
+from lakehold.directory import members
+from lakehold.directory.members import Member
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import pages
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.listing import Column, Listing
+from lakehold.web.routes import Sent, router
+
+routes = router("/view-as")
+
+_COLUMNS = (Column("Person", "name"), Column("Groups", wide=True))
+
+
+@routes.get("")
+def choose(request: Request, work: Reading) -> Response:
+    """Everybody whose eyes one could see with; while one does, until when."""
+    if work.caller.behind:
+        return pages.page(request, "viewing/now.html", {"until": viewing.until(work)})
+    work.need(viewing.VIEW_AS, work.caller.tenant)
+    listing = Listing.of(request, sorts=("name",))
+    sort = "-name" if listing.descending else "name"
+    found = members.page(work, search=listing.search, sort=sort, after=listing.after or None)
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "people": [(person, _action(work, person), _groups(work, person)) for person in found.items],
+        "after": found.after or "",
+    }
+    return pages.page(request, "viewing/choose.html", values)
+
+
+@routes.post("")
+def begin(request: Request, work: Writing, sent: Sent) -> Response:
+    """Begin. It is written down."""
+    seen = viewing.begin(work, str(sent.get("member", "")))
+    name = work.view.names.get(work.view.member(seen.member)) or seen.member
+    return pages.go(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
+
+
+@routes.post("/end")
+def end(request: Request, work: Writing, sent: Sent) -> Response:
+    """Stop, and see the same page with one's own eyes."""
+    viewing.end(work)
+    return pages.go(request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again."))
+
+
+def _action(work: Work, person: Member) -> Action:
+    return Action(
+        "View as",
+        "/view-as",
+        method="post",
+        icon="eye",
+        fields=(("member", person.uid),),
+        why_not=_why_not(work, person),
+    )
+
+
+def _why_not(work: Work, person: Member) -> str:
+    try:
+        viewing.may_view_as(work, person.uid)
+    except LakeholdError as error:
+        return error.message
+    return ""
+
+
+def _groups(work: Work, person: Member) -> list[str]:
+    view = work.view
+    return [view.names.get(view.resource(group)) or group for group in person.groups]
+
+
+def _page_at(request: Request, address: str) -> str:
+    """The address, if it is that of a page: what only takes a form leads home."""
+    own = pages.own_address(address)
+    scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(own).path), "headers": []}
+    is_page = any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+    return own if is_page else "/"

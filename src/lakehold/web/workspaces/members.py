@@ -1,0 +1,162 @@
+"""Who is in a workspace: add, change, remove, each with its effect shown before it is saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.access.model.policy import MEMBER
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import kinds, sharing, workspaces
+from lakehold.catalog.shapes import Ref, ref
+from lakehold.catalog.workspaces import Member
+from lakehold.directory.work import Work
+from lakehold.kit.clock import FOREVER
+from lakehold.kit.ids import folded
+from lakehold.web import addresses, pages
+from lakehold.web.actions import Action
+from lakehold.web.effects import Asking, ask_first, preview
+from lakehold.web.flashes import Flash
+from lakehold.web.invites import offers
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import Sent, router
+from lakehold.web.words import plural, spoken
+from lakehold.web.workspaces import inherited, membership, tabs
+from lakehold.web.workspaces.membership import Filled, LabelField
+
+routes = router("/workspaces")
+
+_WHO = Filter("who", "Who", (("member", "Members"), ("group", "Groups")))
+
+
+@routes.get("/{uid:path}/members")
+def members_page(request: Request, work: Reading, uid: str) -> Response:
+    """The list: all for who keeps its members, for others themself and its owners."""
+    found = workspaces.members(work, uid)
+    space, schema = space_of(work, uid), kinds.schema_of(work.view, uid)
+    roles = Filter("role", "Role", tuple((name, role.title) for name, role in schema.roles.items()))
+    listing = Listing.of(request, sorts=("name",), filters=(roles, _WHO))
+    listing = replace(listing, path=addresses.workspace(uid, "members"))
+    rows = [member for member in found if _fits(member, listing)]
+    rows.sort(key=lambda member: folded(member.subject.name), reverse=listing.descending)
+    keeps = sharing.gives_here(work, uid)
+    labels = membership.label_fields(work, uid)
+    values: dict[str, object] = {
+        "crumbs": trail(work, space, "Members"),
+        **tabs.shown(uid, tabs.MEMBERS),
+        "space": space,
+        "listing": listing,
+        "columns": [Column("Who", "name"), Column("Roles"), *_value_columns(work, uid)],
+        "rows": [
+            (n, member, _told(work, member, labels), _actions(uid, member, keeps))
+            for n, member in enumerate(listing.part(rows))
+        ],
+        "total": len(rows),
+        "keeps": keeps,
+        "sees_all": keeps or sharing.may_ask_about_others(work),
+        "add": _add_action(uid, keeps=keeps),
+        "inherited": inherited.lines(work, uid),
+        "may_invite": bool(offers.roles_in(work, uid)),
+    }
+    return pages.page(request, "workspaces/members.html", values)
+
+
+@routes.post("/{uid:path}/members/remove")
+def remove_member(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Show what they lose, then take them out."""
+    changes = workspaces.leaving(work, uid, str(sent.get("subject", "")))
+    member = member_of(work, uid, str(sent["subject"]))
+    back = addresses.workspace(uid, "members")
+    text = "What they hold on single things in it stays, and counts again should they come back."
+    asking = Asking(f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True)
+    if question := ask_first(request, sent, asking, lambda: preview(work, changes)):
+        return question
+    workspaces.remove_member(work, uid, member.subject.uid)
+    endless = all(role.until >= FOREVER for role in member.roles)
+    pairs = [("subject", member.subject.uid), *(("role", role.name) for role in member.roles)]
+    pairs += [(membership.VALUE + name, value) for name, value in member.attributes.items()]
+    undo = f"{addresses.workspace(uid, 'members/undo')}?{urlencode(pairs)}" if endless else ""
+    return pages.go(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))
+
+
+@routes.post("/{uid:path}/members/undo")
+def undo(request: Request, work: Writing, uid: str) -> Response:
+    """Let them have again what they had."""
+    filled = Filled.of(request.query_params)
+    values: dict[str, str | bool] = dict(filled.values)
+    workspaces.set_member(work, uid, filled.subject, roles=filled.roles, attributes=values)
+    return pages.go(request, addresses.workspace(uid, "members"), Flash("Taken back."))
+
+
+def trail(work: Work, space: Ref, here: str) -> list[Crumb]:
+    """The way to a part of a workspace."""
+    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+    return [
+        Crumb(tenant, "/"),
+        Crumb("Workspaces", "/workspaces"),
+        Crumb(space.name, addresses.workspace(space.uid)),
+        Crumb(here),
+    ]
+
+
+def space_of(work: Work, uid: str) -> Ref:
+    """A workspace by name."""
+    workspaces.need_workspace(work, uid)
+    return work.session.asking(lambda view: ref(view, uid))
+
+
+def member_of(work: Work, uid: str, subject: str) -> Member:
+    """What a member or group has in the workspace; nothing, if they are not in it yet."""
+    work.see(subject, "grant")
+    found = next((member for member in workspaces.members(work, uid) if member.subject.uid == subject), None)
+    return found or Member(work.session.asking(lambda view: ref(view, subject)), [], {})
+
+
+def _fits(member: Member, listing: Listing) -> bool:
+    who = "member" if member.subject.kind == MEMBER else "group"
+    role = listing.chosen["role"]
+    return (
+        folded(listing.search) in folded(member.subject.name)
+        and listing.chosen["who"] in {"", who}
+        and (not role or role in {held.name for held in member.roles})
+    )
+
+
+def _value_columns(work: Work, uid: str) -> list[Column]:
+    kept = [spoken(name) for name in kinds.schema_of(work.view, uid).membership]
+    kept += [plural(kind.title) for kind in membership.label_kinds(work, uid)[:1]]
+    return [Column(title, wide=True) for title in kept]
+
+
+def _told(work: Work, member: Member, labels: list[LabelField]) -> list[str]:
+    """What belongs to the membership, and the labels that they hold, as the columns have them."""
+    if member.subject.kind != MEMBER:
+        return []
+    held = membership.held_labels(work, member) if labels else set()
+    names = [label.name for label in labels if label.value in held]
+    return [*(spoken(value) for value in member.attributes.values()), *([", ".join(names) or "–"] if labels else [])]
+
+
+def _actions(uid: str, member: Member, keeps: bool) -> list[Action]:  # noqa: FBT001 - read at the one place
+    who = urlencode({"subject": member.subject.uid})
+    page = Action("Open", addresses.of(member.subject.uid, member.subject.kind), icon="arrow-right")
+    if not keeps:
+        return [page]
+    change = Action("Change", f"{addresses.workspace(uid, 'members/change')}?{who}", icon="pencil")
+    fields = (("subject", member.subject.uid),)
+    end = Action("Remove", addresses.workspace(uid, "members/remove"), "post", "trash-2", fields, danger=True)
+    return [page, change, end]
+
+
+def _add_action(uid: str, *, keeps: bool) -> Action:
+    if keeps:
+        return Action("Add", addresses.workspace(uid, "members/add"), icon="user-plus")
+    return Action(
+        "Add",
+        why_not="You give no role here.",
+        request=addresses.request(uid, ""),
+        why=addresses.resource(uid, "access"),
+    )

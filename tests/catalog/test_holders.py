@@ -1,0 +1,64 @@
+"""Who may do what with one resource, and by what sort of path."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Grant
+from lakehold.catalog import grants, holders, kinds
+from lakehold.directory.errors import HiddenError
+from tests.corner import Corner, by
+
+
+def paths(corner: Corner, viewer: str, uid: str, action: str) -> dict[str, str]:
+    with corner.read(by(viewer)) as work:
+        found = holders.of(work, uid)
+        told = {work.view.uid(member): found.path(action, member) for member in work.view.members}
+    return {member: path for member, path in told.items() if path}
+
+
+def test_by_role_from_above_by_a_group_and_by_an_own_grant(corner: Corner) -> None:
+    with corner.write(by("mona")) as work:
+        grants.give(work, Grant("nils", "viewer", "orders"))
+        grants.give(work, Grant("stewards", "viewer", "orders"))
+    read = paths(corner, "olga", "orders", "read")
+    assert (read["olga"], read["adam"]) == ("role", "role")
+    assert (read["ana"], read["erik"], read["mona"]) == ("inherited", "inherited", "inherited")
+    assert (read["carla"], read["nils"]) == ("group", "direct")
+    assert "bella" not in read
+
+
+def test_who_would_have_it_anyway_has_it_from_above(corner: Corner) -> None:
+    with corner.write(by("mona")) as work:
+        grants.give(work, Grant("ana", "editor", "orders"))
+    assert paths(corner, "olga", "orders", "read")["ana"] == "inherited"
+    assert paths(corner, "olga", "orders", "edit")["ana"] == "direct"
+
+
+def test_what_is_given_to_all_counts_as_a_group(corner: Corner) -> None:
+    assert paths(corner, "olga", "weather", "read")["tim"] == "group"
+
+
+def test_an_owner_without_a_role_in_the_project_has_nothing(corner: Corner) -> None:
+    assert paths(corner, "olga", "daily_sales", "edit") == {"olga": "role", "adam": "role", "tara": "direct"}
+
+
+@pytest.mark.parametrize("uid", ["orders", "clean", "lake_house", "make_orders", "daily_sales", "sales", "land_tills"])
+def test_they_are_the_same_as_every_single_check(corner: Corner, uid: str) -> None:
+    with corner.read(by("olga")) as work:
+        found = holders.of(work, uid)
+        assert found.actions == work.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+        for action in found.actions:
+            told = {work.view.uid(member) for member in found.members(action)}
+            by_path = [work.view.uid(member) for path in holders.PATHS for member in found.members(action, path)]
+            assert told == {
+                one for one in map(work.view.uid, work.view.members) if work.session.check(one, action, uid)
+            }
+            assert sorted(by_path) == sorted(told)
+
+
+def test_who_may_not_know_of_others_is_told_of_themself(corner: Corner) -> None:
+    assert paths(corner, "erik", "orders", "read") == {"erik": "inherited"}
+    assert "erik" in paths(corner, "mona", "orders", "read")
+    with pytest.raises(HiddenError):
+        paths(corner, "nils", "orders", "read")

@@ -1,0 +1,75 @@
+"""All pages on one picture: `python -m tests.web.contact_sheet` writes docs/pages.jpg, and docs/access-page.jpg for the
+README.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.web import chromium
+from tests.web.pictures import take
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (
+    ("", "/sign-in"),
+    ("tara", "/"),
+    ("olga", "/workspaces/sales"),
+    ("tara", "/resources/daily_sales"),
+    ("tara", "/resources/daily_sales/access"),
+    ("bella", "/resources/daily_sales/why?action=edit"),
+    ("olga", "/requests"),
+    ("olga", "/people"),
+    ("adam", "/people/erik"),
+    ("adam", "/groups/engineers"),
+    ("olga", "/workspaces/sales/members"),
+    ("olga", "/workspaces/sales/settings"),
+    ("olga", "/invites"),
+    ("olga", "/reviews"),
+    ("olga", "/audit"),
+    ("tara", "/profile/tokens"),
+    ("nils", "/"),
+    ("nils", "/resources/daily_sales"),
+)
+README = "tara_resources_daily_sales_access_light.png"
+_QUALITY = 72
+
+
+def main() -> None:
+    """Take the pictures, and lay them out: light and dark by turns, and some of them narrow."""
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        take(folder, list(PAGES), playwright)
+        browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
+        _lay_out(browser, DOCS / "access-page.jpg", [folder / README], 1280, 1280)
+        files = [_file(folder, number, member, path) for number, (member, path) in enumerate(PAGES)]
+        _lay_out(browser, DOCS / "pages.jpg", files, 1640, 400)
+        browser.close()
+
+
+def _file(folder: Path, number: int, member: str, path: str) -> Path:
+    theme = "dark" if number % 3 == 1 else "light"
+    return folder / f"{member or 'nobody'}{path.partition('?')[0].replace('/', '_')}_{theme}.png"
+
+
+def _lay_out(browser: Browser, to: Path, files: list[Path], width: int, each: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 600})
+    pictures = "".join(
+        f'<div><img width="{each}" src="data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}"></div>'
+        for file in files
+    )
+    style = (
+        "body{margin:0;display:flex;flex-wrap:wrap;gap:8px;background:#8d949d}"
+        f"div{{width:{each}px;max-height:{each}px;overflow:hidden}}img{{display:block}}"
+    )
+    page.set_content(f"<style>{style}</style>{pictures}", wait_until="load")
+    page.screenshot(path=to, type="jpeg", quality=_QUALITY, full_page=True)
+    sys.stdout.write(f"{to.name}: {to.stat().st_size:,} bytes\n")
+
+
+if __name__ == "__main__":
+    main()

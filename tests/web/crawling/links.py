@@ -1,0 +1,42 @@
+"""Where a page leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from urllib.parse import urljoin, urlsplit
+
+_NOT_PAGES = ("/static/", "/api/", "/access/")
+
+
+def links_in(html: str, at: str) -> list[str]:
+    """The addresses of our own pages that a page leads to, each once, in order."""
+    reader = _Reader()
+    reader.feed(html)
+    return list(dict.fromkeys(address for found in reader.found if (address := _own(found, at))))
+
+
+def _own(found: str, at: str) -> str:
+    parts = urlsplit(urljoin(at, found))
+    if parts.scheme or parts.netloc or parts.path.startswith(_NOT_PAGES):
+        return ""
+    return parts.path + (f"?{parts.query}" if parts.query else "")
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        self.found.extend(_addresses(tag, named))
+
+
+def _addresses(tag: str, named: dict[str, str]) -> Iterator[str]:
+    if tag == "a" and named.get("href"):
+        yield named["href"]
+    if named.get("hx-get"):
+        yield named["hx-get"]
+    if tag == "form" and named.get("method", "get").lower() == "get" and named.get("action"):
+        yield named["action"]

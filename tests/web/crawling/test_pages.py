@@ -1,0 +1,86 @@
+"""The crawler finds what it is there to find: what is leaky here on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+
+from lakehold.access.facts.view import View
+from lakehold.api.frame.app import create_app
+from lakehold.api.frame.works import Reading
+from lakehold.directory.installation import Installation
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.settings import Settings
+from lakehold.web import pages, shell
+from lakehold.web.routes import router
+from tests.api.client import Api
+from tests.api.crawling.words import Words, founded
+from tests.api.lite import database_url
+from tests.web.crawling.pages import Pages, browser_of, visitor
+from tests.web.site import running
+
+__all__ = ["database_url"]
+
+leaky = router("/leaky")
+
+
+def _tables(view: View) -> list[int]:
+    return list(view.of_kind.get("lakehouse.table") or ())
+
+
+@leaky.get("/start")
+def start() -> Response:
+    return HTMLResponse('<a href="hidden-deep?sort=name">Further</a>')
+
+
+@leaky.get("/hidden-deep")
+def names(work: Reading, sort: str = "") -> Response:
+    """Names of everything, where only a link leads."""
+    found = work.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
+    return HTMLResponse(" ".join(found) if sort else "")
+
+
+@leaky.get("/broken")
+def broken() -> Response:
+    raise ZeroDivisionError
+
+
+@leaky.get("/exists/{uid:path}")
+def exists(work: Reading, uid: str) -> Response:
+    """Another answer for what is hidden than for what is not there."""
+    if work.view.ids.get(uid) is None:
+        raise NotFoundError(f"There is no {uid}.")
+    work.see(uid)
+    return HTMLResponse("")
+
+
+@leaky.get("/fine/{uid:path}")
+def fine(request: Request, work: Reading, uid: str) -> Response:
+    work.see(uid)
+    return pages.page(request, "search.html", {"q": "", "found": []})
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("start", "told"), ("broken", "-> 500"), ("exists", "differs from what is not there"), ("fine", "")],
+)
+def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: str, told: str) -> None:
+    house = Installation(Settings(data=tmp_path / "data", database=database_url))
+    words = Words(seed=7)
+    here = founded(house, words)
+    one = router("/leaky")
+    also = {"start": "/leaky/hidden-deep"}.get(path, "")
+    one.routes[:] = [
+        route for route in leaky.routes if (at := getattr(route, "path", "")).startswith(f"/leaky/{path}") or at == also
+    ]
+    app = create_app(house, [one])
+    shell.install(app)
+    crawl = Pages(Api(house, app, None, here.uid), (here,), words, routers=[one])  # type: ignore[arg-type]
+    person = visitor(crawl.api, here, "nils")
+    with running(app) as address, browser_of(person, address) as client:
+        crawl.probe(person, client, crawl.walk(person, client))
+    house.close()
+    assert any(told in leak for leak in crawl.leaks) if told else crawl.leaks == [], crawl.leaks

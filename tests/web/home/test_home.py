@@ -1,0 +1,47 @@
+"""Home, as different people see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from lakehold.api.catalog import using
+from tests.web.demo import Shop
+
+Open = Callable[..., Page]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_home_is_open_to_everybody(open_as: Open, violations: Callable[[Page], list[str]], theme: str) -> None:
+    page = open_as("tara", "/", theme=theme)
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Sales marts")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_a_newcomer_is_told_what_to_do(open_as: Open) -> None:
+    page = open_as("nils", "/", narrow=True)
+    expect(page.get_by_role("heading", name="No workspace yet")).to_be_visible()
+
+
+def test_a_newcomer_reads_no_name_that_is_not_theirs_to_see(shop: Shop) -> None:
+    text = shop.client("nils").get("/").text
+    assert "Store lake" not in text
+    assert "Suppliers 360" not in text
+
+
+def test_what_was_opened_lately_is_found_again(open_as: Open, shop: Shop) -> None:
+    page = open_as("tara", "/resources/daily_sales")
+    expect(page.get_by_role("heading", name="Daily sales")).to_be_visible()
+    using.write(shop.house)  # as the server does every twenty seconds
+    page.goto("/")
+    page.get_by_role("main").get_by_role("link", name="Daily sales").click()
+    expect(page).to_have_url(f"{shop.address}/resources/daily_sales")
+
+
+def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:
+    answer = shop.client().get("/")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/sign-in?next=%2F"

@@ -1,0 +1,65 @@
+"""No page tells of what its visitor may not see: no id, no name; and none tells what is hidden from what is not there.
+
+Pages are found by their links and taken from the routers, so a new page is crawled without being named here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from lakehold.web import site
+from tests.api.client import Api
+from tests.api.crawling.crawl import Person
+from tests.api.crawling.words import Words, founded
+from tests.api.lite import database_url
+from tests.web.crawling.lived_in import furnish
+from tests.web.crawling.pages import Pages, browser_of, visitor, with_eyes_of
+from tests.web.site import running
+
+__all__ = ["database_url"]
+
+pytestmark = pytest.mark.slow
+
+FEW_RIGHTS = ("nils", "bella", "tara", "erik")
+MANY_RIGHTS = ("petra", "adam", "olga")
+EXCUSED = {
+    "/link/{secret}": "its secret is in a mail, and is used up by looking",
+    "/password/{secret}": "its secret is in a mail",
+    "/first-run/{secret}": "there is an owner already",
+}
+"""Pages that nobody got to see, and why."""
+
+
+def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
+    house = Installation(Settings(data=tmp_path / "data", database=database_url))
+    words = Words(seed=7)
+    here, there = founded(house, words), founded(house, words)
+    lived_in = furnish(house, here, "paula@corner.example")
+    furnish(house, there, "paul@corner.example")
+    app = site.application(house)
+    with running(app) as address:
+        crawl = Pages(Api(house, app, None, here.uid), (here, there), words, told=lived_in.told)  # type: ignore[arg-type]
+        people = [visitor(crawl.api, here, demo) for demo in ("nils", "bella", "tara", "erik", "petra", "adam", "olga")]
+        people += [
+            visitor(crawl.api, there, "adam", "another tenant's admin"),
+            Person("nobody", here, here.id("nils"), ""),
+        ]
+        for person in people:
+            with browser_of(person, address) as client:
+                visited = crawl.walk(person, client, [] if person.token else [lived_in.mailed])
+                crawl.probe(person, client, visited)
+        person = visitor(crawl.api, here, "adam")
+        with browser_of(person, address) as client:
+            seen = with_eyes_of(person, client, "bella")
+            crawl.walk(seen, client)
+    house.close()
+    assert crawl.leaks == []
+    looked_at = {page for page, statuses in crawl.seen.items() if statuses[200]}
+    assert set(crawl.pages()) - looked_at - set(EXCUSED) == set(), (
+        "Nobody got to see these: lead to them, or say why not."
+    )
+    assert looked_at & set(EXCUSED) == set(), "These need no excuse."
