@@ -42,6 +42,9 @@ class Session(Questions):
 
     def seen(self) -> View:
         """The committed facts at this transaction's number, and its own changes on top."""
+        index = self._index
+        if self._version == index.version and self._past is None and self._overlay.is_empty:
+            return index
         return self._overlay.view
 
     def _committed(self) -> View:

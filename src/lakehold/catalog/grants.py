@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove
@@ -63,14 +64,19 @@ def direct(work: Work, uid: str) -> list[Held]:
     return _held(work, found)
 
 
-def held_by(work: Work, subject: str) -> list[Held]:
-    """What a member or group itself holds, of what the caller may see. One's own, or by who may ask about others."""
+def held_by(work: Work, subject: str, among: Collection[str] | None = None) -> list[Held]:
+    """What a member or group itself holds, of what the caller may see; with `among`, on resources of these kinds.
+    One's own, or by who may ask about others.
+    """
     work.see(subject)
     mine = work.session.asking(lambda view: view.subject(view.member(work.caller.member)).ids_with_all)
     number = work.view.resource(subject)
     if number not in mine:
         work.need(sharing.ASK, work.caller.tenant)
-    return _held(work, spans.held(work.session.transaction, work.session.tenant, number, work.at))
+    found = spans.held(work.session.transaction, work.session.tenant, number, work.at)
+    if among is not None:
+        found = work.session.asking(lambda view: [span for span in found if view.kind(span.resource) in among])
+    return _held(work, found)
 
 
 def effective(work: Work, action: str, uid: str) -> list[Ref]:

@@ -88,10 +88,13 @@ def members(work: Work, uid: str) -> list[Member]:
     """Who is in a workspace. Who keeps its members sees all of them, everybody else themself and its owners."""
     need_workspace(work, uid)
     found: dict[str, Member] = {}
-    for held in grants.direct(work, uid):
+    given = grants.direct(work, uid)
+    people = {held.subject.uid for held in given}
+    values = work.session.asking(lambda view: {who: _values_of(view, uid, who) for who in people})
+    for held in given:
         who = held.subject
         if who.uid not in found:
-            found[who.uid] = Member(who, [], _membership(work, uid, who.uid))
+            found[who.uid] = Member(who, [], values[who.uid])
         found[who.uid].roles.append(Role(held.role, held.title, held.since, held.until))
     return sorted(found.values(), key=lambda member: (member.subject.name, member.subject.uid))
 

@@ -6,8 +6,6 @@ member who may do more than they could give: for an Owner only an Owner does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from lakehold.access.facts.view import ALL_MEMBERS, View, role_names
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.work import Work
@@ -39,31 +37,40 @@ def need_over(work: Work, deed: str, member: str) -> None:
     need_whole(work, deed, member)
     work.need("see", member)
     tenant = work.caller.tenant
-    held = work.session.asking(lambda view: _held(view, member))
-    here = {role for role, place in held if place == tenant}
-    if not here and any(_keeps(work, place) for place in work.session.asking(lambda view: _only(view, held))):
+    here = work.session.asking(lambda view: _held_on(view, member, tenant))
+    if not here and (work.session.check(work.asker, MANAGE, tenant) or _keeps_all(work, member)):
         return
     work.need(MANAGE, tenant)
     for role in sorted(here):
         work.need("give", tenant, role=role)
 
 
-def _held(view: View, member: str) -> list[tuple[str, str]]:
-    """Every role that the member holds, themself or by a group, and where. What all have is nobody's own."""
-    subject = view.subject(view.member(member))
-    return [
-        (role, view.uid(place))
-        for holder in subject.ids
-        if view.kind(holder) != ALL_MEMBERS
-        for place, mask in (view.held.get(holder) or {}).items()
-        for role in role_names(mask)
-    ]
+def _keeps_all(work: Work, member: str) -> bool:
+    """Whether all that the member holds lies in one workspace, whose roles the caller gives."""
+    return any(_keeps(work, place) for place in work.session.asking(lambda view: _only(view, member)))
 
 
-def _only(view: View, held: Iterable[tuple[str, str]]) -> list[str]:
-    """The workspace in which all of it lies, if it is one and people are invited to it by its own members."""
-    places = {_workspace(view, view.resource(place)) for _, place in held}
-    if len(places) != 1:
+def _held_on(view: View, member: str, place: str) -> set[str]:
+    """The roles that the member holds there, themself or by a group. What all have is nobody's own."""
+    grants = view.grants.get(view.resource(place)) or {}
+    return {role for holder in _holders(view, member) for role in role_names(grants.get(holder, 0))}
+
+
+def _holders(view: View, member: str) -> list[int]:
+    return [holder for holder in view.subject(view.member(member)).ids if view.kind(holder) != ALL_MEMBERS]
+
+
+def _only(view: View, member: str) -> list[str]:
+    """The workspace in which all that the member holds lies, if it is one and people are invited to it by its own
+    members.
+    """
+    places: set[int] = set()
+    for holder in _holders(view, member):
+        for number in view.held.get(holder) or ():
+            places.add(_workspace(view, number))
+            if len(places) > 1:
+                return []
+    if not places:
         return []
     (place,) = places
     roles = view.policy.kind(view.kind(place)).schema.roles.values()

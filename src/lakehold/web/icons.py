@@ -26,6 +26,8 @@ _ICONS = {
     "lakehouse.query": "command",
     "lakehouse.notebook": "book-open",
     "lakehouse.history": "history",
+    "lakehouse.destination": "send",
+    "lakehouse.integration": "link",
     "spaces.space": "boxes",
     "spaces.project": "blocks",
     "spaces.task": "workflow",

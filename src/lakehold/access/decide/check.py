@@ -76,6 +76,8 @@ class Checks:
         match expression:
             case Relation(kind, name):
                 return self.test(kind, name)
+            case Any((Granted() as granted, Some((Item(Step(edge, False, (_,)), (), None),), ((_, above),)))):
+                return _here_or_above(self._granted(granted), edge, self._compile(above))
             case Any(inner):
                 return _any([self._compile(part) for part in inner])
             case All(inner):
@@ -207,6 +209,21 @@ def _remembered(test: Test, number: int) -> Test:
         return answer
 
     return remembered
+
+
+def _here_or_above(granted: Test, edge: str, above: Test) -> Test:
+    """Given here, or so for what it lies in: by far the most asked, and so without a function for each half."""
+
+    def here_or_above(view: View, subject: Subject, resource: int) -> bool:
+        held = view.grants.get(resource)
+        if held is not None and not held.keys().isdisjoint(subject.ids_with_all) and granted(view, subject, resource):
+            return True
+        for end in view.out[edge].get(resource) or ():  # noqa: SIM110 - as below
+            if above(view, subject, end):
+                return True
+        return False
+
+    return here_or_above
 
 
 def _any(tests: list[Test]) -> Test:

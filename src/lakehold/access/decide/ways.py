@@ -61,6 +61,7 @@ class Ways:
         self._view = view
         self._checks = checks
         self._sets = sets
+        self._known: dict[tuple[int, int, int], list[Facts]] = {}
         # By the object, which is kept too: to find it by what it says would take longer than to weigh it.
         self._weights: dict[int, tuple[int, str, Fact]] = {}
 
@@ -88,6 +89,14 @@ class Ways:
     # Looking
 
     def _ways(self, expression: Expression, kind: str, subject: Subject, here: int) -> list[Facts]:
+        """Looked for once: twenty tables lie in one lakehouse. The expressions are the policy's, and stay."""
+        question = (id(expression), subject.id, here)
+        known = self._known.get(question)
+        if known is None:
+            known = self._known[question] = self._looked_for(expression, kind, subject, here)
+        return known
+
+    def _looked_for(self, expression: Expression, kind: str, subject: Subject, here: int) -> list[Facts]:
         if self._checks.of(expression)(self._view, subject, here):
             return [frozenset()]
         match expression:

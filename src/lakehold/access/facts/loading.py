@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -82,8 +83,13 @@ def all_rows(transaction: Transaction, tenant: int, at: Moment) -> Iterator[Span
 
 def rows_by_id(transaction: Transaction, fact: str, ids: Iterable[int]) -> dict[int, tuple[Row, Moment]]:
     """These facts, each with the moment from which it holds."""
-    wanted = ", ".join(str(int(number)) for number in set(ids))
-    return {span.key[1]: (span.row, span.since) for span in _read(transaction, fact, f"id IN ({wanted})", {})}
+    wanted = sorted(set(ids))
+    if transaction.dialect == "postgresql":
+        # One text however many there are: the database has read it before.
+        found = _read(transaction, fact, "id = ANY(:ids)", {"ids": wanted})
+    else:
+        found = _read(transaction, fact, f"id IN ({', '.join(map(str, wanted))})", {})
+    return {span.key[1]: (span.row, span.since) for span in found}
 
 
 def fill(view: View, transaction: Transaction, tenant: int, at: Moment) -> list[Spanned]:
@@ -100,23 +106,28 @@ def fill(view: View, transaction: Transaction, tenant: int, at: Moment) -> list[
     return timed
 
 
-def _read(transaction: Transaction, fact: str, where: str, values: dict[str, int]) -> Iterator[Spanned]:
+def _read(transaction: Transaction, fact: str, where: str, values: dict[str, Any]) -> Iterator[Spanned]:
     make = _COLUMNS[fact][2]
     for rows in _batches(transaction, fact, where, values):
         for number, since, until, *columns in rows:
             yield Spanned((fact, number), make(*columns), since, until)
 
 
-def _batches(
-    transaction: Transaction, fact: str, where: str, values: dict[str, int]
-) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Rows as the driver gives them, without an object around each."""
+@lru_cache(maxsize=100)
+def _text(fact: str, where: str) -> sa.TextClause:
     table, columns, _ = _COLUMNS[fact]
     # The texts are this module's own; what comes from outside is bound.
-    query = f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id"  # noqa: S608
+    return sa.text(f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id")  # noqa: S608
+
+
+def _batches(
+    transaction: Transaction, fact: str, where: str, values: dict[str, Any]
+) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Rows as the driver gives them, without an object around each."""
     connection = transaction.connection
     # SQLAlchemy takes as long to read a text that is new each time as the database to answer it.
-    with connection.execute(sa.text(query), values) if values else connection.exec_driver_sql(query) as result:
+    query = _text(fact, where)
+    with connection.execute(query, values) if values else connection.exec_driver_sql(query.text) as result:
         while rows := result.cursor.fetchmany(_AT_ONCE):
             yield rows
 

@@ -17,19 +17,22 @@ class Overlay:
         self._view: View | None = None
         self._on: tuple[View, int] | None = None
         self._applied = 0
+        self.is_empty = True
 
     def open(self, row: Row) -> None:
         """The fact holds in this transaction."""
         self._openings.append((True, row))
+        self.is_empty = False
 
     def close(self, row: Row) -> None:
         """The fact no longer holds in this transaction."""
         self._openings.append((False, row))
+        self.is_empty = False
 
     def forget(self) -> None:
         """All changes so far are in the view below from now on."""
         self._openings.clear()
-        self._view, self._applied = None, 0
+        self._view, self._applied, self.is_empty = None, 0, True
 
     @property
     def view(self) -> View:

@@ -63,7 +63,7 @@ def trail(work: Work, member: Member, here: str = "") -> list[Crumb]:
 def _held(work: Work, uid: str) -> list[Held]:
     """The roles that they hold in workspaces themself."""
     roots = {root.id for root in kinds.roots(work.view.policy)}
-    return [held for held in grants.held_by(work, uid) if held.resource.kind in roots]
+    return grants.held_by(work, uid, among=roots)
 
 
 def _kept(work: Work, member: Member) -> dict[str, object]:

@@ -13,6 +13,8 @@ from lakehold.directory.work import Work
 from lakehold.kit.ids import folded
 
 MOST = 200
+_MOST_PAGES = 10
+"""Where nearly all are to be left out, the rest is found by a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,16 @@ class Picked:
 
 def people(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
     """Members by name, without some. Who is chosen already is there in any case."""
-    found = work.session.list(work.asker, "see", MEMBER, search=find, limit=MOST + len(but))
-    options = [(item.uid, item.name) for item in found.items if item.uid not in but][:MOST]
-    return Picked(_with(work, options, chosen), found.after is not None, find)
+    options: list[tuple[str, str]] = []
+    after: str | None = None
+    for _ in range(_MOST_PAGES):
+        found = work.session.list(work.asker, "see", MEMBER, search=find, after=after, limit=MOST)
+        options += [(item.uid, item.name) for item in found.items if item.uid not in but]
+        after = found.after
+        if after is None or len(options) >= MOST:
+            break
+    more = after is not None or len(options) > MOST
+    return Picked(_with(work, options[:MOST], chosen), more, find)
 
 
 def people_and_groups(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
