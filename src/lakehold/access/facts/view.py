@@ -97,6 +97,8 @@ class View:
         self.version = 0
         self.memo: dict[object, bool] = {}
         self.sets: dict[object, int] = {}
+        self.kept: dict[object, object] = {}
+        """What others have worked out from this view, for as long as nothing in it changes."""
         self._below = below
         self._subjects: dict[int, Subject] = {}
         self.askers: dict[str, Subject] = {}
@@ -204,6 +206,7 @@ class View:
         self.version += 1
         self.memo.clear()
         self.sets.clear()
+        self.kept.clear()
         self._subjects.clear()
         self.askers.clear()
         self._numbers = {}
