@@ -31,11 +31,16 @@ change_table = sa.Table(
 
 _LOCK = 0x4C414B45
 _HEAD = sa.text("SELECT max(seq) FROM change WHERE tenant_id = :tenant")
-_SINCE = sa.text(
+_SINCE = (
     "SELECT head.seq, c.seq, c.made_at, c.fact, c.fact_id, c.was_until, c.until"
-    " FROM (SELECT max(seq) AS seq FROM change WHERE tenant_id = :tenant) AS head"
-    " LEFT JOIN change AS c ON c.tenant_id = :tenant AND c.seq > :seq ORDER BY c.seq, c.n"
+    " FROM (SELECT max(seq) AS seq FROM change WHERE tenant_id = {tenant}) AS head"
+    " LEFT JOIN change AS c ON c.tenant_id = {tenant} AND c.seq > {seq} ORDER BY c.seq, c.n"
 )
+_SINCE_IN = {
+    "sqlite": _SINCE.format(tenant=":tenant", seq=":seq"),
+    "postgresql": _SINCE.format(tenant="%(tenant)s", seq="%(seq)s"),
+}
+"""As each driver takes it: every transaction begins with this, and what lies between takes as long as the answer."""
 
 
 class Entry(NamedTuple):
@@ -92,6 +97,7 @@ def since(transaction: Transaction, tenant: int, seq: int) -> tuple[int, list[Lo
 
     In one question: every transaction begins with it, and to a database far away the way is what takes time.
     """
-    found = transaction.connection.execute(_SINCE, {"tenant": tenant, "seq": seq}).all()
+    text = _SINCE_IN[transaction.dialect]
+    found = transaction.connection.exec_driver_sql(text, {"tenant": tenant, "seq": seq}).all()
     news = [Logged(seq, made_at, Entry(*rest)) for _, seq, made_at, *rest in found if seq is not None]
     return int(found[0][0] or 0), news
