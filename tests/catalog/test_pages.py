@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_docs import DOCS, blocks, named
+from tests.docs.test_docs import DOCS, named, run_examples
 
 PAGES = sorted((DOCS / "catalog").glob("*.md"))
 
@@ -20,8 +20,4 @@ def test_every_noun_has_its_page() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    found = list(blocks(page, "python"))
-    assert found
-    names: dict[str, object] = {"__name__": page.stem}
-    for before, source in found:
-        exec(compile("\n" * before + source, named(page), "exec"), names)  # noqa: S102 - our own pages
+    run_examples(page)

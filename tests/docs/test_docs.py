@@ -93,6 +93,16 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def run_examples(page: Path) -> None:
+    """All of them, one after the other, in one module."""
+    found = list(blocks(page, "python"))
+    assert found
+    names: dict[str, object] = {"__name__": page.stem}
+    for before, source in found:
+        # As many lines before it as in the page, so that an error points at the page's line.
+        exec(compile("\n" * before + source, named(page), "exec"), names)  # noqa: S102 - our own pages
+
+
 # Examples
 
 
@@ -100,12 +110,7 @@ def named(path: Path) -> str:
 @pytest.mark.parametrize("page", [README, *sorted(set(DOCS.glob("*.md")) - {DOCS / "tutorial.md"})], ids=named)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    found = list(blocks(page, "python"))
-    assert found
-    names: dict[str, object] = {"__name__": page.stem}
-    for before, source in found:
-        # As many lines before it as in the page, so that an error points at the page's line.
-        exec(compile("\n" * before + source, named(page), "exec"), names)  # noqa: S102 - our own pages
+    run_examples(page)
 
 
 @pytest.mark.parametrize("page", markdown(), ids=named)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from fastapi import Request
 
 from lakehold.access.model.schema import Kind
@@ -17,23 +20,32 @@ from lakehold.web.icons import icon_of
 from lakehold.web.navigation import Around, Person, Place, Section, ViewAs
 from lakehold.web.words import plural
 
+T = TypeVar("T")
+
 MOST_WORKSPACES = 12
 _MOST_WAITING = 50
 
 
 def around(request: Request) -> Around:
-    """Of the work that the page is made in; for a page that is made without one, in a look of its own."""
+    """What is around a page; nothing if nobody is signed in."""
+    return looking(request, of, Around())
+
+
+def looking(request: Request, ask: Callable[[Work], T], otherwise: T) -> T:
+    """Ask in the work that the page is made in; for a page that is made without one, in a look of its own. Where nobody
+    is signed in there is nothing to ask.
+    """
     work = work_of(request)
     if work is not None:
-        return of(work)
+        return ask(work)
     house = house_of(request)
     try:
         shown = shown_by(request)
         with house.database.read() as transaction:
             caller = caller_of(callers_of(request), house, transaction, shown)
-            return of(Work(house.access.session(transaction, caller.tenant), caller, house.keys))
+            return ask(Work(house.access.session(transaction, caller.tenant), caller, house.keys))
     except UnauthorizedError:
-        return Around()
+        return otherwise
 
 
 def of(work: Work) -> Around:

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from fastapi import Request
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.api.frame.callers import caller_of, shown_by
-from lakehold.api.frame.works import callers_of, house_of
 from lakehold.catalog import resources
-from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.work import Work
 from lakehold.web import addresses
+from lakehold.web.around import looking
 from lakehold.web.finding import Found
 from lakehold.web.icons import icon_of
 
@@ -25,15 +23,7 @@ def finder(request: Request, text: str) -> list[Found]:
     text = text.strip()
     if not text:
         return []
-    house = house_of(request)
-    try:
-        shown = shown_by(request)
-        with house.database.read() as transaction:
-            caller = caller_of(callers_of(request), house, transaction, shown)
-            work = Work(house.access.session(transaction, caller.tenant), caller, house.keys)
-            return [*_things(work, text), *_people(work, text)]
-    except UnauthorizedError:
-        return []
+    return looking(request, lambda work: [*_things(work, text), *_people(work, text)], [])
 
 
 def _things(work: Work, text: str) -> Iterator[Found]:
