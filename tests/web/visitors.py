@@ -58,4 +58,4 @@ def visitors(
     yield opened
     for context in contexts:
         context.close()
-    assert said == []
+    assert not said, said

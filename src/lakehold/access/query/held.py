@@ -5,7 +5,10 @@ A database hands out some millions of numbers in a second, one row after the oth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import cast
 
 from lakehold.access.decide.check import belongs, ends, mask_of
 from lakehold.access.decide.decisions import checks_of
@@ -23,7 +26,10 @@ from lakehold.access.model.expressions import (
     Some,
     Step,
 )
-from lakehold.access.query.found import Behind, Found, Written, either
+from lakehold.access.query.found import NUMBER, Behind, Found, Written, either
+
+Grants = dict[str, list[tuple[int, int]]]
+"""Resources and the roles on them, by the kind of resource."""
 
 
 class Held:
@@ -33,7 +39,6 @@ class Held:
         self._view = view
         self._subject = subject
         self._known: dict[tuple[str, Expression], Found] = {}
-        self._grants: dict[int, dict[str, list[tuple[int, int]]]] = {}
 
     def of(self, expression: Expression, kind: str) -> Found:
         """The resources of the kind for which it holds."""
@@ -94,13 +99,15 @@ class Held:
             if roles & mask and (everyone is None or belongs(view, subject, here, edges, mask_of(everyone.roles))):
                 yield here
 
-    def _held(self, holder: int, kind: str) -> list[tuple[int, int]]:
-        """What the holder was given on resources of a kind, with the roles."""
-        if holder not in self._grants:
-            by_kind = self._grants[holder] = {}
-            for grant in (self._view.held.get(holder) or {}).items():
-                by_kind.setdefault(self._view.kind(grant[0]), []).append(grant)
-        return self._grants[holder].get(kind) or []
+    def _held(self, holder: int, kind: str) -> Sequence[tuple[int, int]]:
+        """What the holder was given on resources of a kind, with the roles: sorted once, until something changes."""
+        view, key = self._view, (Held, holder)
+        by_kind = cast("Grants | None", view.kept.get(key))
+        if by_kind is None:
+            view.kept[key] = by_kind = Grants()
+            for grant in (view.held.get(holder) or {}).items():
+                by_kind.setdefault(view.kind(grant[0]), []).append(grant)
+        return by_kind.get(kind) or ()
 
     def _ends(self, step: Step, then: dict[str, Expression]) -> Found:
         """The resources at the ends of a step for which it holds there."""
@@ -113,9 +120,19 @@ class Held:
             ahead = ends(step)
             return Written({here for here in everything if any(end in there for end in ahead(view, here))})
         if not step.back and not view.policy.kinds[kind].schema.edges[step.edge].many:
-            return Behind(there, view.out[step.edge].get, view.back[step.edge].get, self._beside(step, kind))
+            behind = partial(self._of_kind_behind, step.edge, kind)
+            return Behind(there, view.out[step.edge].get, behind, self._beside(step, kind))
         near = (view.out if step.back else view.back)[step.edge].get
         return Written({here for end in there for here in near(end) or () if here in everything})
+
+    def _of_kind_behind(self, edge: str, kind: str, end: int) -> array[int]:
+        """The resources of the kind whose edge leads to this one: packed once, until something changes."""
+        view, key = self._view, (Behind, edge, kind, end)
+        packed = cast("array[int] | None", view.kept.get(key))
+        if packed is None:
+            kinds, sources = view.kinds, view.back[edge].get(end) or ()
+            packed = view.kept[key] = array(NUMBER, [source for source in sources if kinds.get(source) == kind])
+        return packed
 
     def _beside(self, step: Step, kind: str) -> list[dict[int, None]]:
         """The resources of other kinds that have an edge of the same name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -273,18 +273,19 @@ class Listing:
         values |= self._lists(asker, statement)
         yield from map(Found._make, statement.run(self.transaction, values))
 
-    def ids(self, asker: Asker, action: str, kind: str, *, within: str | None = None) -> list[int]:
+    def ids(self, asker: Asker, action: str, kind: str, *, within: str | None = None) -> Sequence[int]:
         """The numbers of all that the asker may do this with, without order."""
         view = self.view
         if self._asked(asker, action, kind, within) is None:
             return []
-        found: Iterable[int] = Held(view, view.subject(self._member(asker))).of(view.policy.action(kind, action), kind)
+        held = Held(view, view.subject(self._member(asker))).of(view.policy.action(kind, action), kind)
+        found: Sequence[int] = held.numbers()
         if within is not None:
             inside = frozenset({within})
             found = [here for here in found if view.uid(here) != within and lies_within(view, here, inside)]
         if isinstance(asker, Token) and asker.resources is not None:
             found = [here for here in found if lies_within(view, here, asker.resources)]
-        return list(found)
+        return found
 
     def _asked(self, asker: Asker, action: str, kind: str, within: str | None) -> Asked | None:
         """What is asked for; None if a token's narrowing leaves nothing of it."""
