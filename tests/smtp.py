@@ -23,6 +23,8 @@ class Sink:
     port: int = 0
     refusing: int = 0
     """How many of the next mails are refused."""
+    unknown: set[str] = field(default_factory=set)
+    """Receivers that nobody here has heard of."""
     open: Event = field(default_factory=Event)
     """While it is not set, a mail that has come is neither taken nor refused."""
     come: SimpleQueue[str] = field(default_factory=SimpleQueue)
@@ -61,7 +63,8 @@ class _Talk(socketserver.StreamRequestHandler):
                 return
             else:
                 receiver = verb.partition(":")[2] if verb.startswith("RCPT") else receiver
-                self._say("250 yes")
+                known = not verb.startswith("RCPT") or receiver.strip("<>").lower() not in sink.unknown
+                self._say("250 yes" if known else "550 no such person")
 
     def _say(self, words: str) -> None:
         self.wfile.write(f"{words}\r\n".encode())

@@ -1,27 +1,17 @@
-"""One Spark session for the whole run."""
+"""One Spark for the whole run, started as a worker starts it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
+from lakehold.pipeline.spark import session
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A small Spark: two threads, one GiB, nothing that listens."""
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("lakehold-tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.memory", "1g")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.log.level", "ERROR")
-        .getOrCreate()
-    )
-    yield session
+    """A small one: two threads, one GiB."""
+    yield session.session("local[2]", {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"})
     session.stop()

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from lakehold.directory.installation import Installation
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.mails import Post, message
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import sending
-from lakehold.runs.mails import Post, message
 from tests.house import ADA
 from tests.processes import Process
 from tests.runs.workers import worker

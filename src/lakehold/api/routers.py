@@ -11,6 +11,8 @@ from lakehold.api.authzen import evaluations, metadata, searches
 from lakehold.api.catalog.routers import ROUTERS as CATALOG
 from lakehold.api.code import files
 from lakehold.api.directory.routers import ROUTERS as DIRECTORY
+from lakehold.api.iceberg import catalog
+from lakehold.api.pipeline import queries, runs, triggers
 
 ROUTERS: list[APIRouter] = [
     checks.routes,
@@ -27,4 +29,8 @@ ROUTERS: list[APIRouter] = [
     *DIRECTORY,
     *CATALOG,
     files.routes,
+    catalog.routes,
+    queries.routes,
+    runs.routes,
+    triggers.routes,
 ]

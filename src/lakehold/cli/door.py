@@ -30,8 +30,10 @@ class Door(Protocol):
     ) -> Json:
         """The answer; an error if it is a refusal."""
 
-    def fetch(self, path: str, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
-        """The answer as it comes, for what is long."""
+    def fetch(
+        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
+    ) -> Iterator[bytes]:
+        """The answer as it comes, for what is long. With a body it is asked for by POST."""
 
     def work_off(self, job: str) -> None:
         """Do a job here, if here is where it would have to be done."""

@@ -65,9 +65,13 @@ class Local:
         )
         return answered(told.status_code, read(told.content))
 
-    def fetch(self, path: str, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    def fetch(
+        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
+    ) -> Iterator[bytes]:
         """The whole answer."""
-        told = self._runner.run(self._client.get(path, params=given(query)))
+        method = "GET" if body is None else "POST"
+        asked = self._client.request(method, path, params=given(query), json=body, headers={"accept": accept})
+        told = self._runner.run(asked)
         if told.is_error:
             answered(told.status_code, read(told.content))
         yield told.content

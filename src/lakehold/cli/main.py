@@ -18,9 +18,11 @@ from lakehold.cli.verbs import (
     keys,
     members,
     processes,
+    querying,
     requests,
     resources,
     reviewing,
+    running,
     showing,
     signing,
     tokens,
@@ -49,6 +51,7 @@ def main(
 
 _VERBS = (
     *(asking, reviewing, audit),
+    *(querying, running),
     *(workspaces, resources, grants, requests),
     *(members, groups, invites, tokens),
     code,

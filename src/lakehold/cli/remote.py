@@ -38,10 +38,15 @@ class Remote:
             raise self._unreachable(error) from error
         return answered(told.status_code, read(told.content))
 
-    def fetch(self, path: str, query: Mapping[str, object] | None = None) -> Iterator[bytes]:
+    def fetch(
+        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
+    ) -> Iterator[bytes]:
         """The answer as it comes."""
+        method = "GET" if body is None else "POST"
         try:
-            with self._client.stream("GET", path, params=given(query)) as told:
+            with self._client.stream(
+                method, path, params=given(query), json=body, headers={"accept": accept}, timeout=None
+            ) as told:
                 if told.is_error:
                     answered(told.status_code, read(told.read()))
                 yield from told.iter_bytes()

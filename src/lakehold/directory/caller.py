@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lakehold.access import Token
 from lakehold.access.decide.subjects import Asker
@@ -24,6 +26,26 @@ class Caller:
     address: str = ""
     behind: str = ""
     """Who really looks, while they view as the member."""
+
+    def told(self) -> dict[str, object]:
+        """What has to be remembered to act as this caller later: also how narrow their token was."""
+        said: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
+        if self.behind:
+            said["behind"] = self.behind
+        if self.narrowed is not None:
+            parts = {"actions": self.narrowed.actions, "resources": self.narrowed.resources}
+            said["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
+        return said
+
+    @classmethod
+    def of(cls, tenant: str, told: Mapping[str, Any], *, address: str = "") -> Caller:
+        """The caller of whom this was told."""
+        said = dict(told)
+        narrowed = said.pop("narrowed", None)
+        if narrowed is not None:
+            parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
+            said["narrowed"] = Token(said["member"], **parts)
+        return cls(tenant, address=address, **said)
 
     @property
     def asker(self) -> Asker:

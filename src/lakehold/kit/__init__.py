@@ -4,4 +4,5 @@
 - `ids`: which texts may be an id or a name
 - `clock`: time as whole microseconds since 1970, UTC
 - `database`: SQLite or PostgreSQL behind one URL; one transaction per request or run step
+- `mails`: a mail, and the server that takes it
 """

@@ -55,3 +55,10 @@ class BusyError(LakeholdError):
     code = "busy"
     status = 409
     retryable = True
+
+
+class UnavailableError(LakeholdError):
+    """Something that this needs cannot be had at the moment: a host, a jar, a disk, a worker."""
+
+    code = "unavailable"
+    status = 503

@@ -40,6 +40,14 @@ class Settings(BaseSettings):
         int, Field(ge=2, le=3600, description="After how many silent seconds a worker's runs are taken over.")
     ] = 15
     spark: Annotated[str, Field(description="The Spark that workers use: a master URL.")] = "local[*]"
+    warehouse: Annotated[
+        str, Field(description="Where the tables' files lie: a folder or a URI. Without one: in the folder.")
+    ] = ""
+    runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace go on at once.")] = 2
+    queries_at_once: Annotated[int, Field(ge=1, le=100, description="How many queries one person may run at once.")] = 3
+    query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
+    query_rows: Annotated[int, Field(ge=1, description="How many rows a query may give.")] = 100_000
+    query_megabytes: Annotated[int, Field(ge=1, description="How large the rows of a query may be.")] = 64
     result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
     trusted_proxies: Annotated[
         str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")
@@ -54,6 +62,11 @@ class Settings(BaseSettings):
     def url(self) -> str:
         """The database's URL."""
         return self.database or f"sqlite:///{self.data / 'lakehold.sqlite'}"
+
+    @property
+    def tables(self) -> str:
+        """Where the tables' files lie."""
+        return self.warehouse or str(self.data.absolute() / "warehouse")
 
     @property
     def base(self) -> str:

@@ -17,6 +17,6 @@ What only a worker imports:
 - `beats`: which workers are alive; `heart`: that this one is
 - `ticks`: what is done again and again; `tending`: all of it: ending what has expired, clearing up
 - `workflows`: a mail, a job, a tick, as steps
-- `sending`, `mails`: what waits in the outbox
-- `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make; `spark`: the session that reviews run on
+- `sending`: what waits in the outbox
+- `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
 """

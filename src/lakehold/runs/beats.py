@@ -20,12 +20,21 @@ worker_table = sa.Table(
     metadata,
     sa.Column("id", Exact, primary_key=True),
     sa.Column("beat", Id, nullable=False),
+    # Where a server on the same machine can ask it something; empty if it answers nobody.
+    sa.Column("address", Exact, nullable=False, server_default=""),
 )
 
 
-def begin(transaction: Transaction, worker: str) -> None:
+def begin(transaction: Transaction, worker: str, address: str = "") -> None:
     """A worker that nobody has heard of yet."""
-    transaction.connection.execute(worker_table.insert().values(id=worker, beat=0))
+    transaction.connection.execute(worker_table.insert().values(id=worker, beat=0, address=address))
+
+
+def addresses(transaction: Transaction) -> list[str]:
+    """Where workers can be asked; the one that has worked longest first."""
+    c = worker_table.c
+    query = sa.select(c.address).where(c.address != "").order_by(c.beat.desc(), c.id)
+    return list(transaction.connection.execute(query).scalars())
 
 
 def beat(transaction: Transaction, worker: str) -> bool:

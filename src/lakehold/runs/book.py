@@ -8,7 +8,6 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from lakehold.access import Token
 from lakehold.directory.caller import Caller
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 
@@ -81,18 +80,9 @@ def folder(data: Path, tenant: int) -> Path:
 
 def kept(caller: Caller) -> str:
     """As whom the job is to run, in the form that is kept."""
-    said: dict[str, object] = {"member": caller.member, "token_id": caller.token_id, "request": caller.request}
-    if caller.narrowed is not None:
-        parts = {"actions": caller.narrowed.actions, "resources": caller.narrowed.resources}
-        said["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
-    return json.dumps(said)
+    return json.dumps(caller.told())
 
 
 def caller_of(row: JobRow) -> Caller:
     """As whom the job runs."""
-    said = json.loads(row.caller)
-    narrowed = said.pop("narrowed", None)
-    if narrowed is not None:
-        parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
-        said["narrowed"] = Token(said["member"], **parts)
-    return Caller(row.tenant, address="worker", **said)
+    return Caller.of(row.tenant, json.loads(row.caller), address="worker")

@@ -23,8 +23,8 @@ VERSION = "1"
 NAME = "lakehold"
 SCHEMA = "lakehold_runs"
 
-MAILS, JOBS, TICKS = "mails", "jobs", "ticks"
-_AT_ONCE = {MAILS: 4, JOBS: 1, TICKS: 2}
+MAILS, JOBS, RUNS, TICKS = "mails", "jobs", "runs", "ticks"
+_AT_ONCE = {MAILS: 4, JOBS: 1, RUNS: 4, TICKS: 2}
 _POLL = 0.5
 _KEPT = timedelta(days=7)
 _MANY = 500

@@ -21,17 +21,18 @@ _LOST = 75
 class Heart:
     """Beats from `start` to `stop`."""
 
-    def __init__(self, house: Installation, worker: str) -> None:
+    def __init__(self, house: Installation, worker: str, address: str = "") -> None:
         self.pause = house.settings.worker_silence / _BEATS
         self._house = house
         self._worker = worker
+        self._address = address
         self._stop = Event()
         self._thread = Thread(target=self._beat, daemon=True, name="heart")
 
     def start(self) -> None:
         """Become known, then beat."""
         with self._house.database.write() as transaction:
-            beats.begin(transaction, self._worker)
+            beats.begin(transaction, self._worker, self._address)
         self._thread.start()
 
     def stop(self) -> None:

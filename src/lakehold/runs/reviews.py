@@ -18,7 +18,7 @@ import pyarrow.parquet
 from lakehold.access.facts.view import View
 from lakehold.access.review.review import Review
 from lakehold.directory.work import Work
-from lakehold.runs import spark
+from lakehold.pipeline.spark import session as spark
 from lakehold.runs.making import Making
 
 

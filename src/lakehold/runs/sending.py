@@ -6,8 +6,8 @@ import logging
 
 from lakehold.directory.installation import Installation
 from lakehold.kit.errors import LakeholdError
+from lakehold.kit.mails import Post, message
 from lakehold.ledger import outbox
-from lakehold.runs.mails import Post, message
 
 _log = logging.getLogger("lakehold.runs")
 

@@ -15,7 +15,7 @@ from lakehold.directory.tidy import tidy
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import book
+from lakehold.runs import book, queries
 from lakehold.runs.book import job_table
 from lakehold.runs.ticks import Tick
 
@@ -32,6 +32,7 @@ def ticks() -> list[Tick]:
         Tick("tidy", 10 * _MINUTE, tidy),
         Tick("clear results", _HOUR, clear_results),
         Tick("forget mails", _HOUR, forget_mails),
+        Tick("forget queries", _HOUR, queries.forget),
     ]
 
 

@@ -13,30 +13,38 @@ from threading import Event
 import sqlalchemy as sa
 
 from lakehold.directory.installation import Installation
+from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger import outbox
-from lakehold.runs import beats, book, engine, tending
+from lakehold.runs import beats, book, engine, tending, turns
+from lakehold.runs import run_table as states
 from lakehold.runs.engine import Engine
 from lakehold.runs.heart import Heart, now
+from lakehold.runs.run_table import run_table
+from lakehold.runs.running import Running, tag
 from lakehold.runs.ticks import Due, Tick
+from lakehold.runs.warm import Warm
 from lakehold.runs.workflows import Workflows
 
 _log = logging.getLogger("lakehold.runs")
 _PAUSE = 0.5
 _PATIENCE = 20
+_MOST_RUNS = 50
 
 
 class Worker:
     """One process that does the background work of an installation; there may be several."""
 
-    def __init__(self, house: Installation) -> None:
+    def __init__(self, house: Installation, running: Running, warm: Warm, address: str = "") -> None:
         self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._house = house
         self._engine = Engine(house, self.id)
         self._ticks = [*tending.ticks(), Tick("forget runs", 3600, lambda _: self._engine.forget())]
-        self._workflows = Workflows(house, self._ticks)
+        self._warm = warm
+        self._triggers = running.triggers
+        self._workflows = Workflows(house, self._ticks, running)
         self._due = Due(self._ticks)
-        self._heart = Heart(house, self.id)
+        self._heart = Heart(house, self.id, address)
         self._watch = beats.Watch(house.settings.worker_silence)
         self._handed: set[tuple[int, int]] = set()
         self._next_look = 0.0
@@ -84,6 +92,8 @@ class Worker:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
             with self._house.database.write() as transaction:
                 book.move(transaction, uid, {"state": book.QUEUED}, unless=book.ENDED | {book.RUNNING})
+        self._triggers.fire(self._house, at)
+        self._runs(at)
         handed = {(mail.id, mail.tries) for mail in mails}
         for number, tries in sorted(handed - self._handed):
             self._engine.run(engine.MAILS, f"mail-{number}-{tries}", self._workflows.mail, number, tries)
@@ -91,11 +101,26 @@ class Worker:
         for tick, slot in self._due.at(at):
             self._engine.run(engine.TICKS, f"tick-{tick.name}-{slot}", self._workflows.tick, tick.name)
 
+    def _runs(self, at: Moment) -> None:
+        c, database = run_table.c, self._house.database
+        with database.read() as transaction:
+            open_ = sa.select(c.n, c.state).where(c.state.in_({states.QUEUED, states.WAITING, states.STOPPING}))
+            found = transaction.connection.execute(open_).all()
+        for row in found:
+            if row.state == states.STOPPING:
+                self._warm.cancel(tag(row.n))
+        if all(row.state == states.STOPPING for row in found):
+            return
+        with database.write(turns.TURN) as transaction:
+            begun = turns.claim(transaction, at, most=_MOST_RUNS, at_once=self._house.settings.runs_at_once)
+        for number, tries in begun:
+            self._engine.run(engine.RUNS, f"run-{number}-{tries}", self._workflows.run, number, tries)
+
     def _end(self) -> None:
         _log.info("worker %s stops", self.id)
         self._engine.stop(_PATIENCE if self._workflows.running else 0)
-        if "lakehold.runs.spark" in sys.modules:
-            sys.modules["lakehold.runs.spark"].stop()
+        if "lakehold.pipeline.spark.session" in sys.modules:
+            sys.modules["lakehold.pipeline.spark.session"].stop()
         self._heart.stop()
         if self._workflows.running:
             # What did not end in time is begun again elsewhere; waiting for its thread would be waiting for it.

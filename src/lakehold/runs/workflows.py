@@ -1,4 +1,4 @@
-"""The workflows: a mail, a job, a tick. Every step may be begun twice, and leaves the same behind."""
+"""The workflows: a mail, a job, a run, a tick. Every step may be begun twice, and leaves the same behind."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dbos import DBOS, StepOptions
 
 from lakehold.directory.installation import Installation
 from lakehold.runs import doing, sending
+from lakehold.runs.running import Running
 from lakehold.runs.ticks import Tick
 
 # What only reads and writes our own database may meet somebody who was first, and is then begun again.
@@ -20,12 +21,13 @@ _ONCE: StepOptions = {"retries_allowed": False}
 class Workflows:
     """The workflows of this process, over its installation."""
 
-    def __init__(self, house: Installation, ticks: Iterable[Tick]) -> None:
+    def __init__(self, house: Installation, ticks: Iterable[Tick], running: Running) -> None:
         self.running = 0
         """How many of them run here."""
         self._lock = Lock()
         self.mail = self._mail(house)
         self.job = self._job(house)
+        self.run = self._run(running)
         self.tick = self._tick(house, {tick.name: tick for tick in ticks})
 
     def _mail(self, house: Installation) -> Callable[[int, int], None]:
@@ -47,6 +49,18 @@ class Workflows:
                 DBOS.run_step(_AGAIN, doing.end, house, uid, outcome)
 
         return job
+
+    def _run(self, running: Running) -> Callable[[int, int], None]:
+        @DBOS.workflow(name="run")
+        def run(number: int, _tries: int) -> None:
+            with self._counted():
+                problem, count = DBOS.run_step(_AGAIN, running.begin, number)
+                for place in range(count):
+                    problem = problem or DBOS.run_step(_ONCE, running.step, number, place)
+                DBOS.run_step(_AGAIN, running.end, number, problem)
+                DBOS.run_step(_AGAIN, running.follow, number)
+
+        return run
 
     def _tick(self, house: Installation, ticks: dict[str, Tick]) -> Callable[[str], None]:
         @DBOS.workflow(name="tick")

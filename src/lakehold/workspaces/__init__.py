@@ -17,6 +17,7 @@ from lakehold import directory
 from lakehold.access.model.document import load
 from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import Model
+from lakehold.runs.runnable import Runnables
 
 
 @cache
@@ -30,3 +31,10 @@ def models() -> tuple[Model, ...]:
 def policy() -> Policy:
     """The models that come with Lakehold, compiled."""
     return Policy(models())
+
+
+def runnables() -> Runnables:
+    """The kinds that can be run, of every workspace."""
+    from lakehold.workspaces.lakehouse import pipelines  # noqa: PLC0415 - whoever wants the models alone needs no more
+
+    return Runnables(pipelines.RUNNABLES)

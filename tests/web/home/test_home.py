@@ -7,10 +7,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from lakehold import workspaces
 from lakehold.api.catalog import using
+from lakehold.demo import company
+from lakehold.directory.caller import Caller
+from lakehold.runs.run_table import FAILED, run_table
+from lakehold.runs.runnable import Wanted
+from lakehold.runs.runs import Runs
 from tests.web.demo import Shop
 
 Open = Callable[..., Page]
+RUNS = Runs(workspaces.runnables())
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -45,3 +52,15 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:
     answer = shop.client().get("/")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/sign-in?next=%2F"
+
+
+def test_runs_that_failed_are_told_of_to_who_may_see_them(open_as: Open, shop: Shop) -> None:
+    with shop.house.write(Caller(company.TENANT, "olga")) as work:
+        run = RUNS.write(work, "make_orders", Wanted(), cause="by hand")
+        failed = run_table.update().where(run_table.c.id == run)
+        told = {"state": FAILED, "error": "There is no field qty.", "ended_at": work.at}
+        work.session.transaction.connection.execute(failed.values(**told))
+    page = open_as("olga", "/")
+    expect(page.get_by_role("heading", name="Runs that failed")).to_be_visible()
+    expect(page.get_by_text("There is no field qty.")).to_be_visible()
+    assert "There is no field qty." not in shop.client("nils").get("/").text

@@ -5,7 +5,7 @@ Nothing of the inside is told, and what was sent is not repeated: it may hold a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 
 import sqlalchemy as sa
@@ -22,6 +22,10 @@ from lakehold.kit.errors import BusyError, LakeholdError
 MEDIA_TYPE = "application/problem+json"
 _MOST_FIELDS = 20
 _STANDARD = "/access/v1/"
+
+Shape = Callable[["Problem", str], Response]
+SHAPES: dict[str, Shape] = {}
+"""How other standards want their errors, by the beginning of their paths."""
 
 _WORDS = {
     400: ("bad_request", "The request cannot be read.", "Send a body of valid JSON in UTF-8."),
@@ -122,7 +126,7 @@ def install(app: FastAPI) -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, LakeholdError)  # noqa: S101 - it is installed for these alone
-    return answer(_as_standard(request, problem_of(error)), request_id_of(request), headers_of(error))
+    return _shaped(request, _as_standard(request, problem_of(error)), headers_of(error))
 
 
 async def _overloaded(request: Request, _error: Exception) -> Response:
@@ -137,8 +141,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
     if found and found[0].get("type") == "json_invalid":
         where = found[0]["loc"][-1]
         told = problem("bad_request", 400, f"The body is not valid JSON, at character {where}.", "Correct it.")
-        return answer(told, request_id_of(request))
-    return answer(_as_standard(request, invalid(found)), request_id_of(request))
+        return _shaped(request, told)
+    return _shaped(request, _as_standard(request, invalid(found)))
 
 
 def _as_standard(request: Request, told: Problem) -> Problem:
@@ -173,7 +177,18 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     status = error.status_code
     code, detail, hint = _WORDS.get(status) or (f"http_{status}", HTTPStatus(status).phrase + ".", "")
-    return answer(problem(code, status, detail, hint), request_id_of(request), error.headers)
+    return _shaped(request, problem(code, status, detail, hint), error.headers)
+
+
+def _shaped(request: Request, told: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """The problem as the standard wants it that the path belongs to; as ours, if it belongs to none."""
+    path: str = request.scope["path"]
+    shape = next((shape for beginning, shape in SHAPES.items() if path.startswith(beginning)), None)
+    if shape is None:
+        return answer(told, request_id_of(request), headers)
+    response = shape(told, path)
+    response.headers.update(headers or {})
+    return response
 
 
 def request_id_of(request: Request) -> str:

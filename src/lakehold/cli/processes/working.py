@@ -5,10 +5,14 @@ from __future__ import annotations
 import signal
 from threading import Event
 
+from lakehold import workspaces
 from lakehold.api.frame import logs
 from lakehold.cli.processes import lifeline
+from lakehold.cli.processes.answering import answering
 from lakehold.directory.installation import Installation
 from lakehold.kit.settings import Settings
+from lakehold.runs.runnable import Doers
+from lakehold.runs.running import Running
 from lakehold.runs.worker import Worker
 
 
@@ -22,6 +26,14 @@ def run(settings: Settings) -> None:
     house = Installation(settings)
     house.database.migrate()
     try:
-        Worker(house).run(stop)
+        with answering(house) as (address, warm):
+            Worker(house, Running(house, workspaces.runnables(), _doers, warm), warm, address).run(stop)
     finally:
         house.close()
+
+
+def _doers() -> Doers:
+    # Here, not above: a worker that runs nothing needs no Spark.
+    from lakehold.workspaces import doing  # noqa: PLC0415
+
+    return doing.DOERS

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
+from lakehold import workspaces as workspace_kinds
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import answers, discovery, requests, usage, workspaces
-from lakehold.catalog.shapes import Ref
+from lakehold.catalog.shapes import Ref, ref
 from lakehold.catalog.usage import LastUse
 from lakehold.directory.work import Work
+from lakehold.runs.run_table import FAILED
+from lakehold.runs.runs import Run, Runs
 from lakehold.web import pages
 from lakehold.web.routes import router
 
@@ -17,6 +20,9 @@ routes = router()
 _MOST_RECENT = 8
 _MOST_WAITING = 5
 _MOST_FOUND = 6
+_MOST_FAILED = 5
+
+_runs = Runs(workspace_kinds.runnables())
 
 
 @routes.get("/")
@@ -28,6 +34,7 @@ def home(request: Request, work: Reading) -> Response:
         "workspaces": spaces.items,
         "more_workspaces": spaces.after is not None,
         "recent": _recent(work),
+        "failed": _failed(work),
         "waiting": answers.waiting_for(work, limit=_MOST_WAITING),
         "asked": [told for told in requests.mine(work, limit=_MOST_WAITING) if told.request.state == "pending"],
         "discoveries": discovery.find(work, limit=_MOST_FOUND).items,
@@ -49,3 +56,9 @@ def _recent(work: Work) -> list[tuple[Ref, LastUse]]:
         if len(found) == _MOST_RECENT:
             break
     return list(found.values())
+
+
+def _failed(work: Work) -> list[tuple[Ref, Run]]:
+    """The last runs that failed, of what they may see."""
+    found = _runs.page(work, state=FAILED, limit=_MOST_FAILED)
+    return [(ref(work.view, run.resource), run) for run in found]

@@ -1,0 +1,195 @@
+"""The endpoints of the standard: config, namespaces, tables, load.
+
+A namespace is a workspace, or a layer in one. A client that names a workspace as its warehouse gets the layers of that
+workspace alone, without its name before them.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.routes import Route
+from lakehold.api.frame.works import Reading, house_of
+from lakehold.api.iceberg.shapes import PREFIX
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
+from lakehold.pipeline import loads, metadata, names, reading
+from lakehold.pipeline.lake import Lake
+
+routes = APIRouter(prefix=PREFIX, route_class=Route, include_in_schema=False)
+
+_BETWEEN = "\x1f"
+_LONGEST = 4_000
+_ENDPOINTS = [
+    "GET /v1/{prefix}/namespaces",
+    "GET /v1/{prefix}/namespaces/{namespace}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+]
+
+Text = Annotated[str, Path(max_length=_LONGEST)]
+
+
+def _lake(request: Request) -> Lake:
+    """The catalog's own database; one for the application."""
+    state = request.app.state
+    if not hasattr(state, "lake"):
+        state.lake = Lake(house_of(request).settings)
+    lake: Lake = state.lake
+    return lake
+
+
+InLake = Annotated[Lake, Depends(_lake)]
+
+
+@routes.get("/config")
+def iceberg_config(work: Reading, warehouse: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
+    """What a client has to know before it asks for anything."""
+    reading.refuse_viewer(work)
+    overrides = {}
+    if warehouse:
+        names.inside(work, (warehouse,))
+        overrides = {"prefix": warehouse}
+    return _json({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
+
+
+@routes.get("/namespaces")
+def iceberg_namespaces(work: Reading, parent: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
+    """The workspaces, or what lies in one of them."""
+    return _namespaces(work, (), parent)
+
+
+@routes.get("/{prefix}/namespaces")
+def iceberg_namespaces_of(
+    work: Reading, prefix: Text, parent: Annotated[str, Query(max_length=_LONGEST)] = ""
+) -> Response:
+    """The layers of one workspace."""
+    return _namespaces(work, (prefix,), parent)
+
+
+# What people call things may have slashes in it; then there is nothing of that name, and that is all.
+
+
+@routes.get("/namespaces/{namespace:path}/tables")
+def iceberg_tables(work: Reading, lake: InLake, namespace: Text) -> Response:
+    """The tables that the caller may read."""
+    return _tables(work, lake, (), namespace)
+
+
+@routes.get("/{prefix}/namespaces/{namespace:path}/tables")
+def iceberg_tables_of(work: Reading, lake: InLake, prefix: Text, namespace: Text) -> Response:
+    """The tables of one layer that the caller may read."""
+    return _tables(work, lake, (prefix,), namespace)
+
+
+@routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
+def iceberg_table(work: Reading, request: Request, lake: InLake, namespace: Text, table: Text) -> Response:
+    """One table: where its files are, and all that Iceberg knows of it."""
+    return _table(work, request, lake, (*_parts(namespace), table))
+
+
+@routes.api_route("/{prefix}/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
+def iceberg_table_of(
+    work: Reading, request: Request, lake: InLake, prefix: Text, namespace: Text, table: Text
+) -> Response:
+    """One table of one workspace."""
+    return _table(work, request, lake, (prefix, *_parts(namespace), table))
+
+
+@routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
+def iceberg_views(work: Reading, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
+    """There are no views."""
+    reading.refuse_viewer(work)
+    return _json({"identifiers": []})
+
+
+@routes.api_route("/{path:path}/views/{view:path}", methods=["GET", "HEAD"])
+def iceberg_view(work: Reading, path: str, view: Text) -> Response:  # noqa: ARG001 - as above
+    """There are no views."""
+    reading.refuse_viewer(work)
+    raise NotFoundError(f"There is no view {view[:80]!r}.")
+
+
+@routes.api_route("/namespaces/{namespace:path}", methods=["GET", "HEAD"])
+def iceberg_namespace(work: Reading, namespace: Text) -> Response:
+    """One namespace."""
+    return _namespace(work, (), namespace)
+
+
+@routes.api_route("/{prefix}/namespaces/{namespace:path}", methods=["GET", "HEAD"])
+def iceberg_namespace_of(work: Reading, prefix: Text, namespace: Text) -> Response:
+    """One layer of one workspace."""
+    return _namespace(work, (prefix,), namespace)
+
+
+@routes.post("/{path:path}/metrics")
+def iceberg_metrics(work: Reading, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
+    """Clients tell how a scan went; it is not kept."""
+    reading.refuse_viewer(work)
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+@routes.api_route("/{path:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
+def iceberg_write(work: Reading, path: str) -> Response:
+    """Other engines read here; they do not write."""
+    reading.refuse_viewer(work)
+    raise ForbiddenError(
+        f"This catalog is read only; {path[:80]!r} was not changed.",
+        "Write with a source, a query or a history of Lakehold.",
+    )
+
+
+def _namespaces(work: Work, before: tuple[str, ...], parent: str) -> Response:
+    reading.refuse_viewer(work)
+    path = _parts(parent) if parent else ()
+    found = names.inside(work, (*before, *path))
+    return _json({"namespaces": [[*path, each.name] for each in found]})
+
+
+def _namespace(work: Work, before: tuple[str, ...], namespace: str) -> Response:
+    reading.refuse_viewer(work)
+    path = _parts(namespace)
+    names.inside(work, (*before, *path))
+    return _json({"namespace": list(path), "properties": {}})
+
+
+def _tables(work: Work, lake: Lake, before: tuple[str, ...], namespace: str) -> Response:
+    reading.refuse_viewer(work)
+    path = _parts(namespace)
+    found = names.tables(work, (*before, *path))
+    places = {reading.place_of(work, each.uid): each for each in found}
+    there = lake.metadata_of_many(places)
+    named = [each.name for place, each in places.items() if place in there]
+    return _json({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
+
+
+def _table(work: Work, request: Request, lake: Lake, path: tuple[str, ...]) -> Response:
+    reading.refuse_viewer(work)
+    *before, table = path
+    uid = names.table(work, before, table)
+    loads.note(shown_by(request).token, uid)
+    location = lake.metadata_of(reading.place_of(work, uid))
+    if location is None:
+        raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
+    head = json.dumps({"metadata-location": location, "config": {}})
+    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata.text(location))
+    return Response(body, media_type="application/json")
+
+
+def _parts(namespace: str) -> tuple[str, ...]:
+    parts = tuple(namespace.split(_BETWEEN))
+    if not all(parts):
+        raise InvalidInputError("A namespace has an empty part.", "Write workspace, or workspace and layer.")
+    return parts
+
+
+def _json(content: object) -> Response:
+    return Response(json.dumps(content), media_type="application/json")

@@ -1,0 +1,151 @@
+"""Queries: SQL as the caller, over the tables that they may read."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Annotated
+
+from fastapi import Header, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of
+from lakehold.api.frame.paging import Page, Paged
+from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.works import Asked, Reading, house_of
+from lakehold.pipeline import rows
+from lakehold.runs import asking, queries
+from lakehold.runs.asking import ARROW, Rows
+
+routes = router("/api/v1/queries", "Queries")
+
+_JSON, _CSV = "application/json", "text/csv"
+_DEFAULT, _MOST = 1_000, 10_000_000
+_SIGNED: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
+
+Uid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+
+
+class NewQuery(Body):
+    """What is asked, and where."""
+
+    workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are looked for.")
+    sql: Annotated[str, Field(min_length=1, max_length=queries.LONGEST)] = Field(
+        examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
+    )
+    limit: Annotated[int, Field(ge=1, le=_MOST)] = Field(
+        default=_DEFAULT, description="How many rows at the most; the installation has a limit of its own."
+    )
+    id: Uid | None = Field(default=None, examples=["q_1f0c3f1d"], description="A name of your own, to stop it by.")
+
+
+class Column(Answer):
+    """A field of the rows."""
+
+    name: str = Field(examples=["count(1)"])
+    type: str = Field(examples=["int64"])
+
+
+class Found(Answer):
+    """What a query gave."""
+
+    fields: list[Column]
+    rows: list[list[object]] = Field(examples=[[[100]]], description="Each row as a list, in the order of the fields.")
+    complete: bool = Field(description="False if there are more rows than the limit.")
+
+
+class AskedBefore(Answer):
+    """A query of one's own, and how it went."""
+
+    n: int
+    workspace: str = Field(examples=["shop_lake"])
+    sql: str = Field(examples=["SELECT count(*) FROM raw.orders"])
+    asked_at: Time
+    seconds: float = Field(examples=[0.4])
+    rows: int
+    error: str = Field(examples=[""])
+
+
+@routes.post(
+    "",
+    openapi_extra=_SIGNED,
+    response_model=Found,
+    responses={
+        200: {"description": "The rows", "content": {_CSV: {}, ARROW: {}}},
+        **problems(400, 401, 403, 404, 409, 503),
+    },
+)
+def ask_query(
+    request: Request,
+    body: NewQuery,
+    accept: Annotated[str, Header(max_length=200, examples=[_JSON])] = _JSON,
+) -> Response:
+    """Ask a query, and get its rows as JSON, CSV or an Arrow stream.
+
+    It runs as you, straight away. What you may not read is as if it were not there.
+    """
+    place = Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, body.workspace))
+    stack = ExitStack()
+    uid = body.id or f"q_{secrets.token_hex(12)}"
+    found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
+    kind, parts = _written(found, accept)
+    headers = {"X-Lakehold-Complete": str(found.complete).lower(), "X-Lakehold-Query": uid}
+    return StreamingResponse(_closing(stack, parts), media_type=kind, headers=headers)
+
+
+@routes.delete("/{query}", openapi_extra=_SIGNED, status_code=204, responses=problems(401, 403, 404))
+def stop_query(request: Request, query: Uid) -> None:
+    """Stop a query of your own that is running."""
+    caller = Asked(request, shown_by(request), writes=False).run(lambda work: work.caller)
+    asking.stop(house_of(request), caller, query)
+
+
+@routes.get("")
+def list_queries(work: Reading, paged: Paged, workspace: IdText | None = None) -> Page[AskedBefore]:
+    """What you asked before, the newest first."""
+    start = paged.start("queries", int)
+    behind = None if start is None else int(str(start[0]))
+    found = queries.before(work, workspace=workspace, behind=behind, limit=paged.limit + 1)
+    return paged.page("queries", found, lambda each: (each.n,), _told)
+
+
+def _written(found: Rows, accept: str) -> tuple[str, Iterator[bytes]]:
+    batches = found.batches
+    if ARROW in accept:
+        return ARROW, rows.as_arrow(batches.schema, batches)
+    if _CSV in accept:
+        return _CSV, rows.as_csv(batches.schema, batches)
+    return _JSON, _as_json(found)
+
+
+def _as_json(found: Rows) -> Iterator[bytes]:
+    head = json.dumps({"fields": rows.fields(found.batches.schema), "complete": found.complete}, ensure_ascii=False)
+    yield f'{head[:-1]}, "rows": ['.encode()
+    between = ""
+    for batch in found.batches:
+        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in rows.lists([batch]))
+        if some:
+            yield f"{between}{some}".encode()
+            between = ", "
+    yield b"]}"
+
+
+def _closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
+    with stack:
+        yield from parts
+
+
+def _told(asked: queries.Asked) -> AskedBefore:
+    return AskedBefore(
+        n=asked.n,
+        workspace=asked.workspace,
+        sql=asked.text,
+        asked_at=time_of(asked.asked_at),
+        seconds=asked.took / 1_000_000,
+        rows=asked.rows,
+        error=asked.error,
+    )

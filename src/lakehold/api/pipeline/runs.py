@@ -1,0 +1,156 @@
+"""Runs: start a pipeline, stop it, let it go on; how far it is, and what it said."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from lakehold import workspaces
+from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
+from lakehold.api.frame.paging import Page, Paged
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.runs import runs
+from lakehold.runs.runnable import Wanted
+
+routes = router("/api/v1/runs", "Runs")
+
+State = Literal["queued", "waiting", "running", "stopping", "succeeded", "failed", "stopped"]
+_runs = runs.Runs(workspaces.runnables())
+
+
+class NewRun(Body):
+    """What is to be run."""
+
+    resource: IdText = Field(examples=["daily_sales"], description="A source, query, history or destination.")
+    reload: bool = Field(default=False, description="All of it anew, not only what is new.")
+
+
+class RunStep(Answer):
+    """A step, and how far it is."""
+
+    name: str = Field(examples=["query"])
+    state: str = Field(examples=["succeeded"])
+    rows: int
+    bytes: int
+    bad: int = Field(description="Rows that were kept aside, with the reason.")
+    error: str = Field(examples=[""])
+    started_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    ended_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+
+
+class Run(Answer):
+    """A run, and how far it is."""
+
+    id: str = Field(examples=["run_1f0c3f1de1a44d54"])
+    resource: str = Field(examples=["daily_sales"])
+    kind: str = Field(examples=["lakehouse.query"])
+    state: str = Field(examples=["succeeded"])
+    cause: str = Field(examples=["by hand"])
+    started_by: str = Field(examples=["erik"])
+    reload: bool
+    tries: int = Field(description="How often it was resumed.")
+    error: str = Field(examples=[""])
+    made_at: Time
+    started_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    ended_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    steps: list[RunStep]
+
+
+class RunLine(Answer):
+    """Something that a run said."""
+
+    n: int
+    step: int = Field(description="The number of the step; -1 before the first.")
+    at: Time
+    level: str = Field(examples=["info"])
+    text: str = Field(examples=["100 rows written, 0 removed; the table has 100"])
+
+
+@routes.post("", status_code=202)
+def start_run(work: Creating, body: NewRun) -> Run:
+    """Let something be run, as you. Ask for the run again to see how far it is."""
+    return _told(_runs.start(work, body.resource, Wanted(body.reload)))
+
+
+@routes.get("")
+def list_runs(
+    work: Reading,
+    paged: Paged,
+    resource: IdText | None = None,
+    workspace: IdText | None = None,
+    state: State | None = None,
+) -> Page[Run]:
+    """Runs that you may see, the newest first. In a list they come without their steps."""
+    start = paged.start("runs", str)
+    before = None if start is None else str(start[0])
+    found = _runs.page(work, resource=resource, within=workspace, state=state, before=before, limit=paged.limit + 1)
+    return paged.page("runs", found, lambda run: (run.id,), _told)
+
+
+@routes.get("/{run}")
+def get_run(work: Reading, run: IdText) -> Run:
+    """A run, with its steps."""
+    return _told(_runs.get(work, run))
+
+
+@routes.post("/{run}/stop")
+def stop_run(work: Writing, run: IdText) -> Run:
+    """Stop it. What it has written whole stays."""
+    return _told(_runs.stop(work, run))
+
+
+@routes.post("/{run}/resume")
+def resume_run(work: Writing, run: IdText) -> Run:
+    """Go on behind the last step that succeeded, as you."""
+    return _told(_runs.resume(work, run))
+
+
+@routes.post("/{run}/retry", status_code=202)
+def retry_run(work: Creating, run: IdText) -> Run:
+    """The same from its beginning, as a run of its own."""
+    return _told(_runs.retry(work, run))
+
+
+@routes.get("/{run}/log")
+def get_run_log(work: Reading, paged: Paged, run: IdText) -> Page[RunLine]:
+    """What it said, the oldest first."""
+    start = paged.start("log", int)
+    after = 0 if start is None else int(str(start[0]))
+    found = _runs.lines(work, run, after=after, limit=paged.limit + 1)
+    return paged.page("log", found, lambda line: (line.n,), _line)
+
+
+def _told(run: runs.Run) -> Run:
+    return Run(
+        id=run.id,
+        resource=run.resource,
+        kind=run.kind,
+        state=run.state,
+        cause=run.cause,
+        started_by=run.started_by,
+        reload=run.reload,
+        tries=run.tries,
+        error=run.error,
+        made_at=time_of(run.made_at),
+        started_at=told(run.started_at),
+        ended_at=told(run.ended_at),
+        steps=[
+            RunStep(
+                name=step.name,
+                state=step.state,
+                rows=step.rows,
+                bytes=step.size,
+                bad=step.bad,
+                error=step.error,
+                started_at=told(step.started_at),
+                ended_at=told(step.ended_at),
+            )
+            for step in run.steps
+        ],
+    )
+
+
+def _line(line: runs.Line) -> RunLine:
+    return RunLine(n=line.n, step=line.step, at=time_of(line.at), level=line.level, text=line.text)

@@ -1,0 +1,111 @@
+"""Triggers: what starts runs by itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lakehold import workspaces
+from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
+from lakehold.api.frame.routes import router
+from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.runs import triggers
+from lakehold.runs.runs import Runs
+
+routes = router("/api/v1/triggers", "Runs")
+
+_triggers = triggers.Triggers(Runs(workspaces.runnables()))
+
+
+class Schedule(Body):
+    """When something is run: by a schedule, or after others."""
+
+    cron: Annotated[str, Field(max_length=200)] = Field(
+        default="", examples=["30 6 * * 1-5"], description="Minute, hour, day, month, weekday."
+    )
+    zone: Annotated[str, Field(max_length=60)] = Field(default="UTC", examples=["Europe/Berlin"])
+    after: Annotated[list[IdText], Field(max_length=50)] = Field(
+        default_factory=list, examples=[[]], description="Instead of a schedule: when these have succeeded."
+    )
+    every: bool = Field(default=False, description="Whether all of these have to succeed; else any one does.")
+    active: bool = True
+
+    def when(self) -> triggers.When:
+        """As it is kept."""
+        return triggers.When(self.cron, self.zone, tuple(self.after), self.every)
+
+
+class NewTrigger(Schedule):
+    """What is to be run, and when."""
+
+    resource: IdText = Field(examples=["daily_sales"])
+
+
+class Trigger(Answer):
+    """When what is run, and as whom."""
+
+    id: str = Field(examples=["trigger_1f0c3f1de1a44d54"])
+    resource: str = Field(examples=["daily_sales"])
+    cron: str = Field(examples=["30 6 * * 1-5"])
+    zone: str = Field(examples=["Europe/Berlin"])
+    after: list[str] = Field(examples=[[]], description="Those of them that you may see.")
+    every: bool
+    active: bool
+    saved_by: str = Field(examples=["erik"], description="As whom it runs.")
+    saved_at: Time
+    next_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    last_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+
+
+class Triggers(Answer):
+    """The triggers of one resource."""
+
+    items: list[Trigger]
+
+
+@routes.post("", status_code=201)
+def create_trigger(work: Creating, body: NewTrigger) -> Trigger:
+    """Let something be run by itself, as you."""
+    return _told(_triggers.save(work, body.resource, body.when(), active=body.active))
+
+
+@routes.get("")
+def list_triggers(work: Reading, resource: IdText) -> Triggers:
+    """The triggers of one resource."""
+    return Triggers(items=[_told(each) for each in _triggers.of(work, resource)])
+
+
+@routes.get("/{trigger}")
+def get_trigger(work: Reading, trigger: IdText) -> Trigger:
+    """One trigger."""
+    return _told(_triggers.get(work, trigger))
+
+
+@routes.put("/{trigger}")
+def replace_trigger(work: Writing, trigger: IdText, body: Schedule) -> Trigger:
+    """Change when it runs. It runs as you from now on."""
+    known = _triggers.get(work, trigger)
+    return _told(_triggers.save(work, known.resource, body.when(), uid=trigger, active=body.active))
+
+
+@routes.delete("/{trigger}", status_code=204)
+def delete_trigger(work: Writing, trigger: IdText) -> None:
+    """End it."""
+    _triggers.remove(work, trigger)
+
+
+def _told(found: triggers.Trigger) -> Trigger:
+    return Trigger(
+        id=found.id,
+        resource=found.resource,
+        cron=found.when.cron,
+        zone=found.when.zone,
+        after=list(found.when.after),
+        every=found.when.every,
+        active=found.active,
+        saved_by=found.saved_by,
+        saved_at=time_of(found.saved_at),
+        next_at=told(found.next_at),
+        last_at=told(found.last_at),
+    )

@@ -1,0 +1,123 @@
+"""What a worker answers on this machine: queries of persons, and the catalog that its own Spark asks for their tables.
+
+Nothing is waited for in a queue. Everything comes with a ticket that only this installation can have made.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from threading import Thread
+from typing import Annotated
+
+import pyarrow as pa
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from lakehold.api.frame.app import create_app
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.works import house_of
+from lakehold.api.iceberg import catalog
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.installation import Installation
+from lakehold.kit.database import Transaction
+from lakehold.pipeline import tickets
+from lakehold.runs.asking import ARROW, COMPLETE, PATH
+from lakehold.runs.warm import Warm
+
+_HOST = "127.0.0.1"
+_MOST = 1_000_000
+
+routes = APIRouter(include_in_schema=False)
+
+
+class Asked(BaseModel):
+    """A query as the server hands it on."""
+
+    id: str
+    workspace: str
+    text: Annotated[str, Field(max_length=_MOST)]
+    rows: int
+
+
+class Tickets:
+    """Knows people by their tickets."""
+
+    def of_token(self, house: Installation, _transaction: Transaction, secret: str) -> Caller | None:
+        """By the ticket."""
+        return tickets.caller_of(house.keys, secret, house.clock())
+
+    def of_session(self, _house: Installation, _transaction: Transaction, _secret: str) -> Caller | None:
+        """Nobody signs in here."""
+        return None
+
+
+@routes.post(PATH)
+def ask(request: Request, asked: Asked) -> Response:
+    """Run a query, and send its rows."""
+    from lakehold.pipeline.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+
+    query = Query(asked.id, _caller(request), asked.workspace, asked.text, asked.rows)
+    result = _warm(request).queries.ask(query)
+    headers = {COMPLETE: str(result.complete).lower()}
+    return StreamingResponse(_written(result.schema, result.batches), media_type=ARROW, headers=headers)
+
+
+@routes.delete(PATH + "/{uid}")
+def stop(request: Request, uid: str) -> Response:
+    """Stop a query of one's own."""
+    _warm(request).queries.stop(uid, _caller(request))
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def application(house: Installation, warm: Warm) -> FastAPI:
+    """All of it."""
+    app = create_app(house, [catalog.routes, routes], Tickets())
+    app.state.warm = warm
+    return app
+
+
+@contextmanager
+def answering(house: Installation) -> Iterator[tuple[str, Warm]]:
+    """Answer in a thread of its own, at the address that this gives, with the Spark that this gives."""
+    config = uvicorn.Config(FastAPI(), host=_HOST, port=0, access_log=False, log_config=None, server_header=False)
+    socket = config.bind_socket()
+    address = f"http://{_HOST}:{socket.getsockname()[1]}"
+    warm = Warm(house, address)
+    config.app = application(house, warm)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
+    thread.start()
+    logging.getLogger("lakehold.processes").info("the worker answers at %s", address)
+    try:
+        yield address, warm
+    finally:
+        server.should_exit = True
+        thread.join(timeout=10)
+        socket.close()
+
+
+def _warm(request: Request) -> Warm:
+    found: Warm = request.app.state.warm
+    return found
+
+
+def _caller(request: Request) -> Caller:
+    house = house_of(request)
+    found = tickets.caller_of(house.keys, shown_by(request).token, house.clock())
+    if found is None:
+        raise UnauthorizedError("This ticket is not valid, or not any more.", "Ask the server, not the worker.")
+    return found
+
+
+def _written(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Iterator[bytes]:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    yield sink.getvalue().to_pybytes()

@@ -1,0 +1,87 @@
+"""Where nothing is sent to, whatever a name leads to: into the network that this machine stands in.
+
+A name is looked up once, and the connection goes to the very address that was looked at: a name that means something
+else a moment later gains nothing by it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+
+import httpx
+
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.ids import shown
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# IPv4 addresses inside IPv6 ones, as gateways translate them.
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+_HALF = 0xFFFFFFFF
+
+
+class Guarded(httpx.BaseTransport):
+    """Sends requests to the addresses that are allowed. It follows nothing and asks no proxy."""
+
+    def __init__(self, *, private: bool) -> None:
+        self._private = private
+        self._inner = httpx.HTTPTransport(verify=ssl.create_default_context(), trust_env=False, retries=0)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send it to the address that was looked at; the certificate still has to be that of the name."""
+        host = request.url.raw_host.decode("ascii")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        address = looked_up(host, port, private=self._private)
+        extensions = {**request.extensions, "sni_hostname": host.strip("[]")}
+        there = httpx.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=request.headers,
+            stream=request.stream,
+            extensions=extensions,
+        )
+        return self._inner.handle_request(there)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self._inner.close()
+
+
+def looked_up(host: str, port: int, *, private: bool) -> str:
+    """The address of a host, or a refusal. Of several, none may be one of those that are not allowed."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise UnavailableError(f"There is no host {shown(host)}.", "Check the address, then run it again.") from None
+    addresses = [str(where[0]) for *_, where in found]
+    for address in addresses:
+        if not is_allowed(address, private=private):
+            raise InvalidInputError(
+                f"{shown(host)} is an address that nothing may be sent to.",
+                "Use one on the internet, or ask an admin to allow private addresses.",
+            )
+    return addresses[0]
+
+
+def is_allowed(text: str, *, private: bool) -> bool:
+    """Whether something may be sent there. Neighbours on the wire, all at once and nobody are never allowed."""
+    try:
+        address = _real(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return False
+    if address.is_link_local or address.is_multicast or address.is_unspecified:
+        return False
+    if address.is_global and not address.is_reserved:
+        return True
+    # Those of the host itself and of networks of its owner's.
+    return private and (address.is_loopback or not address.is_reserved)
+
+
+def _real(address: _Address) -> _Address:
+    """The IPv4 address that an IPv6 one stands for."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & _HALF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address

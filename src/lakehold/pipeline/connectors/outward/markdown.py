@@ -1,0 +1,76 @@
+"""The words of a mail: Markdown, and the plain HTML that is made of it.
+
+What people write in a mail: headings, lists, paragraphs, **bold**, *italic*, `code` and links. Everything else stays as
+it was written, and nothing of it becomes HTML of its own.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
+_BULLET = re.compile(r"\s*[-*+]\s+(.*)")
+_NUMBER = re.compile(r"\s*\d{1,9}[.)]\s+(.*)")
+_CODE = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\[([^\[\]]+)\]\(((?:https?://|mailto:)[^\s()<>\"]+)\)")
+_BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
+_ITALIC = re.compile(r"(?<![*\w])\*(?=\S)([^*]+)(?<=\S)\*(?![*\w])")
+
+
+def as_html(text: str) -> str:
+    """The text as a whole page."""
+    blocks = "\n".join(_block(lines) for lines in _blocks(text))
+    return f'<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{blocks}\n</body></html>\n'
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Lines that belong together: between empty ones, and each heading by itself."""
+    here: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        heading = _HEADING.fullmatch(line.strip())
+        if here and (heading or not line.strip() or _kind(line) != _kind(here[0])):
+            yield here
+            here = []
+        if heading:
+            yield [line.strip()]
+        elif line.strip():
+            here.append(line)
+
+
+def _kind(line: str) -> str:
+    if _BULLET.fullmatch(line):
+        return "ul"
+    return "ol" if _NUMBER.fullmatch(line) else "p"
+
+
+def _block(lines: list[str]) -> str:
+    heading = _HEADING.fullmatch(lines[0])
+    if heading:
+        level = len(heading[1])
+        return f"<h{level}>{_inline(heading[2])}</h{level}>"
+    kind = _kind(lines[0])
+    if kind == "p":
+        return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"
+    pattern = _BULLET if kind == "ul" else _NUMBER
+    items = (_inline(found[1]) for line in lines if (found := pattern.fullmatch(line)))
+    return f"<{kind}>{''.join(f'<li>{item}</li>' for item in items)}</{kind}>"
+
+
+def _inline(text: str) -> str:
+    """What stands in a line. Between backticks everything is as it is."""
+    parts = _CODE.split(text)
+    return "".join(
+        f"<code>{html.escape(part)}</code>" if number % 2 else _styled(part) for number, part in enumerate(parts)
+    )
+
+
+def _styled(text: str) -> str:
+    parts = _LINK.split(text)
+    made = []
+    for number in range(0, len(parts), 3):
+        made.append(_ITALIC.sub(r"<em>\1</em>", _BOLD.sub(r"<strong>\1</strong>", html.escape(parts[number]))))
+        if number + 2 < len(parts):
+            made.append(f'<a href="{html.escape(parts[number + 2])}">{html.escape(parts[number + 1])}</a>')
+    return "".join(made)

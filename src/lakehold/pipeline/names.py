@@ -1,0 +1,153 @@
+"""What SQL calls a table: the names of the workspace, of what it lies in there, and its own.
+
+Names are compared as people compare them, without case. Of several with one name, those that the asker may not read
+are not there; if there are still several, the name means none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from lakehold.access.facts.view import View
+from lakehold.access.model.policy import TENANT
+from lakehold.catalog import kinds
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.ids import folded, shown
+
+READABLE: Mapping[str, str] = {"lakehouse.table": "read"}
+"""The kinds that are tables to SQL, each with the action that lets one read it."""
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A table or what tables lie in, as its names lead to it."""
+
+    uid: str
+    name: str
+
+
+def inside(work: Work, path: Sequence[str]) -> list[Named]:
+    """What lies behind the names and holds tables or more of such: workspaces, then their layers."""
+    return _named(work, (here for here in _below(work, _at(work, path)) if not _is_table(work.view, here)))
+
+
+def tables(work: Work, path: Sequence[str]) -> list[Named]:
+    """The tables behind the names that the asker may read."""
+    return _named(work, (here for here in _below(work, _at(work, path)) if _is_table(work.view, here)))
+
+
+def table(work: Work, path: Sequence[str], name: str) -> str:
+    """The id of the table that the names mean to the asker."""
+    view, full = work.view, shown(".".join((*path, name)))
+    called = [here for here in _called(work, _at(work, path), name) if _is_table(view, here)]
+    found = [here for here in called if _may(work, here)]
+    if len(found) > 1:
+        raise ConflictError(f"Several tables are called {full}.", "Rename all but one.")
+    if found:
+        return view.uid(found[0])
+    missing = NotFoundError(f"There is no table {full}.", "Look its name up in the catalog.")
+    if called:
+        raise HiddenError(missing, action=READABLE[view.kind(called[0])], resource=view.uid(called[0]))
+    raise missing
+
+
+def path_of(view: View, uid: str) -> Names:
+    """The names that lead to a table or to what it lies in, its own last."""
+    names: list[str] = []
+    here: str | None = uid
+    while here is not None and view.kind(view.resource(here)) != TENANT:
+        names.append(view.names.get(view.resource(here)) or here)
+        here = kinds.parent_of(view, here)
+    return tuple(reversed(names))
+
+
+def _at(work: Work, path: Sequence[str]) -> list[int]:
+    """All that the names mean to the asker: two workspaces may have the same one."""
+    here = [work.view.resource(work.caller.tenant)]
+    for name in path:
+        called = _called(work, here, name)
+        here = [place for place in called if not _is_table(work.view, place) and _may(work, place)]
+        if not here:
+            raise NotFoundError(f"There is nothing called {shown('.'.join(path))}.")
+    return here
+
+
+def _called(work: Work, places: Iterable[int], name: str) -> list[int]:
+    wanted = folded(name)
+    return [here for place in places for here in _by_name(work, place).get(wanted) or ()]
+
+
+def _below(work: Work, places: Iterable[int]) -> Iterator[int]:
+    found = (here for place in places for named in _by_name(work, place).values() for here in named)
+    return (here for here in found if _may(work, here))
+
+
+def _by_name(work: Work, place: int) -> dict[str, list[int]]:
+    """What lies in a place, by name: sorted out once, until something changes."""
+
+    def sorted_out(view: View) -> dict[str, list[int]]:
+        key = (_by_name, place)
+        known = cast("dict[str, list[int]] | None", view.kept.get(key))
+        if known is None:
+            known, holding = {}, _holding(view)
+            for here in view.inside(place):
+                if view.kind(here) in holding:
+                    known.setdefault(folded(view.names.get(here) or view.uid(here)), []).append(here)
+            view.kept[key] = known
+        return known
+
+    return work.session.asking(sorted_out)
+
+
+def _holding(view: View) -> frozenset[str]:
+    """The kinds that are tables, or that tables lie in."""
+    found: set[str] = set()
+    waiting = [kind for kind in READABLE if kind in view.policy.kinds]
+    while waiting:
+        kind = waiting.pop()
+        if kind not in found and kind != TENANT:
+            found.add(kind)
+            parent = view.policy.kinds[kind].parent
+            waiting.extend(parent.kinds if parent else ())
+    return frozenset(found)
+
+
+def _may(work: Work, here: int) -> bool:
+    return _reads(work, work.view.uid(here)) or (not _is_table(work.view, here) and here in _above(work))
+
+
+def _above(work: Work) -> set[int]:
+    """What the tables and layers lie in that a token is narrowed to: it has their names, and shows nothing else."""
+    view, narrowed, found = work.view, work.caller.narrowed, set[int]()
+    for uid in (narrowed.resources if narrowed else None) or ():
+        number = view.ids.get(uid)
+        if number is None or view.kind(number) not in _holding(view) or not _reads(work, uid):
+            continue
+        parent = kinds.parent_of(view, uid)
+        while parent is not None:
+            found.add(view.resource(parent))
+            parent = kinds.parent_of(view, parent)
+    return found
+
+
+def _reads(work: Work, uid: str) -> bool:
+    action = READABLE.get(work.view.kind(work.view.resource(uid)))
+    if action is None:
+        return work.session.sees(work.asker, uid)
+    return work.session.check(work.asker, action, uid)
+
+
+def _is_table(view: View, here: int) -> bool:
+    return view.kind(here) in READABLE
+
+
+def _named(work: Work, found: Iterable[int]) -> list[Named]:
+    view = work.view
+    named = [Named(view.uid(here), view.names.get(here) or view.uid(here)) for here in found]
+    return sorted(named, key=lambda each: folded(each.name))

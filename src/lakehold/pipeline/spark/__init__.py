@@ -1,0 +1,8 @@
+"""Spark: only a worker imports this.
+
+- `session`: the one Spark of a process; `jars`, `resolving`: what it needs beside its own; `jvm`: what only Java can do
+- `tables`: tables on Iceberg; `writing`: writes that are made once; `evolution`: when fields change
+- `histories`: how things were, kept by `arrivals` (what is new) and `versions` (what it makes)
+- `maintenance`: the upkeep of tables
+- `guard`: what a person's query may be made of
+"""

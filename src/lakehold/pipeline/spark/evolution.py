@@ -1,0 +1,142 @@
+"""What becomes of a table when the rows that arrive have other fields than it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.types import (
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+)
+
+from lakehold.pipeline.errors import DataError
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.spark.tables import Tables, quoted
+
+
+class Evolution(StrEnum):
+    """What is done about other fields."""
+
+    MERGE = "merge"
+    """New fields are added, types are widened where nothing is lost; a missing field is empty."""
+    STRICT = "strict"
+    """Any difference is refused."""
+    OVERWRITE = "overwrite"
+    """The table gets the fields of what arrives; only where all rows are replaced."""
+
+
+_WIDER: dict[type[DataType], tuple[type[DataType], ...]] = {
+    ByteType: (IntegerType, LongType),
+    ShortType: (IntegerType, LongType),
+    IntegerType: (LongType,),
+    FloatType: (DoubleType,),
+}
+# Iceberg keeps small whole numbers as int.
+_KEPT: dict[type[DataType], DataType] = {ByteType: IntegerType(), ShortType: IntegerType()}
+_SAFE: dict[type[DataType], tuple[type[DataType], ...]] = {
+    LongType: (IntegerType, ShortType, ByteType),
+    DoubleType: (FloatType,),
+    TimestampNTZType: (DateType,),
+}
+
+
+def fitted(tables: Tables, place: Place, rows: DataFrame, evolution: Evolution) -> DataFrame:
+    """The rows with the fields of the table, which is given what it lacks before; or a refusal that names the field."""
+    has, comes = tables.schema(place), rows.schema
+    refuse_twins(comes)
+    differences = list(_differences(has, comes))
+    if differences and evolution is Evolution.STRICT:
+        raise DataError(
+            f"The fields do not fit the table: {'; '.join(differences)}.", "Allow merging, or correct them."
+        )
+    refused = [each for each in differences if each.startswith("cannot")]
+    if refused:
+        raise DataError(f"The fields do not fit the table: {'; '.join(refused)}.", "Convert them before they arrive.")
+    if differences:
+        _evolve(tables, place, has, comes)
+        has = tables.schema(place)
+    by_name = {field.name.lower(): field.name for field in comes.fields}
+    return rows.select(
+        *(
+            f.col(quoted(by_name[field.name.lower()])).cast(field.dataType).alias(field.name)
+            if field.name.lower() in by_name
+            else f.lit(None).cast(field.dataType).alias(field.name)
+            for field in has.fields
+        )
+    )
+
+
+def refuse_twins(schema: StructType) -> None:
+    """Two fields whose names differ by case alone are one to SQL."""
+    seen: dict[str, str] = {}
+    for field in schema.fields:
+        other = seen.setdefault(field.name.lower(), field.name)
+        if other is not field.name:
+            raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "Rename one of them.")
+
+
+def _differences(has: StructType, comes: StructType) -> Iterator[str]:
+    """What is different, in words; what cannot be merged begins with `cannot`."""
+    there = {field.name.lower(): field for field in has.fields}
+    for field in comes.fields:
+        old = there.get(field.name.lower())
+        if old is None:
+            yield f"{field.name} is new"
+        elif not _fits(field.dataType, old.dataType):
+            if _widens(old.dataType, field.dataType):
+                yield f"{field.name} is {field.dataType.simpleString()} and was {old.dataType.simpleString()}"
+            else:
+                yield (
+                    f"cannot turn {field.name} of type {field.dataType.simpleString()} into the table's"
+                    f" {old.dataType.simpleString()}"
+                )
+    arriving = {field.name.lower() for field in comes.fields}
+    for name, field in there.items():
+        if name not in arriving:
+            yield f"{field.name} is missing"
+
+
+def _fits(comes: DataType, has: DataType) -> bool:
+    """Whether every value of the one is a value of the other."""
+    if comes == has or type(comes) in _SAFE.get(type(has), ()) or comes.simpleString() in {"void", has.simpleString()}:
+        return True
+    if isinstance(comes, DecimalType) and isinstance(has, DecimalType):
+        return comes.scale <= has.scale and comes.precision - comes.scale <= has.precision - has.scale
+    return type(comes) in _KEPT and isinstance(has, IntegerType)
+
+
+def _widens(has: DataType, comes: DataType) -> bool:
+    """Whether Iceberg can turn the one into the other without touching a file."""
+    if isinstance(has, DecimalType) and isinstance(comes, DecimalType):
+        return comes.scale == has.scale and comes.precision > has.precision
+    return type(comes) in _WIDER.get(type(has), ())
+
+
+def _evolve(tables: Tables, place: Place, has: StructType, comes: StructType) -> None:
+    session = tables.session
+    there = {field.name.lower(): field for field in has.fields}
+    for field in comes.fields:
+        old = there.get(field.name.lower())
+        if old is None:
+            session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quoted(field.name)} {_sql(field)}")
+        elif _widens(old.dataType, field.dataType):
+            session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {quoted(old.name)} TYPE {field.dataType.simpleString()}")
+
+
+def _sql(field: StructField) -> str:
+    if field.dataType.simpleString() == "void":
+        return "string"
+    return _KEPT.get(type(field.dataType), field.dataType).simpleString()

@@ -1,0 +1,124 @@
+"""Asking a worker on this machine: straight, and never through a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import httpx
+import pyarrow as pa
+
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.kit.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    LakeholdError,
+    NotFoundError,
+    UnavailableError,
+)
+from lakehold.pipeline import tickets
+from lakehold.pipeline.errors import QueryError, RefusedQueryError, StoppedError, TooMuchError
+from lakehold.runs import beats
+
+PATH = "/query"
+ARROW = "application/vnd.apache.arrow.stream"
+COMPLETE = "x-lakehold-complete"
+_TICKET_SECONDS = 60
+_GRACE = 60
+_KINDS: dict[str, type[LakeholdError]] = {
+    each.code: each
+    for each in (
+        *(RefusedQueryError, QueryError, TooMuchError, StoppedError),
+        *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError),
+    )
+}
+
+
+class Batches(Protocol):
+    """Rows as they come."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Their fields."""
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Some at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a query gave."""
+
+    batches: Batches
+    complete: bool
+    """Whether there were no more."""
+
+
+@contextmanager
+def ask(house: Installation, caller: Caller, *, uid: str, workspace: str, text: str, rows: int) -> Iterator[Rows]:
+    """Run a query as the caller. What it may read is decided while it runs."""
+    body = {"id": uid, "workspace": workspace, "text": text, "rows": rows}
+    with _client(house, caller) as client, client.stream("POST", PATH, json=body) as response:
+        if response.is_error:
+            response.read()
+            raise _told(response)
+        yield Rows(pa.ipc.open_stream(_Body(response)), response.headers.get(COMPLETE) != "false")
+
+
+def stop(house: Installation, caller: Caller, uid: str) -> None:
+    """Stop a query of the caller's own. Where no worker is, there is no query."""
+    try:
+        with _client(house, caller) as client:
+            response = client.delete(f"{PATH}/{uid}")
+    except UnavailableError:
+        raise NotFoundError("There is no such query.", "It may have ended.") from None
+    if response.is_error:
+        raise _told(response)
+
+
+@contextmanager
+def _client(house: Installation, caller: Caller) -> Iterator[httpx.Client]:
+    with house.database.read() as transaction:
+        found = beats.addresses(transaction)
+    if not found:
+        raise UnavailableError("No worker is running.", "Start one: lakehold up, or lakehold worker.")
+    ticket = tickets.ticket(house.keys, caller, house.clock(), _TICKET_SECONDS)
+    timeout = httpx.Timeout(house.settings.query_seconds + _GRACE, connect=5)
+    headers = {"Authorization": f"Bearer {ticket}"}
+    try:
+        # Whatever the environment says of proxies: it is this very machine.
+        with httpx.Client(base_url=found[0], headers=headers, timeout=timeout, trust_env=False) as client:
+            yield client
+    except httpx.TransportError as error:
+        raise UnavailableError("The worker does not answer.", "It may be starting anew; try again.") from error
+
+
+def _told(response: httpx.Response) -> LakeholdError:
+    """What the worker said against it, as it said it."""
+    try:
+        told = response.json()
+        return _KINDS[told["code"]](told["detail"], told["hint"])
+    except (ValueError, KeyError):
+        return UnavailableError("The worker could not answer.", "Its log says why.")
+
+
+class _Body:
+    """A response as a file that can only be read on."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._parts = response.iter_bytes()
+        self._left = b""
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._left) < size:
+            part = next(self._parts, b"")
+            if not part:
+                break
+            self._left += part
+        taken, self._left = (self._left, b"") if size < 0 else (self._left[:size], self._left[size:])
+        return taken

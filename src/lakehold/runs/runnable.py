@@ -1,0 +1,131 @@
+"""What a workspace tells of a kind that can be run: what it writes, and the steps that running one takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lakehold.pipeline.spark.tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a step did."""
+
+    rows: int = 0
+    size: int = 0
+    bad: int = 0
+    """Rows that were kept aside, with the reason."""
+    told: Mapping[str, object] = field(default_factory=dict)
+    """What the next run has to know: a cursor, a place."""
+
+
+class Doing(Protocol):
+    """What a step is done with."""
+
+    @property
+    def house(self) -> Installation:
+        """Where it is done."""
+
+    @property
+    def caller(self) -> Caller:
+        """As whom."""
+
+    @property
+    def mark(self) -> str:
+        """Names this step of this run: what is done under the same name is done once."""
+
+    @property
+    def folder(self) -> Path:
+        """To work in; empty at first, and gone in the end."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """A session that knows no table."""
+
+    @property
+    def tables(self) -> Tables:
+        """Tables, as the platform sees them."""
+
+    def asked(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
+        """The rows of a query, as the person whom the run is for: through the guard. And which tables it reads."""
+
+    def log(self, text: str, level: str = "info") -> None:
+        """Write a line for those who may see the run."""
+
+    def go_on(self) -> None:
+        """Refuse if somebody wants it to stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing after another: what it is called, reads and writes. What doing it means, a worker knows."""
+
+    name: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+Doers = Mapping[type[Step], Callable[[Any, Doing], Done]]
+"""How steps of each sort are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a run differs from an ordinary one."""
+
+    reload: bool = False
+    """All of it anew, not what is new."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+class Runnable(Protocol):
+    """A kind that can be run. What is asked of it is asked as the person whom the run is for."""
+
+    kind: str
+    trigger: str
+    """The action that lets one run it."""
+    stop: str
+    """The action that lets one stop it."""
+    see: str
+    """The action that lets one see its runs."""
+
+    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+        """The tables and volumes that it writes, or the layers that these will be in."""
+
+    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+        """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""
+
+
+class Runnables:
+    """All kinds that can be run."""
+
+    def __init__(self, found: Sequence[Runnable] = ()) -> None:
+        self._by_kind = {each.kind: each for each in found}
+
+    def of(self, work: Work, uid: str) -> Runnable:
+        """How a resource is run; a refusal if it cannot be."""
+        work.see(uid)
+        kind = work.view.kind(work.view.resource(uid))
+        if kind not in self._by_kind:
+            title = work.view.policy.kinds[kind].schema.title.lower()
+            raise InvalidInputError(f"A {title} cannot be run.", "Run a source, a query, a history or a destination.")
+        return self._by_kind[kind]
+
+    def __getitem__(self, kind: str) -> Runnable:
+        """How a kind is run."""
+        return self._by_kind[kind]
+
+    def __contains__(self, kind: str) -> bool:
+        """Whether the kind can be run."""
+        return kind in self._by_kind

@@ -1,0 +1,241 @@
+"""Runs of pipelines: start, stop, resume, retry, reload; how far they are, and what they said.
+
+A run is written down in the transaction of whoever starts it, and runs as them, or as who saved the trigger. What they
+may no longer do when it starts is not done.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from lakehold.catalog import kinds
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.runs import run_table as states
+from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run_step_table, run_table
+from lakehold.runs.runnable import Runnables, Wanted
+
+BY_HAND = "by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class StepState:
+    """A step of a run, and how far it is."""
+
+    number: int
+    name: str
+    state: str
+    rows: int
+    size: int
+    bad: int
+    error: str
+    started_at: Moment | None
+    ended_at: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run, and how far it is."""
+
+    id: str
+    resource: str
+    kind: str
+    state: str
+    cause: str
+    started_by: str
+    tries: int
+    error: str
+    made_at: Moment
+    started_at: Moment | None
+    ended_at: Moment | None
+    reload: bool
+    steps: tuple[StepState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something that a run said."""
+
+    n: int
+    step: int
+    at: Moment
+    level: str
+    text: str
+
+
+class Runs:
+    """The runs of an installation, to the kinds that can be run."""
+
+    def __init__(self, runnables: Runnables) -> None:
+        self.runnables = runnables
+
+    def start(self, work: Work, uid: str, wanted: Wanted | None = None, *, cause: str = BY_HAND) -> Run:
+        """Let it be run, as the caller."""
+        work.writing()
+        runnable = self.runnables.of(work, uid)
+        work.need(runnable.trigger, uid)
+        asked = wanted or Wanted()
+        # Asked now too, so that what cannot be done is refused to whoever starts it and not only in the background.
+        runnable.steps(work, uid, asked)
+        return self.get(work, self.write(work, uid, asked, cause=cause))
+
+    def write(self, work: Work, uid: str, asked: Wanted, *, cause: str) -> str:
+        """Write a run down, whoever it is for; whether they may is asked when it begins. Returns its id."""
+        view, run = work.view, f"run_{secrets.token_hex(8)}"
+        runnable = self.runnables[view.kind(view.resource(uid))]
+        workspace = kinds.workspace_of(view, uid) or uid
+        added = work.session.transaction.connection.execute(
+            run_table.insert().values(
+                tenant_id=work.session.tenant,
+                id=run,
+                tenant=work.caller.tenant,
+                resource_id=view.resource(uid),
+                workspace_id=view.resource(workspace),
+                kind=runnable.kind,
+                state=states.QUEUED,
+                cause=cause,
+                started_by=work.caller.member,
+                caller=json.dumps(work.caller.told()),
+                wanted=json.dumps({"reload": asked.reload, "parameters": dict(asked.parameters)}),
+                tries=0,
+                error="",
+                made_at=work.at,
+            )
+        )
+        number = (added.inserted_primary_key or (0,))[0]
+        for output in sorted(set(runnable.outputs(work, uid))):
+            work.session.transaction.connection.execute(
+                run_output_table.insert().values(
+                    tenant_id=work.session.tenant, run=number, resource_id=view.resource(output)
+                )
+            )
+        work.note("reload" if asked.reload else "run", uid, after={"run": run, "cause": cause})
+        return run
+
+    def stop(self, work: Work, run: str) -> Run:
+        """Stop it. What it has written whole stays."""
+        row = self._may_stop(work, run)
+        if row.state not in states.OPEN:
+            raise ConflictError(f"The run {shown(run)} has {row.state} already.", "Only what runs can be stopped.")
+        if row.state in states.BUSY:
+            _move(work, row, state=states.STOPPING)
+        else:
+            _move(work, row, state=states.STOPPED, ended_at=work.at)
+        work.note("stop run", _resource(work, row), after={"run": run})
+        return self.get(work, run)
+
+    def resume(self, work: Work, run: str) -> Run:
+        """Go on behind the last step that succeeded, as the caller."""
+        row = self._may_stop(work, run)
+        if row.state not in {states.FAILED, states.STOPPED}:
+            raise ConflictError(f"The run {shown(run)} is {row.state}.", "Only what failed or was stopped goes on.")
+        self.runnables[row.kind].steps(work, _resource(work, row), wanted_of(row))
+        caller = json.dumps(work.caller.told())
+        _move(work, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
+        work.note("resume run", _resource(work, row), after={"run": run})
+        return self.get(work, run)
+
+    def retry(self, work: Work, run: str) -> Run:
+        """The same from its beginning, as a run of its own."""
+        row = self._may_stop(work, run)
+        return self.start(work, _resource(work, row), wanted_of(row), cause=f"again after {run}")
+
+    def get(self, work: Work, run: str) -> Run:
+        """A run, with its steps."""
+        row = self._seen(work, run)
+        query = sa.select(run_step_table).where(run_step_table.c.run == row.n).order_by(run_step_table.c.number)
+        found = work.session.transaction.connection.execute(query)
+        steps = tuple(StepState(**{name: each[name] for name in _STEP}) for each in found.mappings())
+        return _told(work, row, steps)
+
+    def page(
+        self,
+        work: Work,
+        *,
+        resource: str | None = None,
+        within: str | None = None,
+        state: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Run]:
+        """Runs that the caller may see, the newest first."""
+        c = run_table.c
+        where = [c.tenant_id == work.session.tenant]
+        if resource is not None:
+            work.need(self.runnables.of(work, resource).see, resource)
+            where.append(c.resource_id == work.view.resource(resource))
+        if within is not None:
+            work.see(within)
+            where.append(c.workspace_id == work.view.resource(within))
+        if state is not None:
+            where.append(c.state == state)
+        behind = self._seen(work, before).n if before is not None else None
+        found: list[Run] = []
+        while len(found) < limit:
+            query = sa.select(run_table).where(*where).order_by(c.n.desc()).limit(limit * 2)
+            rows = work.session.transaction.connection.execute(
+                query if behind is None else query.where(c.n < behind)
+            ).all()
+            found += [_told(work, row) for row in rows if self._visible(work, row)]
+            if len(rows) < limit * 2:
+                break
+            behind = rows[-1].n
+        return found[:limit]
+
+    def lines(self, work: Work, run: str, *, after: int = 0, limit: int = 500) -> list[Line]:
+        """What it said, the oldest first."""
+        row = self._seen(work, run)
+        c = run_log_table.c
+        query = sa.select(run_log_table).where(c.run == row.n, c.n > after).order_by(c.n).limit(limit)
+        found = work.session.transaction.connection.execute(query)
+        return [Line(each.n, each.step, each.at, each.level, each.text) for each in found]
+
+    def _may_stop(self, work: Work, run: str) -> RunRow:
+        work.writing()
+        row = self._seen(work, run)
+        work.need(self.runnables[row.kind].stop, _resource(work, row))
+        return row
+
+    def _seen(self, work: Work, run: str) -> RunRow:
+        c = run_table.c
+        query = sa.select(run_table).where(c.tenant_id == work.session.tenant, c.id == run)
+        row = work.session.transaction.connection.execute(query).one_or_none()
+        if row is None or not self._visible(work, row):
+            raise NotFoundError(f"There is no run {shown(run)}.", "Look the id up in a list.")
+        return row
+
+    def _visible(self, work: Work, row: RunRow) -> bool:
+        uid = work.view.uids.get(row.resource_id)
+        if uid is None or row.kind not in self.runnables:
+            return False
+        return work.session.sees(work.asker, uid) and work.session.check(work.asker, self.runnables[row.kind].see, uid)
+
+
+def wanted_of(row: RunRow) -> Wanted:
+    """How the run differs from an ordinary one."""
+    told = json.loads(row.wanted)
+    return Wanted(told["reload"], told["parameters"])
+
+
+def _resource(work: Work, row: RunRow) -> str:
+    return work.view.uid(row.resource_id)
+
+
+def _move(work: Work, row: RunRow, **values: object) -> None:
+    work.session.transaction.connection.execute(run_table.update().where(run_table.c.n == row.n).values(**values))
+
+
+def _told(work: Work, row: RunRow, steps: Sequence[StepState] = ()) -> Run:
+    values = {name: getattr(row, name) for name in _RUN}
+    return Run(resource=_resource(work, row), reload=wanted_of(row).reload, steps=tuple(steps), **values)
+
+
+_RUN = ("id", "kind", "state", "cause", "started_by", "tries", "error", "made_at", "started_at", "ended_at")
+_STEP = ("number", "name", "state", "rows", "size", "bad", "error", "started_at", "ended_at")

@@ -1,0 +1,59 @@
+"""Which run is next: oldest first, so many in a workspace at once, and of those that write the same table only one.
+
+It is settled in one transaction that nobody else is in, so that two workers never begin what must not be at once.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+from lakehold.runs import run_table as states
+from lakehold.runs.run_table import run_output_table, run_table
+
+TURN = "runs"
+"""The turn that a writer waits for before it asks."""
+_LOOKED_AT = 500
+
+
+def claim(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[tuple[int, int]]:
+    """Begin some; each by its number and how often it was begun. The others wait, and it is written down for what."""
+    c = run_table.c
+    open_ = sa.select(c.n, c.tenant_id, c.workspace_id, c.state, c.tries).where(c.state.in_(states.OPEN)).order_by(c.n)
+    rows = transaction.connection.execute(open_.limit(_LOOKED_AT)).all()
+    outputs = _outputs(transaction, [row.n for row in rows])
+    busy = [row for row in rows if row.state in states.BUSY]
+    taken = {output for row in busy for output in outputs.get(row.n, ())}
+    in_workspace: dict[tuple[int, int], int] = {}
+    for row in busy:
+        where = (row.tenant_id, row.workspace_id)
+        in_workspace[where] = in_workspace.get(where, 0) + 1
+    begun: list[tuple[int, int]] = []
+    for row in rows:
+        if row.state in states.BUSY:
+            continue
+        where, writes = (row.tenant_id, row.workspace_id), outputs.get(row.n, set())
+        waits = bool(writes & taken)
+        if not waits and in_workspace.get(where, 0) < at_once and len(begun) < most:
+            in_workspace[where] = in_workspace.get(where, 0) + 1
+            begun.append((row.n, row.tries))
+            _state(transaction, row.n, states.RUNNING, at)
+        elif waits != (row.state == states.WAITING):
+            _state(transaction, row.n, states.WAITING if waits else states.QUEUED)
+        # Whoever came first writes first, begun or not.
+        taken |= writes
+    return begun
+
+
+def _outputs(transaction: Transaction, runs: list[int]) -> dict[int, set[tuple[int, int]]]:
+    c = run_output_table.c
+    found: dict[int, set[tuple[int, int]]] = {}
+    for row in transaction.connection.execute(sa.select(run_output_table).where(c.run.in_(runs))):
+        found.setdefault(row.run, set()).add((row.tenant_id, row.resource_id))
+    return found
+
+
+def _state(transaction: Transaction, number: int, state: str, at: Moment | None = None) -> None:
+    values = {"state": state} if at is None else {"state": state, "started_at": at}
+    transaction.connection.execute(run_table.update().where(run_table.c.n == number).values(**values))

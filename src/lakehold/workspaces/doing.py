@@ -1,0 +1,8 @@
+"""How the steps of every workspace are done. Only a worker imports this."""
+
+from __future__ import annotations
+
+from lakehold.runs.runnable import Doers
+from lakehold.workspaces.lakehouse import doing as lakehouse
+
+DOERS: Doers = {**lakehouse.DOERS}

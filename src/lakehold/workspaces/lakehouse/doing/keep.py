@@ -1,0 +1,30 @@
+"""A table into its history: read as the person whom the run is for, written by the platform."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lakehold.kit.clock import SECOND
+from lakehold.pipeline.spark.histories import History, keep
+from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse.doing import inputs, outputs
+from lakehold.workspaces.lakehouse.steps import Keep
+
+
+def do(step: Keep, doing: Doing) -> Done:
+    """One write of all that has changed."""
+    rows = inputs.rows(doing, step.source)
+    place = outputs.place(doing, step.into)
+    doing.go_on()
+    how = History(
+        keys=step.keys,
+        at=step.at or None,
+        track=step.track or None,
+        ignore=step.ignore,
+        closes_missing=step.closes_missing,
+        last_by=step.last_by or None,
+    )
+    moment = datetime.fromtimestamp(doing.house.clock() / SECOND, UTC)
+    done = keep(doing.tables, rows, place, how, mark=doing.mark, moment=moment)
+    doing.log(f"{done.added:,} versions written; the history has {done.total:,}")
+    return Done(done.added, done.size)

@@ -1,0 +1,28 @@
+"""Rows of a query into a table: asked as the person whom the run is for, written by the platform."""
+
+from __future__ import annotations
+
+from lakehold.kit.errors import ConflictError
+from lakehold.pipeline.spark.evolution import Evolution
+from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse.doing import outputs
+from lakehold.workspaces.lakehouse.steps import How, Materialise
+
+
+def do(step: Materialise, doing: Doing) -> Done:
+    """One write of the rows that the query gives now."""
+    rows, read = doing.asked(step.workspace, step.sql)
+    if not read <= set(step.reads):
+        # Who sees and edits the query is settled by what it says that it reads.
+        raise ConflictError("The query reads tables that it does not name.", "Save it anew.")
+    place = outputs.place(doing, step.into)
+    doing.go_on()
+    done = write(doing.tables, place, rows, write_of(step.how, doing.mark))
+    doing.log(f"{done.added:,} rows written, {done.removed:,} removed; the table has {done.total:,}")
+    return Done(done.added, done.size)
+
+
+def write_of(how: How, mark: str) -> Write:
+    """How rows go into the table."""
+    return Write(Mode(how.mode), mark, how.keys, Evolution(how.evolution), how.partitioned_by)

@@ -1,0 +1,46 @@
+"""The history of a table: each state that a row has had, from when until when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import shown
+from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
+from lakehold.workspaces.lakehouse.steps import Keep
+
+
+class HistoryPipeline(Pipeline):
+    """Its settings: `keys`, `at`, `track`, `ignore`, `closes_missing`, `last_by`, and `table` if there is none yet."""
+
+    kind = "lakehouse.history"
+    word = "history"
+
+    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+        """One: the table as it is now into its history. What is known of before stays known, reload or not."""
+        del wanted
+        told = self.told(work, uid)
+        reads = readable(work, uid)
+        if len(reads) != 1:
+            raise ConflictError(
+                f"The history {shown(uid)} reads {'no table' if not reads else 'several tables'}.", "Let it read one."
+            )
+        into = self.into(work, uid, told)
+        if into.end == reads[0]:
+            raise ConflictError("A history is kept in a table of its own.", "Let it write another table.")
+        step = Keep(
+            name="history",
+            reads=reads,
+            writes=(into.end,),
+            source=reads[0],
+            into=into,
+            keys=told.texts("keys"),
+            at=told.text("at", ""),
+            track=told.texts("track"),
+            ignore=told.texts("ignore"),
+            last_by=told.text("last_by", ""),
+            closes_missing=told.flag("closes_missing", default=True),
+        )
+        return [step]

@@ -1,0 +1,70 @@
+"""What is written in the settings of a pipeline. They are anybody's JSON: what is wrong is told by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import shown
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+class Told:
+    """Settings, by name."""
+
+    def __init__(self, settings: Mapping[str, object], of: str) -> None:
+        self._settings = settings
+        self._of = of
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A text."""
+        found = self._settings.get(name, default)
+        if not isinstance(found, str) or (default is None and not found.strip()):
+            raise InvalidInputError(f"The {self._of} has no {name}.", f"Set {name} in its settings, as a text.")
+        return found
+
+    def one_of(self, name: str, among: Sequence[str], default: str) -> str:
+        """One of several words."""
+        found = self.text(name, default)
+        if found not in among:
+            raise InvalidInputError(
+                f"The {name} of the {self._of} cannot be {shown(found)}.", f"Use {', '.join(among)}."
+            )
+        return found
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Several texts, or none."""
+        found = self._settings.get(name, ())
+        if (
+            isinstance(found, str)
+            or not isinstance(found, Sequence)
+            or not all(isinstance(part, str) for part in found)
+        ):
+            raise InvalidInputError(f"The {name} of the {self._of} is a list of texts.", f'Write "{name}": ["…"].')
+        return tuple(found)
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Yes or no."""
+        found = self._settings.get(name, default)
+        if not isinstance(found, bool):
+            raise InvalidInputError(f"The {name} of the {self._of} is true or false.", f'Write "{name}": true.')
+        return found
+
+    def mapping(self, name: str) -> Mapping[str, object]:
+        """Settings inside of the settings."""
+        found = self._settings.get(name)
+        if not isinstance(found, Mapping):
+            raise InvalidInputError(f"The {self._of} has no {name}.", f'Write "{name}": {{…}}.')
+        return found
+
+    def table(self) -> str:
+        """The name of a table that is to be made."""
+        found = self.text("table")
+        if not _NAME.fullmatch(found):
+            raise InvalidInputError(
+                f"A table cannot be called {shown(found)}.",
+                "Use small letters, digits and _, with a letter first, 63 at the most.",
+            )
+        return found

@@ -1,0 +1,60 @@
+"""Histories as one would keep them by hand, one key at a time: what Spark makes is compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lakehold.pipeline.spark.histories import History
+
+
+class Row(NamedTuple):
+    """What a source says: a note that nobody compares, and which of several counts."""
+
+    since: int
+    name: str | None
+    note: int
+    rank: int
+
+
+class Told(NamedTuple):
+    """A version."""
+
+    row: Row
+    start: int
+    end: int | None
+
+
+def by_hand(known: Sequence[Told], arriving: Sequence[Row], how: History, moment: int) -> list[Told]:
+    """What becomes of one key."""
+    rows = {row.since if how.at else moment: row for row in sorted(arriving, key=lambda row: row.rank)}
+    if not rows:
+        return [_ended(each, how, moment) for each in known]
+    facts: dict[int, Row | None] = {}
+    for each, following in zip(known, [*known[1:], None], strict=False):
+        facts[each.start] = each.row
+        if each.end is not None and (following is None or following.start > each.end):
+            facts[each.end] = None
+    ended = max((each.end for each in known if each.end is not None), default=None)
+    is_open = any(each.end is None for each in known)
+    if how.closes_missing and how.at and not is_open and ended is not None and max(rows) < ended <= moment:
+        rows[moment] = rows[max(rows)]
+    for start, row in rows.items():
+        there = facts.get(start)
+        if there is None or (there.name != row.name and there.rank <= row.rank):
+            facts[start] = row
+    return _walked(facts)
+
+
+def _ended(each: Told, how: History, moment: int) -> Told:
+    return each._replace(end=moment) if how.closes_missing and each.end is None and each.start < moment else each
+
+
+def _walked(facts: dict[int, Row | None]) -> list[Told]:
+    kept: list[tuple[int, Row | None]] = [(-1, None)]
+    for start, row in sorted(facts.items()):
+        before = kept[-1][1]
+        if not (before is row is None or (before and row and before.name == row.name)):
+            kept.append((start, row))
+    ends = [start for start, _ in kept[1:]]
+    return [Told(row, start, end) for (start, row), end in zip(kept, [*ends, None], strict=True) if row]

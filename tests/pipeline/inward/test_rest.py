@@ -1,0 +1,198 @@
+"""An API by HTTP, without Spark: paging, patience, credentials, refusals."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from time import monotonic
+
+import pytest
+
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.pipeline.connectors.inward.connector import Field
+from lakehold.pipeline.connectors.inward.rest.auth import ApiKey, Auth, Basic, Bearer, Nobody
+from lakehold.pipeline.connectors.inward.rest.rest import Rest
+from lakehold.pipeline.connectors.inward.rest.settings import (
+    ByCursor,
+    ByLink,
+    ByPage,
+    Endpoint,
+    Limits,
+    Paging,
+    Settings,
+)
+from lakehold.pipeline.connectors.inward.rest.waiting import asked_for
+from lakehold.pipeline.errors import DataError, SourceError
+from tests.pipeline.inward.api import Api, Asked, Said, serving
+
+SECRET = "hunter2 & more"
+QUICK = Limits(backoff=0.001, retries=2, patience=2)
+
+
+def rest(
+    api: Api, paging: Paging = None, *, records: str = "", auth: Auth | None = None, limits: Limits = QUICK
+) -> Rest:
+    endpoint = Endpoint("orders", "/orders", records, paging, {"state": "all"})
+    return Rest(Settings(api.base, (endpoint,), auth or Nobody(), limits=limits, private=True))
+
+
+def ids(source: Rest) -> list[object]:
+    return [row[0] for row in source.sample("orders", 1_000).rows]
+
+
+def numbered(asked: Asked) -> Said:
+    page = int(asked.params["page"])
+    return Said([{"id": page * 10 + n} for n in range(3 - page)])
+
+
+def by_cursor(asked: Asked) -> Said:
+    start = int(asked.params.get("cursor", "0"))
+    more = {"next": start + 2} if start < 4 else {"next": None}
+    return Said({"data": {"items": [{"id": start}, {"id": start + 1}]}, "meta": more})
+
+
+def by_link(asked: Asked) -> Said:
+    page = int(asked.params.get("p", "1"))
+    link = {"Link": f'</v1/orders?p={page + 1}>; rel="next", </v1/orders?p=1>; rel="first"'} if page < 3 else {}
+    return Said([{"id": page}], headers=link)
+
+
+def test_three_ways_of_paging(api: Api) -> None:
+    api.routes["/v1/orders"] = numbered
+    assert ids(rest(api, ByPage(size_parameter="size", size=2))) == [10, 11, 20]
+    assert [each.params for each in api.asked] == [
+        {"state": "all", "page": str(page), "size": "2"} for page in (1, 2, 3)
+    ]
+    api.routes["/v1/orders"] = by_cursor
+    assert ids(rest(api, ByCursor("meta.next"), records="data.items")) == [0, 1, 2, 3, 4, 5]
+    assert api.asked[-1].params == {"state": "all", "cursor": "4"}
+    api.routes["/v1/orders"] = by_link
+    assert ids(rest(api, ByLink())) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("auth", "header", "param"),
+    [
+        (Bearer(SECRET), ("Authorization", f"Bearer {SECRET}"), None),
+        (Basic("ann", SECRET), ("Authorization", "Basic YW5uOmh1bnRlcjIgJiBtb3Jl"), None),
+        (ApiKey("X-Key", SECRET), ("X-Key", SECRET), None),
+        (ApiKey("key", SECRET, in_question=True), None, ("key", SECRET)),
+    ],
+)
+def test_credentials_go_to_the_api_alone(
+    api: Api,
+    auth: Auth,
+    header: tuple[str, str] | None,
+    param: tuple[str, str] | None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with serving() as other:
+        other.routes["/else"] = lambda _: Said([{"id": 7}])
+        there = f"http://127.0.0.1:{other.port}/else?key=hunter2"
+        api.routes["/v1/moved"] = lambda _: Said(status=302, headers={"Location": there})
+        api.routes["/v1/orders"] = lambda _: Said(status=307, headers={"Location": "/v1/moved"})
+        source = rest(api, auth=auth)
+        assert ids(source) == [7]
+        for each in api.asked:
+            assert header is None or each.headers[header[0]] == header[1]
+            assert param is None or each.params[param[0]] == param[1]
+        assert "hunter2" not in str(other.asked[0].headers)
+        assert param is None or param[0] not in other.asked[0].params
+        assert "Authorization" not in other.asked[0].headers
+    assert "hunter2" not in caplog.text.replace("%20", " ")
+    assert "hunter2" not in repr(source)
+
+
+def test_what_may_pass_is_tried_again(api: Api) -> None:
+    answers = [
+        Said(status=503, headers={"Retry-After": "0.01"}),
+        Said(status=429),
+        Said([{"id": 1}]),
+        Said(status=500),
+        Said(raw=b"[", headers={"Content-Length": "99"}),
+        Said([{"id": 2}]),
+    ]
+    api.routes["/v1/orders"] = lambda _: answers[len(api.asked) - 1]
+    assert ids(rest(api, limits=Limits(backoff=0.001, retries=2, patience=0.2))) == [1]
+    assert ids(rest(api, limits=Limits(backoff=0.001, retries=2, patience=0.2))) == [2]
+    api.routes["/v1/orders"] = lambda _: Said(status=502)
+    with pytest.raises(UnavailableError, match=r"answers 502\. It was tried 3 times"):
+        rest(api).check()
+    api.routes["/v1/orders"] = lambda _: Said(status=429, headers={"Retry-After": "9999"})
+    with pytest.raises(UnavailableError, match="wait for 9,999 seconds"):
+        rest(api).check()
+
+
+def test_the_pace_is_kept(api: Api) -> None:
+    api.routes["/v1/orders"] = by_link
+    begun = monotonic()
+    assert ids(rest(api, ByLink(), limits=Limits(per_second=4))) == [1, 2, 3]
+    assert monotonic() - begun >= 0.5
+
+
+def test_how_long_an_api_asks_us_to_wait() -> None:
+    assert asked_for("1.5") == 1.5
+    assert asked_for(None) is None
+    assert asked_for("soon") is None
+    later = asked_for(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+    assert later is not None
+    assert 50 < later <= 60
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "words"),
+    [
+        (Said(status=401), SourceError, "does not let us in: it answers 401 at /v1/orders"),
+        (Said(status=403), SourceError, "answers 403"),
+        (Said(status=404), NotFoundError, "nothing at /v1/orders"),
+        (Said(status=400), SourceError, "refuses: it answers 400"),
+        (Said(raw=b"<html>", headers={"Content-Type": "text/html"}), SourceError, r"no JSON \(text/html\)"),
+        (Said({"items": []}), SourceError, "no 'data.rows'.*Where 'data' should be is: items"),
+        (Said({"data": {"rows": "x"}}), SourceError, "no list of records"),
+        (Said({"data": {"rows": ["x" * 2_000]}}), DataError, "longer than 1,000 bytes"),
+        (Said(status=302, headers={"Location": "file:///etc/passwd"}), SourceError, "no address"),
+        (Said(status=302, headers={"Location": "/v1/orders"}), SourceError, "again and again"),
+    ],
+)
+def test_a_refusal_names_the_path_and_no_secret(api: Api, said: Said, kind: type[LakeholdError], words: str) -> None:
+    api.routes["/v1/orders"] = lambda _: said
+    key = ApiKey("key", SECRET, in_question=True)
+    with pytest.raises(kind, match=words) as error:
+        rest(api, records="data.rows", auth=key, limits=Limits(most_bytes=1_000)).check()
+    assert "hunter2" not in str(error.value)
+
+
+def test_an_api_that_never_ends_is_left(api: Api) -> None:
+    api.routes["/v1/orders"] = lambda _: Said([{"id": 1}])
+    with pytest.raises(SourceError, match=r"same page again.*'page'"):
+        ids(rest(api, ByPage()))
+    api.routes["/v1/orders"] = lambda _: Said({"rows": [{"id": 1}], "next": "x"})
+    with pytest.raises(SourceError, match="leads back"):
+        ids(rest(api, ByCursor("next"), records="rows"))
+    api.routes["/v1/orders"] = lambda asked: Said([{"id": int(asked.params["page"])}])
+    with pytest.raises(DataError, match="more than 3 pages"):
+        ids(rest(api, ByPage(), limits=Limits(most_pages=3)))
+    with pytest.raises(DataError, match="5 records"):
+        ids(rest(api, ByPage(), limits=Limits(most_records=5)))
+
+
+def test_addresses_that_are_none_or_not_ours_are_refused(api: Api) -> None:
+    endpoint = Endpoint("orders", "/orders")
+    for base in ("ftp://127.0.0.1/x", "127.0.0.1", "http://", "http://" + "ann:x@127.0.0.1/", "http://127.0.0.1/?a=1"):
+        with pytest.raises(InvalidInputError, match="address of the API"):
+            Rest(Settings(base, (endpoint,))).check()
+    with pytest.raises(InvalidInputError, match="nothing may be sent to"):
+        Rest(Settings(api.base, (endpoint,))).check()
+    nobody = Rest(Settings("http://127.0.0.1:1", (endpoint,), limits=QUICK, private=True))
+    with pytest.raises(UnavailableError, match="nobody answers there"):
+        nobody.check()
+    assert api.asked == []
+
+
+def test_a_sample_shows_fields_and_types(api: Api) -> None:
+    api.routes["/v1/orders"] = lambda _: Said([{"id": 1, "who": {"name": "Ann"}}, {"id": 2.5, "yes": True}])
+    sample = rest(api).sample("orders", 9)
+    assert sample.fields == (Field("id", "double"), Field("who", "string"), Field("yes", "boolean"))
+    assert sample.rows == ((1, '{"name": "Ann"}', None), (2.5, None, True))

@@ -1,0 +1,116 @@
+"""A file by mail, through a real mail server: everybody gets it once, or it is told who may have got it twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.mails import Post
+from lakehold.pipeline.connectors.outward.excel import Excel
+from lakehold.pipeline.connectors.outward.files import Files
+from lakehold.pipeline.connectors.outward.mail import Mail, deliver
+from lakehold.pipeline.connectors.outward.progress import Reached
+from lakehold.pipeline.errors import DataError, DeliveryError
+from tests.pipeline.outward.receiver import Notebook
+from tests.smtp import Sink, sink
+
+MAIL = Mail(
+    "Lakehold <hold@example.test>", ("ada@example.test", "bob@example.test"), "Grüße", "# Hello\n\nThe **orders**.\n"
+)
+
+
+@pytest.fixture
+def taker() -> Iterator[Sink]:
+    with sink() as made:
+        yield made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Files:
+    return Files(str(tmp_path), "orders")
+
+
+def ids(taker: Sink) -> list[tuple[str, str]]:
+    """Who has got what, in order."""
+    found = []
+    while not taker.taken.empty():
+        mail = taker.next()
+        found.append((str(mail["To"]), str(mail["Message-ID"])))
+    return found
+
+
+def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: Files) -> None:
+    book, post = Notebook(), Post.at(taker.url)
+    done = deliver(spark.range(3).coalesce(1), MAIL, file, post, "m", book)
+    assert (done.rows, done.size, done.places, done.sure) == (3, 9, MAIL.receivers, True)
+    first, second = taker.next(), taker.next()
+    assert [str(mail["To"]) for mail in (first, second)] == list(MAIL.receivers)
+    assert (first["Subject"], first["From"]) == ("Grüße", "Lakehold <hold@example.test>")
+    assert first["Message-ID"] != second["Message-ID"]
+    plain, page = first.get_body(("plain",)), first.get_body(("html",))
+    assert plain is not None
+    assert page is not None
+    assert plain.get_content().splitlines() == MAIL.body.splitlines()
+    assert "<p>The <strong>orders</strong>.</p>" in page.get_content()
+    (attached,) = first.iter_attachments()
+    assert (attached.get_filename(), attached.get_content_type()) == ("orders.csv", "text/csv")
+    assert attached.get_content().splitlines() == ["id", "0", "1", "2"]
+    assert deliver(spark.range(9), MAIL, file, post, "m", book) == replace(done, again=True)
+    assert taker.taken.empty()
+    deliver(spark.range(3), MAIL, replace(file, shape=Excel()), post, "m2", Notebook())
+    (book_file,) = taker.next().iter_attachments()
+    assert book_file.get_filename() == "orders.xlsx"
+    assert book_file.get_content().startswith(b"PK")
+
+
+def test_after_trouble_it_goes_on_with_who_has_not_got_it(spark: SparkSession, taker: Sink, file: Files) -> None:
+    post, book = Post.at(taker.url), Notebook()
+    taker.refusing = 1
+    with pytest.raises(DeliveryError, match=r"did not take the mail to ada@example.test: 451 not now"):
+        deliver(spark.range(3), MAIL, file, post, "m1", book)
+    assert deliver(spark.range(3), MAIL, file, post, "m1", book).sure
+    first = ids(taker)
+    assert [receiver for receiver, _ in first] == list(MAIL.receivers)
+    # It died when ada had got it: bob's mail may have left, and has the same id whenever it is sent.
+    done = deliver(spark.range(3), MAIL, file, post, "m1", Notebook(Reached(1, 3, 9)))
+    assert ids(taker) == first[1:]
+    assert not done.sure
+    assert done.words == "bob@example.test may have got it twice; both times with the same Message-ID."
+    # Who is unknown keeps nobody else from getting theirs, and nobody gets it again.
+    taker.unknown = {"ada@example.test"}
+    unknown = Notebook()
+    for _ in range(2):
+        with pytest.raises(DeliveryError, match=r"1 of 2 receivers .*not: ada@example.test \(550 no such person\)"):
+            deliver(spark.range(3), MAIL, file, post, "m2", unknown)
+    assert [receiver for receiver, _ in ids(taker)] == ["bob@example.test"]
+
+
+def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: Files) -> None:
+    post = Post.at(taker.url)
+    with pytest.raises(DataError, match=r"orders.csv has 3,893 bytes; a mail may have 1,000"):
+        deliver(spark.range(1000).coalesce(1), replace(MAIL, most=1000), file, post, "m1", Notebook())
+    with pytest.raises(UnavailableError, match=r"mail server cannot be reached; ada@example.test has not got"):
+        deliver(spark.range(1), MAIL, file, Post.at("smtp://127.0.0.1:1"), "m2", Notebook())
+    with pytest.raises(InvalidInputError, match="one file is attached"):
+        deliver(spark.range(1), MAIL, replace(file, parts=True), post, "m3", Notebook())
+    assert taker.taken.empty()
+
+
+@pytest.mark.parametrize(
+    ("mail", "said"),
+    [
+        (replace(MAIL, receivers=()), "needs a receiver"),
+        (replace(MAIL, receivers=("ada",)), "no e-mail address"),
+        (replace(MAIL, receivers=("a@x.test\r\nBcc: e@x.test",)), "control character"),
+        (replace(MAIL, subject="a\nBcc: e@x.test"), "control character"),
+        (replace(MAIL, subject=""), "must not be empty"),
+    ],
+)
+def test_a_mail_that_is_none_is_refused(mail: Mail, said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        mail.check()

@@ -1,0 +1,163 @@
+"""The same query over HTTP and from the terminal, in each form; stopped, limited, remembered."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Iterator
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from lakehold.pipeline.limits import Limits
+from tests.cli.ways import Way, served
+from tests.pipeline.shop import RITA, Shop
+
+ORDERS = "SELECT id, amount, day, tags, told FROM raw.orders WHERE id < 2 ORDER BY id"
+LONG = (
+    "SELECT count(*) FROM range(100000) a CROSS JOIN range(100000) b CROSS JOIN range(1000) c WHERE a.id + b.id < c.id"
+)
+
+
+@pytest.fixture(scope="module")
+def address(shop: Shop) -> Iterator[str]:
+    with served(shop.house) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def way(shop: Shop, address: str) -> Way:
+    return Way(shop.house, address)
+
+
+@pytest.fixture
+def client(way: Way, address: str) -> Iterator[httpx.Client]:
+    """Rita's."""
+    headers = {"authorization": f"Bearer {way.token('rita')}"}
+    with httpx.Client(base_url=address, headers=headers, timeout=120) as opened:
+        yield opened
+
+
+def asked(client: httpx.Client, sql: str, accept: str = "application/json", **more: object) -> httpx.Response:
+    return client.post("/api/v1/queries", json={"workspace": "shop", "sql": sql, **more}, headers={"accept": accept})
+
+
+def test_rows_are_told_as_json_without_losing_a_digit(client: httpx.Client) -> None:
+    told = asked(client, ORDERS).json()
+    assert [field["name"] for field in told["fields"]] == ["id", "amount", "day", "tags", "told"]
+    assert told["rows"][1] == [1, "1.50", "2026-01-02", ["a", "b"], '{"city": "Ulm", "n": 7}']
+    assert told["complete"]
+
+
+def test_rows_are_told_as_csv_and_as_arrow(client: httpx.Client) -> None:
+    lines = list(csv.reader(io.StringIO(asked(client, ORDERS, "text/csv").text)))
+    assert lines[0] == ["id", "amount", "day", "tags", "told"]
+    assert lines[2] == ["1", "1.50", "2026-01-02", '["a", "b"]', '{"city": "Ulm", "n": 7}']
+    arrow = asked(client, ORDERS, "application/vnd.apache.arrow.stream")
+    assert pa.ipc.open_stream(arrow.content).read_all().column("id").to_pylist() == [0, 1]
+
+
+def test_more_rows_than_the_limit_are_told_of(client: httpx.Client) -> None:
+    told = asked(client, "SELECT id FROM raw.orders ORDER BY id", limit=3)
+    assert told.json()["rows"] == [[0], [1], [2]]
+    assert told.headers["x-lakehold-complete"] == "false"
+    assert asked(client, "SELECT id FROM raw.orders WHERE id < 0").json() == {
+        "fields": [{"name": "id", "type": "int64"}],
+        "complete": True,
+        "rows": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "said"),
+    [
+        ("SELEC 1", "query_failed", "line 1, at character 1"),
+        ("SELECT nothing FROM raw.orders", "query_failed", "nothing"),
+        ("SELECT 1 / 0", "query_failed", "Division by zero"),
+        ("SELECT * FROM secret.hidden", "query_failed", "cannot be found"),
+        ("DROP TABLE raw.orders", "query_refused", "DropTable"),
+        ("SELECT reflect('java.lang.System', 'exit', 1)", "query_refused", "the function"),
+        ("  ", "invalid_input", "empty"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_told(client: httpx.Client, sql: str, code: str, said: str) -> None:
+    told = asked(client, sql)
+    assert (told.status_code, told.json()["code"]) == (422, code)
+    assert said in told.json()["detail"]
+    assert "spark." not in told.text
+
+
+def test_where_one_may_not_ask_there_is_nothing(client: httpx.Client) -> None:
+    for workspace in ("other", "nowhere", "raw"):
+        told = client.post("/api/v1/queries", json={"workspace": workspace, "sql": "SELECT 1"})
+        assert told.status_code == (422 if workspace == "raw" else 404), told.text
+
+
+def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, address: str) -> None:
+    found: list[httpx.Response] = []
+    asking = threading.Thread(target=lambda: found.append(asked(client, LONG, id="long_query_1")))
+    asking.start()
+    other = {"authorization": f"Bearer {way.token('ed')}"}
+    with httpx.Client(base_url=address, headers=other, timeout=60) as ed:
+        assert ed.delete("/api/v1/queries/long_query_1").status_code == 404
+    while (status := client.delete("/api/v1/queries/long_query_1").status_code) == 404 and asking.is_alive():
+        pass
+    asking.join()
+    assert status == 204
+    assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
+
+
+def test_one_person_has_so_many_at_once_and_others_are_not_held_up(
+    client: httpx.Client, shop: Shop, way: Way, address: str
+) -> None:
+    most = Limits.of(shop.house.settings).at_once
+    threads = [
+        threading.Thread(target=lambda n=n: asked(client, LONG, id=f"long_query_{n}")) for n in range(10, 10 + most)
+    ]
+    for thread in threads:
+        thread.start()
+    while (told := asked(client, "SELECT 1")).status_code == 200:
+        pass
+    assert (told.status_code, told.json()["code"]) == (429, "limit_reached")
+    with httpx.Client(base_url=address, headers={"authorization": f"Bearer {way.token('ed')}"}, timeout=120) as ed:
+        assert asked(ed, "SELECT count(*) FROM raw.orders").json()["rows"] == [[100]]
+    for n in range(10, 10 + most):
+        while client.delete(f"/api/v1/queries/long_query_{n}").status_code == 404 and threads[n - 10].is_alive():
+            pass
+    for thread in threads:
+        thread.join()
+
+
+def test_what_one_asked_is_remembered_for_oneself(client: httpx.Client, way: Way, address: str) -> None:
+    asked(client, "SELECT 'remember me'")
+    asked(client, "SELECT 'remember' me FROM nowhere.nothing")
+    newest = client.get("/api/v1/queries", params={"workspace": "shop", "limit": 2}).json()["items"]
+    assert [each["sql"] for each in newest] == ["SELECT 'remember' me FROM nowhere.nothing", "SELECT 'remember me'"]
+    assert (newest[1]["rows"], newest[1]["error"]) == (1, "")
+    assert "cannot be found" in newest[0]["error"]
+    with httpx.Client(base_url=address, headers={"authorization": f"Bearer {way.token('ed')}"}) as ed:
+        assert all("remember" not in each["sql"] for each in ed.get("/api/v1/queries").json()["items"])
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_the_terminal_tells_the_same(shop: Shop, way: Way, local: bool) -> None:
+    run = Way(shop.house, "") if local else way
+    shown = run("sql", "shop", "SELECT id, amount FROM raw.orders ORDER BY id", "--limit", "2", by="rita")
+    assert (shown.code, "1.50" in shown.out, "more rows" in shown.err) == (0, True, True)
+    told = run("sql", "shop", ORDERS, "--format", "json", by="rita")
+    assert json.loads(told.out)["rows"][0][:2] == [0, "0.00"]
+    assert run("sql", "shop", "-", "--format", "csv", by="rita", typed="SELECT 1 AS one").out == "one\n1\n"
+    assert run("sql", "shop", "SELECT id FROM raw.orders WHERE id < 0", by="rita").out == "No rows.\n"
+    refused = run("sql", "shop", "SELECT * FROM secret.hidden", by="rita")
+    assert (refused.code, "cannot be found" in refused.err) == (2, True)
+
+
+def test_a_ticket_is_good_for_the_worker_alone(address: str, shop: Shop) -> None:
+    from lakehold.pipeline import tickets  # noqa: PLC0415 - only here
+
+    ticket = tickets.ticket(shop.house.keys, RITA, shop.house.clock(), 60)
+    told = httpx.get(f"{address}/api/v1/me", headers={"authorization": f"Bearer {ticket}"})
+    assert told.status_code == 401

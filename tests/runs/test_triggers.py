@@ -1,0 +1,155 @@
+"""Schedules with their time zones, and runs that come after others: each started once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from threading import Thread
+from zoneinfo import ZoneInfo
+
+import pytest
+import sqlalchemy as sa
+
+from lakehold import workspaces
+from lakehold.access import Grant, Remove
+from lakehold.catalog import resources
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.installation import Installation
+from lakehold.kit.clock import DAY, SECOND
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.runs import run_table as states
+from lakehold.runs.run_table import run_table
+from lakehold.runs.runs import Runs
+from lakehold.runs.triggers import Triggers, When
+from tests.house import ADA, BOB
+
+RUNS = Runs(workspaces.runnables())
+TRIGGERS = Triggers(RUNS)
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def query(house: Installation, name: str) -> str:
+    """A query over Acme's orders, into a table of its own."""
+    with house.write(ADA) as work:
+        edges = {"lakehouse": "lh", "reads": ["orders"], "writes": ["bronze"], "into": "bronze"}
+        settings = {"sql": "SELECT 1 AS one", "table": name}
+        return resources.create(work, "lakehouse.query", name, uid=name, edges=edges, settings=settings)
+
+
+def causes(house: Installation) -> list[str]:
+    with house.database.read() as transaction:
+        return list(transaction.connection.execute(sa.select(run_table.c.cause).order_by(run_table.c.n)).scalars())
+
+
+@pytest.mark.parametrize(
+    ("behind", "due"),
+    [
+        ("2026-03-28 03:00", "2026-03-29 03:00"),  # half past two is not there on this day: as soon as there is time
+        ("2026-03-29 12:00", "2026-03-30 02:30"),
+        ("2026-10-24 12:00", "2026-10-25 02:30"),  # and here twice: the first of them
+        ("2026-10-25 02:30", "2026-10-26 02:30"),
+    ],
+)
+def test_on_the_days_when_clocks_change_it_runs_once(behind: str, due: str) -> None:
+    start = datetime.fromisoformat(behind).replace(tzinfo=BERLIN)
+    found = When("30 2 * * *", "Europe/Berlin").next(start)
+    assert found.strftime("%Y-%m-%d %H:%M") == due
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (When("every day"), "no schedule"),
+        (When("0 0 30 2 *"), "never due|no schedule"),
+        (When("0 0 * * *", "Mars/Olympus"), "no time zone"),
+        (When("0 0 * * *", "../../etc/passwd"), "no time zone"),
+        (When(), "a schedule, or others"),
+        (When("0 0 * * *", after=("a",)), "a schedule, or others"),
+    ],
+)
+def test_what_can_never_be_due_is_refused(when: When, said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        when.checked()
+
+
+def test_what_is_due_is_started_once_however_many_ask(house: Installation) -> None:
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        made = TRIGGERS.save(work, uid, When("0 6 * * *", "Europe/Berlin"))
+    assert made.next_at is not None
+    assert TRIGGERS.fire(house, made.next_at - SECOND) == 0
+    found: list[int] = []
+    askers = [Thread(target=lambda: found.append(TRIGGERS.fire(house, made.next_at or 0))) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert sum(found) == 1
+    assert causes(house) == ["by schedule 0 6 * * * Europe/Berlin"]
+    with house.read(ADA) as work:
+        after = TRIGGERS.get(work, made.id)
+    assert after.next_at is not None
+    assert 20 * 3600 * SECOND < after.next_at - made.next_at < 2 * DAY
+
+
+def test_after_a_long_silence_it_is_started_once_and_not_for_every_day(house: Installation) -> None:
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
+    later = (made.next_at or 0) + 10 * DAY
+    assert TRIGGERS.fire(house, later) == 1
+    assert TRIGGERS.fire(house, later) == 0
+
+
+@pytest.mark.parametrize(("every", "started"), [(False, [1, 1, 1]), (True, [0, 1, 0])])
+def test_it_comes_after_any_or_after_all_of_others(house: Installation, every: bool, started: list[int]) -> None:
+    first, second, last = (query(house, name) for name in ("first", "second", "last"))
+    with house.write(ADA) as work:
+        TRIGGERS.save(work, last, When(after=(first, second), every=every))
+    found = []
+    for uid in (first, second, first):
+        with house.write(ADA) as work:
+            run = RUNS.start(work, uid).id
+        with house.database.write() as transaction:
+            done = run_table.update().where(run_table.c.id == run).values(state=states.SUCCEEDED)
+            transaction.connection.execute(done)
+            number = transaction.connection.execute(sa.select(run_table.c.n).where(run_table.c.id == run)).scalar_one()
+        found.append(TRIGGERS.hear(house, number))
+    assert found == started
+
+
+def test_only_who_may_run_it_has_a_trigger_on_it(house: Installation) -> None:
+    uid = query(house, "daily")
+    with pytest.raises(HiddenError), house.write(BOB) as work:
+        TRIGGERS.save(work, uid, When("0 6 * * *"))
+    with house.write(ADA) as work:
+        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
+        work.session.store.add(Grant("bob", "viewer", "bronze"))
+    with house.read(BOB) as work:
+        assert [each.id for each in TRIGGERS.of(work, uid)] == [made.id]
+    with pytest.raises(DeniedError), house.write(BOB) as work:
+        TRIGGERS.remove(work, made.id)
+    with house.write(ADA) as work:
+        work.made(Remove(Grant("bob", "viewer", "bronze")))
+    with pytest.raises(NotFoundError), house.read(BOB) as work:
+        TRIGGERS.get(work, made.id)
+
+
+def test_whoever_saves_it_last_is_who_it_runs_as(house: Installation) -> None:
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
+        work.session.store.add(Grant("bob", "editor", "bronze"))
+    with house.write(BOB) as work:
+        TRIGGERS.save(work, uid, When("0 7 * * *"), uid=made.id)
+    with house.read(ADA) as work:
+        assert TRIGGERS.get(work, made.id).saved_by == "bob"
+    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 1
+    with house.database.read() as transaction:
+        assert transaction.connection.execute(sa.select(run_table.c.started_by)).scalar_one() == "bob"
+
+
+def test_one_that_is_switched_off_starts_nothing(house: Installation) -> None:
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        TRIGGERS.save(work, uid, When("0 6 * * *"), active=False)
+    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 0
