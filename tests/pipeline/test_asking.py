@@ -11,10 +11,15 @@ from collections.abc import Iterator
 import httpx
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
+from lakehold.kit.errors import ConflictError
+from lakehold.pipeline.errors import TooMuchError
 from lakehold.pipeline.limits import Limits
+from lakehold.pipeline.spark.persons import Persons
+from lakehold.pipeline.spark.queries import Queries, Query
 from tests.cli.ways import Way, served
-from tests.pipeline.shop import RITA, Shop
+from tests.pipeline.shop import ED, RITA, Shop
 
 ORDERS = "SELECT id, amount, day, tags, told FROM raw.orders WHERE id < 2 ORDER BY id"
 LONG = (
@@ -78,7 +83,7 @@ def test_more_rows_than_the_limit_are_told_of(client: httpx.Client) -> None:
         ("SELECT nothing FROM raw.orders", "query_failed", "nothing"),
         ("SELECT 1 / 0", "query_failed", "Division by zero"),
         ("SELECT * FROM secret.hidden", "query_failed", "cannot be found"),
-        ("DROP TABLE raw.orders", "query_refused", "DropTable"),
+        ("DROP TABLE raw.orders", "query_refused", "A query may not have"),
         ("SELECT reflect('java.lang.System', 'exit', 1)", "query_refused", "the function"),
         ("  ", "invalid_input", "empty"),
     ],
@@ -110,25 +115,19 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
     assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
 
 
-def test_one_person_has_so_many_at_once_and_others_are_not_held_up(
-    client: httpx.Client, shop: Shop, way: Way, address: str
-) -> None:
-    most = Limits.of(shop.house.settings).at_once
-    threads = [
-        threading.Thread(target=lambda n=n: asked(client, LONG, id=f"long_query_{n}")) for n in range(10, 10 + most)
-    ]
-    for thread in threads:
-        thread.start()
-    while (told := asked(client, "SELECT 1")).status_code == 200:
-        pass
-    assert (told.status_code, told.json()["code"]) == (429, "limit_reached")
-    with httpx.Client(base_url=address, headers={"authorization": f"Bearer {way.token('ed')}"}, timeout=120) as ed:
-        assert asked(ed, "SELECT count(*) FROM raw.orders").json()["rows"] == [[100]]
-    for n in range(10, 10 + most):
-        while client.delete(f"/api/v1/queries/long_query_{n}").status_code == 404 and threads[n - 10].is_alive():
+def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop) -> None:
+    persons = Persons(spark, shop.house.keys, shop.house.clock, "")
+    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1))
+    first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
+    with queries._counted(first), queries._counted(second):
+        with pytest.raises(TooMuchError, match="2 queries running"), queries._counted(third):
             pass
-    for thread in threads:
-        thread.join()
+        with queries._counted(Query("fourth", ED, "Shop", "SELECT 1", 10)):
+            pass
+        with pytest.raises(ConflictError), queries._counted(Query("first", ED, "Shop", "SELECT 1", 10)):
+            pass
+    with queries._counted(third):
+        pass
 
 
 def test_what_one_asked_is_remembered_for_oneself(client: httpx.Client, way: Way, address: str) -> None:
