@@ -93,6 +93,8 @@ class Process:
         """Wait until it has ended; its exit code."""
         code = self.process.wait(PATIENCE)
         self._reader.join(PATIENCE)
+        # To close what somebody reads would wait for them, whoever still holds the other end.
+        assert not self._reader.is_alive(), "It has ended, and a process that it had started has not."
         assert self.process.stdout
         self.process.stdout.close()
         return code

@@ -12,7 +12,7 @@ from lakehold.directory.installation import Installation
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs import turns
-from lakehold.runs.run_table import run_table
+from lakehold.runs.run_table import run_log_table, run_table
 from tests.house import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
 
@@ -84,7 +84,9 @@ def test_settings_that_cannot_be_run_are_refused_by_name(
 
 
 def test_what_cannot_be_run_is_said_so(house: Installation) -> None:
-    with pytest.raises(InvalidInputError, match="A table cannot be run"), house.write(ADA) as work:
+    with pytest.raises(InvalidInputError, match="A layer cannot be run"), house.write(ADA) as work:
+        RUNS.start(work, "bronze")
+    with pytest.raises(ConflictError, match="not the result of a query"), house.write(ADA) as work:
         RUNS.start(work, "orders")
     with house.write(ADA) as work:
         uid = resources.create(
@@ -150,3 +152,29 @@ def test_runs_are_paged_newest_first_and_by_state(house: Installation) -> None:
         assert [each.id for each in RUNS.page(work, resource=uid, limit=2)] == [runs[4], runs[3]]
         assert [each.id for each in RUNS.page(work, resource=uid, before=runs[3], limit=9)] == runs[2::-1]
         assert RUNS.page(work, state=states.FAILED) == []
+
+
+def test_runs_are_found_by_who_started_them_and_by_what_is_run(house: Installation) -> None:
+    daily, weekly = query(house, "daily"), query(house, "weekly")
+    runs = [start(house, uid) for uid in (daily, weekly, daily)]
+    with house.read(ADA) as work:
+        assert [each.id for each in RUNS.page(work, search="DAI")] == [runs[2], runs[0]]
+        assert [each.id for each in RUNS.page(work, within="lh", search="week")] == [runs[1]]
+        assert RUNS.page(work, search="monthly") == []
+        assert len(RUNS.page(work, by="ada")) == 3
+        assert RUNS.page(work, by="bob") == []
+    with house.read(BOB) as work:
+        assert RUNS.page(work, search="daily") == []
+
+
+def test_the_last_lines_of_a_run_are_those_it_said_last(house: Installation) -> None:
+    run = start(house, query(house, "daily"))
+    with house.database.write() as transaction:
+        row = transaction.connection.execute(sa.select(run_table).where(run_table.c.id == run)).one()
+        line = {"tenant_id": row.tenant_id, "run": row.n, "step": 0, "at": row.made_at, "level": "info"}
+        said = [{**line, "text": f"line {number}"} for number in range(5)]
+        transaction.connection.execute(run_log_table.insert(), said)
+    with house.read(ADA) as work:
+        assert [each.text for each in RUNS.last_lines(work, run, limit=2)] == ["line 3", "line 4"]
+    with pytest.raises(NotFoundError), house.read(BOB) as work:
+        RUNS.last_lines(work, run)

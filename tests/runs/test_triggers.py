@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.access import Grant, Remove
+from lakehold.access import Add, Edge, Grant, Remove
 from lakehold.catalog import resources
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.installation import Installation
@@ -153,3 +153,28 @@ def test_one_that_is_switched_off_starts_nothing(house: Installation) -> None:
     with house.write(ADA) as work:
         TRIGGERS.save(work, uid, When("0 6 * * *"), active=False)
     assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 0
+
+
+def test_one_is_paused_and_goes_on_as_whoever_lets_it(house: Installation) -> None:
+    uid, other = query(house, "daily"), query(house, "other")
+    with house.write(ADA) as work:
+        work.session.store.create("lakehouse.layer", "Hidden", uid="hidden_layer", edges={"lakehouse": "lh"})
+        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
+        waits = TRIGGERS.save(work, uid, When(after=(other,)))
+        work.session.store.add(Grant("bob", "editor", "bronze"))
+        work.make(Add(Edge("writes", other, "hidden_layer")))
+    with house.write(BOB) as work:
+        assert TRIGGERS.get(work, waits.id).when.after == ()
+        paused = TRIGGERS.switch(work, made.id, active=False)
+        assert (paused.active, paused.next_at, paused.saved_by) == (False, None, "ada")
+        TRIGGERS.switch(work, waits.id, active=False)
+    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 0
+    with house.write(BOB) as work:
+        again = TRIGGERS.switch(work, made.id, active=True)
+        assert (again.active, again.next_at, again.saved_by) == (True, made.next_at, "bob")
+    with house.write(ADA) as work:
+        assert TRIGGERS.get(work, waits.id).when.after == (other,)  # what Bob does not see has stayed
+        work.made(Remove(Grant("bob", "editor", "bronze")))
+        work.session.store.add(Grant("bob", "viewer", "bronze"))
+    with pytest.raises(DeniedError), house.write(BOB) as work:
+        TRIGGERS.switch(work, made.id, active=False)

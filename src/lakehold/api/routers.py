@@ -12,7 +12,7 @@ from lakehold.api.catalog.routers import ROUTERS as CATALOG
 from lakehold.api.code import files
 from lakehold.api.directory.routers import ROUTERS as DIRECTORY
 from lakehold.api.iceberg import catalog
-from lakehold.api.pipeline import queries, runs, triggers
+from lakehold.api.pipeline import integrations, queries, runs, sources, tables, triggers, volumes
 
 ROUTERS: list[APIRouter] = [
     checks.routes,
@@ -32,5 +32,9 @@ ROUTERS: list[APIRouter] = [
     catalog.routes,
     queries.routes,
     runs.routes,
+    sources.routes,
+    integrations.routes,
+    tables.routes,
     triggers.routes,
+    volumes.routes,
 ]

@@ -65,6 +65,11 @@ def copy(work: Work, uid: str) -> dict[str, str]:
     return {name: work.keys.decrypt(secret) for name, secret in found.items()}
 
 
+def used(work: Work, uid: str) -> dict[str, str]:
+    """The secrets for the platform's own use, in something that the caller has been let do. Never for an answer."""
+    return {name: work.keys.decrypt(secret) for name, secret in _kept(work, uid).items()}
+
+
 def gone(work: Work, number: int) -> None:
     """The resource has come to its end, and so have its secrets."""
     c = credential_table.c

@@ -7,9 +7,11 @@ mail server. The folder is made beside its place and moved there when it is whol
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from lakehold.demo import company, furnishing
+from lakehold.demo import company, events_api, furnishing, web_shop
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -32,7 +34,9 @@ _LINK_MINUTES = 1440
 
 def settings_in(folder: Path) -> Settings:
     """Those of the environment, but for everything that would lead out of the folder."""
-    return settings.read(data=folder, database="", key="", smtp="", link_minutes=_LINK_MINUTES)
+    there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
+    # Its own database and API are on this machine.
+    return settings.read(**there, private_addresses=True, databases="jdbc:sqlite:", link_minutes=_LINK_MINUTES)
 
 
 def is_there(folder: Path) -> bool:
@@ -60,9 +64,22 @@ def make(folder: Path) -> None:
     try:
         house.database.migrate()
         furnishing.load(house)
+        web_shop.make(house, folder)
     finally:
         house.close()
     part.replace(folder)
+
+
+@contextmanager
+def api(folder: Path) -> Iterator[None]:
+    """Answer what the company's web shop asks for, as long as the block lasts."""
+    with events_api.serving() as address:
+        house = Installation(settings_in(folder))
+        try:
+            web_shop.at(house, address)
+        finally:
+            house.close()
+        yield
 
 
 def links_at(folder: Path, address: str) -> list[tuple[str, str, str]]:

@@ -40,6 +40,8 @@ class Transaction:
     turn: str | None = None
     """What this writer had to wait for: until it ends nobody else writes in the same turn."""
     before_commit: list[Callable[[], object]] = field(default_factory=list)
+    after_commit: list[Callable[[], object]] = field(default_factory=list)
+    """What no database can take back, such as a file's removal: done when the rest is certain."""
 
     @property
     def dialect(self) -> str:
@@ -95,6 +97,8 @@ class Database:
                         "Somebody else changed the same thing at the same moment; nothing was written.", "Try again."
                     ) from error
                 raise
+        for deed in transaction.after_commit:
+            deed()
 
     @contextmanager
     def _turn(self, connection: sa.Connection, turn: str | None) -> Iterator[None]:

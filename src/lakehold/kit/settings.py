@@ -43,6 +43,18 @@ class Settings(BaseSettings):
     warehouse: Annotated[
         str, Field(description="Where the tables' files lie: a folder or a URI. Without one: in the folder.")
     ] = ""
+    volumes: Annotated[
+        str, Field(description="Where the files of volumes lie: a folder. Without one: in the folder.")
+    ] = ""
+    upload_megabytes: Annotated[int, Field(ge=1, description="How large a file may be that is uploaded.")] = 5_000
+    private_addresses: Annotated[
+        bool, Field(description="Whether sources and destinations may be in the network that this machine stands in.")
+    ] = False
+    databases: Annotated[
+        str,
+        Field(description="Beginnings of JDBC addresses that are allowed beside PostgreSQL's, separated by commas."),
+    ] = ""
+    drivers: Annotated[str, Field(description="The folder with the JDBC drivers that an admin adds, as jars.")] = ""
     runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace go on at once.")] = 2
     queries_at_once: Annotated[int, Field(ge=1, le=100, description="How many queries one person may run at once.")] = 3
     query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
@@ -67,6 +79,11 @@ class Settings(BaseSettings):
     def tables(self) -> str:
         """Where the tables' files lie."""
         return self.warehouse or str(self.data.absolute() / "warehouse")
+
+    @property
+    def files(self) -> Path:
+        """Where the files of volumes lie."""
+        return Path(self.volumes) if self.volumes else self.data.absolute() / "volumes"
 
     @property
     def base(self) -> str:

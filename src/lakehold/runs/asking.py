@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 import pyarrow as pa
@@ -21,10 +21,11 @@ from lakehold.kit.errors import (
     UnavailableError,
 )
 from lakehold.pipeline import tickets
-from lakehold.pipeline.errors import QueryError, RefusedQueryError, StoppedError, TooMuchError
+from lakehold.pipeline.errors import DataError, QueryError, RefusedQueryError, SourceError, StoppedError, TooMuchError
 from lakehold.runs import beats
 
 PATH = "/query"
+DESCRIBE, LOOK = "/describe", "/look"
 ARROW = "application/vnd.apache.arrow.stream"
 COMPLETE = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -33,7 +34,8 @@ _KINDS: dict[str, type[LakeholdError]] = {
     each.code: each
     for each in (
         *(RefusedQueryError, QueryError, TooMuchError, StoppedError),
-        *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError),
+        *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError, UnavailableError),
+        *(SourceError, DataError),
     )
 }
 
@@ -67,6 +69,35 @@ def ask(house: Installation, caller: Caller, *, uid: str, workspace: str, text: 
             response.read()
             raise _told(response)
         yield Rows(pa.ipc.open_stream(_Body(response)), response.headers.get(COMPLETE) != "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a query means to its asker."""
+
+    fields: list[dict[str, str]]
+    """Each with its name and type."""
+    reads: list[str]
+    """The tables, by their ids."""
+
+
+def describe(house: Installation, caller: Caller, *, workspace: str, text: str) -> Meaning:
+    """What a query would give, and what it reads, without running it."""
+    return Meaning(**_answer(house, caller, DESCRIBE, {"workspace": workspace, "text": text}))
+
+
+def look(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+    """A look at a source: its streams, or a sample of one."""
+    return _answer(house, caller, LOOK, asked)
+
+
+def _answer(house: Installation, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+    with _client(house, caller) as client:
+        response = client.post(path, json=body)
+    if response.is_error:
+        raise _told(response)
+    found: dict[str, Any] = response.json()
+    return found
 
 
 def stop(house: Installation, caller: Caller, uid: str) -> None:

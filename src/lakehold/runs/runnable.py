@@ -50,6 +50,10 @@ class Doing(Protocol):
         """To work in; empty at first, and gone in the end."""
 
     @property
+    def kept(self) -> Path:
+        """To keep in what a step has to find again that was broken off; gone some time after the run."""
+
+    @property
     def spark(self) -> SparkSession:
         """A session that knows no table."""
 
@@ -59,6 +63,12 @@ class Doing(Protocol):
 
     def asked(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         """The rows of a query, as the person whom the run is for: through the guard. And which tables it reads."""
+
+    def reached(self) -> Mapping[str, object]:
+        """What was noted of how far this step has come."""
+
+    def note(self, reached: Mapping[str, object]) -> None:
+        """Note how far it has come: it is there after a crash."""
 
     def log(self, text: str, level: str = "info") -> None:
         """Write a line for those who may see the run."""
@@ -112,6 +122,11 @@ class Runnables:
 
     def __init__(self, found: Sequence[Runnable] = ()) -> None:
         self._by_kind = {each.kind: each for each in found}
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """Their names."""
+        return tuple(self._by_kind)
 
     def of(self, work: Work, uid: str) -> Runnable:
         """How a resource is run; a refusal if it cannot be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.pipeline.errors import StoppedError
+from lakehold.runs import notices
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import Doers, Done, Runnables, Step
@@ -83,7 +84,9 @@ class Running:
         _log.info("run %s: %s is begun", row.id, state.name)
         problem, done = self._done(row, place)
         values: dict[str, object] = {"ended_at": self._house.clock(), "error": problem, "rows": done.rows}
-        values |= {"size": done.size, "bad": done.bad, "told": json.dumps(dict(done.told))}
+        values |= {"size": done.size, "bad": done.bad}
+        if not problem:
+            values["told"] = json.dumps(dict(done.told))
         outcome = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED else states.FAILED
         self._move(number, place, state=outcome, **values)
         return problem
@@ -91,12 +94,15 @@ class Running:
     def end(self, number: int, problem: str) -> None:
         """Write down what became of it."""
         state = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED else states.FAILED
-        with self._house.database.write() as transaction:
+        row = self._row(number)
+        with self._house.write(caller_of(row)) as work:
             c = run_table.c
             ended = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
             values = {"state": state, "error": problem, "ended_at": self._house.clock()}
-            transaction.connection.execute(ended.values(**values))
-        _log.info("run %s has %s", self._row(number).id, state)
+            moved = work.session.transaction.connection.execute(ended.values(**values)).rowcount
+            if moved and state == states.FAILED:
+                notices.tell(work, self._house.settings, self._runnables, row, problem)
+        _log.info("run %s has %s", row.id, state)
 
     def follow(self, number: int) -> None:
         """Start what comes after it."""
@@ -187,6 +193,22 @@ class Doing:
     def mark(self) -> str:
         """Names this step of this run."""
         return f"{self._row.id}/{self._place}"
+
+    @property
+    def kept(self) -> Path:
+        """To keep in what a step has to find again."""
+        made = self.house.settings.data / "runs" / "kept" / f"{self._row.n}-{self._place}"
+        made.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
+        return made
+
+    def reached(self) -> Mapping[str, object]:
+        """What was noted of how far this step has come."""
+        told: Mapping[str, object] = json.loads(self._running._step_row(self._row.n, self._place).told)  # noqa: SLF001
+        return told
+
+    def note(self, reached: Mapping[str, object]) -> None:
+        """Note how far it has come."""
+        self._running._move(self._row.n, self._place, told=json.dumps(dict(reached)))  # noqa: SLF001 - as above
 
     @property
     def spark(self) -> SparkSession:

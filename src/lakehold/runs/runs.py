@@ -23,6 +23,7 @@ from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run
 from lakehold.runs.runnable import Runnables, Wanted
 
 BY_HAND = "by hand"
+_MOST_NAMED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +163,12 @@ class Runs:
         resource: str | None = None,
         within: str | None = None,
         state: str | None = None,
+        by: str | None = None,
+        search: str = "",
         before: str | None = None,
         limit: int = 50,
     ) -> list[Run]:
-        """Runs that the caller may see, the newest first."""
+        """Runs that the caller may see, the newest first; `search` is a part of the name of what is run."""
         c = run_table.c
         where = [c.tenant_id == work.session.tenant]
         if resource is not None:
@@ -176,14 +179,23 @@ class Runs:
             where.append(c.workspace_id == work.view.resource(within))
         if state is not None:
             where.append(c.state == state)
+        if by is not None:
+            where.append(c.started_by == by)
+        if search:
+            where.append(c.resource_id.in_(self._named(work, within, search)))
         behind = self._seen(work, before).n if before is not None else None
         found: list[Run] = []
+        seen: dict[int, bool] = {}
         while len(found) < limit:
             query = sa.select(run_table).where(*where).order_by(c.n.desc()).limit(limit * 2)
             rows = work.session.transaction.connection.execute(
                 query if behind is None else query.where(c.n < behind)
             ).all()
-            found += [_told(work, row) for row in rows if self._visible(work, row)]
+            for row in rows:
+                if row.resource_id not in seen:
+                    seen[row.resource_id] = self._visible(work, row)
+                if seen[row.resource_id]:
+                    found.append(_told(work, row))
             if len(rows) < limit * 2:
                 break
             behind = rows[-1].n
@@ -196,6 +208,21 @@ class Runs:
         query = sa.select(run_log_table).where(c.run == row.n, c.n > after).order_by(c.n).limit(limit)
         found = work.session.transaction.connection.execute(query)
         return [Line(each.n, each.step, each.at, each.level, each.text) for each in found]
+
+    def last_lines(self, work: Work, run: str, *, limit: int = 200) -> list[Line]:
+        """The last that it said, the oldest of them first."""
+        row = self._seen(work, run)
+        query = sa.select(run_log_table).where(run_log_table.c.run == row.n).order_by(run_log_table.c.n.desc())
+        found = work.session.transaction.connection.execute(query.limit(limit)).all()
+        return [Line(each.n, each.step, each.at, each.level, each.text) for each in reversed(found)]
+
+    def _named(self, work: Work, within: str | None, search: str) -> list[int]:
+        policy, found = work.view.policy, list[int]()
+        for kind in self.runnables.kinds:
+            sight = policy.kind(kind).schema.visible
+            some = work.session.list(work.asker, sight, kind, within=within, search=search, limit=_MOST_NAMED)
+            found += [each.id for each in some.items]
+        return found
 
     def _may_stop(self, work: Work, run: str) -> RunRow:
         work.writing()

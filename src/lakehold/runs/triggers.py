@@ -158,6 +158,20 @@ class Triggers:
         rows = work.session.transaction.connection.execute(sa.select(trigger_table).where(mine).order_by(c.id))
         return [_told(work, row) for row in rows]
 
+    def switch(self, work: Work, uid: str, *, active: bool) -> Trigger:
+        """Let it pause, or go on as the caller. What it comes after stays, whether or not they see it."""
+        work.writing()
+        found = self.get(work, uid)
+        work.need(self._runs.runnables.of(work, found.resource).trigger, found.resource)
+        told: dict[str, object] = {"active": active, "heard": "{}", "next_at": None}
+        if active:
+            told |= {"next_at": _next(found.when, work.at), "saved_by": work.caller.member, "saved_at": work.at}
+            told["caller"] = json.dumps(work.caller.told())
+        mine = _at({"tenant_id": work.session.tenant, "id": uid})
+        work.session.transaction.connection.execute(trigger_table.update().where(*mine).values(**told))
+        work.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": uid})
+        return self.get(work, uid)
+
     def remove(self, work: Work, uid: str) -> None:
         """End it."""
         found = self.get(work, uid)

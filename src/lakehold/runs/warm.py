@@ -33,7 +33,8 @@ class Warm:
         """A session that knows no table."""
         from lakehold.pipeline.spark import session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
-        return session.session(self._house.settings.spark)
+        settings = self._house.settings
+        return session.session(settings.spark, drivers=settings.drivers)
 
     @property
     def queries(self) -> Queries:

@@ -25,6 +25,11 @@ def group(uid: str, part: str = "") -> str:
     return _of("groups", uid, part)
 
 
+def run(uid: str, part: str = "") -> str:
+    """The page of a run."""
+    return _of("runs", uid, part)
+
+
 def why(uid: str, action: str, who: str = "") -> str:
     """Why somebody may do this, or not; without `who`: oneself."""
     asked = {"action": action, **({"member": who} if who else {})}

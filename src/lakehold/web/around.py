@@ -15,7 +15,7 @@ from lakehold.catalog.shapes import Summary
 from lakehold.directory import accounts
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.work import Work
-from lakehold.web import addresses
+from lakehold.web import addresses, views
 from lakehold.web.icons import icon_of
 from lakehold.web.navigation import Around, Person, Place, Section, ViewAs
 from lakehold.web.words import plural
@@ -81,7 +81,11 @@ def _section(work: Work, found: Summary) -> Section:
     ]
     places.append(Place("Members", f"{href}/members", "users"))
     return Section(
-        found.name, href, icon_of(root.id), root.title, (Place("Overview", href, "layout-dashboard"), *places)
+        found.name,
+        href,
+        icon_of(root.id),
+        root.title,
+        (Place("Overview", href, "layout-dashboard"), *views.places(found.uid, root.id), *places),
     )
 
 

@@ -10,6 +10,7 @@ from lakehold.web.entrance import routes as entrance
 from lakehold.web.groups import routers as groups
 from lakehold.web.home import routes as home
 from lakehold.web.invites import routers as invites
+from lakehold.web.lakehouse import moving_data, reading_data
 from lakehold.web.people import routers as people
 from lakehold.web.profile import routes as profile
 from lakehold.web.resources import changing, ending, making, moving, one, spaces
@@ -25,6 +26,8 @@ ROUTERS: list[APIRouter] = [
     home.routes,
     *access.ROUTERS,
     *profile.ROUTERS,
+    *moving_data.ROUTERS,
+    *reading_data.ROUTERS,
     making.routes,
     changing.routes,
     moving.routes,

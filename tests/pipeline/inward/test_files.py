@@ -22,9 +22,9 @@ from tests.pipeline.inward.files import aside, made, values
 
 
 def read(spark: SparkSession, *files: str, **formats: object) -> Incoming:
-    source = Files(files, together=True)
+    source = Files(files, together="files")
     shape = replace(source.format_of("files"), **formats)  # type: ignore[arg-type]
-    return Files(files, together=True, formats={"files": shape}).read(spark, "files")
+    return Files(files, together="files", formats={"files": shape}).read(spark, "files")
 
 
 def test_bad_lines_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Path) -> None:
@@ -189,11 +189,11 @@ def test_parquet_keeps_its_types(spark: SparkSession, tmp_path: Path) -> None:
     moment = datetime(2024, 1, 2, tzinfo=UTC)
     pq.write_table(pa.table({"id": [1], "at": [moment], "deep": [{"x": [1]}]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"id": [2], "more": ["x"]}), tmp_path / "b.parquet")
-    source = Files(folder=str(tmp_path), together=True)
-    found = source.read(spark, tmp_path.name)
+    source = Files(folder=str(tmp_path), together="all")
+    found = source.read(spark, "all")
     assert {row["id"]: row["more"] for row in found.rows.collect()} == {1: None, 2: "x"}
     assert found.bad is None
-    assert source.sample(tmp_path.name, 5).rows == ((1, '"2024-01-02 00:00:00+00:00"', '{"x": [1]}'),)
+    assert source.sample("all", 5).rows == ((1, '"2024-01-02 00:00:00+00:00"', '{"x": [1]}'),)
 
 
 def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from lakehold.pipeline.connectors.inward.files.shape import FileFormat, Kind
 from lakehold.pipeline.connectors.inward.rest.auth import ApiKey
 from lakehold.pipeline.connectors.inward.rest.rest import Rest
 from lakehold.pipeline.connectors.inward.rest.settings import ByPage, Endpoint, Limits, Settings
-from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, sync
+from lakehold.pipeline.connectors.inward.sync import AsideAt, SyncHow, SyncMode, sync
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.lake import Lake, Place
 from lakehold.pipeline.spark.tables import Tables
@@ -93,7 +93,7 @@ def test_bad_rows_are_kept_or_refused_but_never_lost(tables: Tables, place: Plac
     with pytest.raises(DataError, match=r"2 rows cannot be read and 0 are let pass\. a\.csv: (id is 'x'|It has 2)"):
         sync(tables, place, source(tmp_path, *rows), "a.csv", refused, "one")
     assert not tables.exists(place)
-    kept = SyncHow(SyncMode.FULL, bad=bad)
+    kept = SyncHow(SyncMode.FULL, bad=AsideAt(bad))
     for _ in range(2):
         done = sync(tables, place, source(tmp_path, *rows), "a.csv", kept, "two")
         assert (done.written.added, done.bad) == (2, 2)
@@ -104,9 +104,9 @@ def test_bad_rows_are_kept_or_refused_but_never_lost(tables: Tables, place: Plac
     counted = SyncHow(SyncMode.APPEND, most_bad=2)
     assert sync(tables, place, source(tmp_path, *rows), "a.csv", counted, "three").bad == 2
     # As if it had ended between the good rows and the bad ones.
-    again = sync(tables, place, source(tmp_path, *rows), "a.csv", SyncHow(SyncMode.APPEND, bad=bad), "three")
+    again = sync(tables, place, source(tmp_path, *rows), "a.csv", SyncHow(SyncMode.APPEND, bad=AsideAt(bad)), "three")
     assert (again.written.again, again.bad, tables.read(bad).count()) == (True, 2, 4)
-    mirror = SyncHow(SyncMode.MIRROR, ("id",), bad=bad)
+    mirror = SyncHow(SyncMode.MIRROR, ("id",), bad=AsideAt(bad))
     with pytest.raises(DataError, match="would be taken for one that is gone"):
         sync(tables, place, source(tmp_path, *rows), "a.csv", mirror, "four")
     assert sync(tables, place, source(tmp_path, "9,z,"), "a.csv", kept, "five").bad == 0
@@ -157,7 +157,7 @@ def test_an_api_is_asked_once_and_then_for_what_is_new(
     limits = Limits(retries=0)
     rest = Rest(Settings(api.base, (endpoint,), key, limits=limits, private=True))
     bad = Place(1, next(_numbers))
-    how = SyncHow(SyncMode.INCREMENTAL, ("id",), cursor="at", bad=bad)
+    how = SyncHow(SyncMode.INCREMENTAL, ("id",), cursor="at", bad=AsideAt(bad))
     orders[1]["at"] = "someday"
     first = sync(tables, place, rest, "orders", how, "one")
     assert (first.written.added, first.bad, first.cursor) == (4, 1, "2024-01-05")

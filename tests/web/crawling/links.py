@@ -38,5 +38,7 @@ def _addresses(tag: str, named: dict[str, str]) -> Iterator[str]:
         yield named["href"]
     if named.get("hx-get"):
         yield named["hx-get"]
+    # What scripts ask for.
+    yield from (value for name, value in named.items() if name.startswith("data-get-"))
     if tag == "form" and named.get("method", "get").lower() == "get" and named.get("action"):
         yield named["action"]

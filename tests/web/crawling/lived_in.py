@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lakehold import workspaces
 from lakehold.catalog import campaigns, requests
+from lakehold.demo.lakehouse import LAYERS
 from lakehold.directory import invites, service_accounts, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.runs import book, jobs
+from lakehold.runs.runnable import Wanted
+from lakehold.runs.runs import Runs
+from lakehold.workspaces.lakehouse import volumes
 from tests.api.crawling.words import Tenant
 
+_RUN = ("make_orders", "store_history", "till_source")
 ASKED = (("nils", "see", "orders"), ("bella", "edit", "daily_sales"), ("erik", "edit", "sales_by_day"))
 REVIEWED = (("olga", "lake_house"), ("olga", "sales"), ("petra", "landing"))
 
@@ -27,7 +33,7 @@ class LivedIn:
 
 
 def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:
-    """Requests, invites, tokens, reviews."""
+    """Requests, invites, tokens, reviews, runs, files."""
 
     def by(demo: str) -> Caller:
         return Caller(here.uid, here.id(demo))
@@ -51,6 +57,8 @@ def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:
         (folder / "done.csv").write_text("member,resource\n", encoding="utf-8")
         ended = {"state": book.DONE, "progress": 100, "result": "done.csv", "ended_at": work.at}
         book.move(work.session.transaction, job.id, ended)
+    _run(house, by("olga"), here)
+    _put_files(house, by("olga"), here)
     told = {
         # They know the ids by which they asked, and no names.
         **{demo: frozenset({here.id(uid)}) for demo, _, uid in ASKED},
@@ -58,3 +66,20 @@ def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:
         "nobody": frozenset({here.names[here.uid], here.names[here.id("olga")]}),
     }
     return LivedIn(made.link.removeprefix(house.settings.base), told)
+
+
+def _run(house: Installation, caller: Caller, here: Tenant) -> None:
+    """Runs that wait for a worker, each after the one before it."""
+    runs, cause = Runs(workspaces.runnables()), "by hand"
+    with house.write(caller) as work:
+        for demo in _RUN:
+            cause = f"after {runs.write(work, here.id(demo), Wanted(), cause=cause)}"
+
+
+def _put_files(house: Installation, caller: Caller, here: Tenant) -> None:
+    """A file in a folder of each volume."""
+    for layer in LAYERS:
+        with house.write(caller) as work:
+            there = volumes.expected(work, house.settings, here.id(f"{layer}_files"), "2031/rows.csv")
+        with there.arriving() as rough, house.write(caller) as work:
+            volumes.arrived(work, house.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)

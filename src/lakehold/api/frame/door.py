@@ -12,19 +12,24 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lakehold.api.frame import logs, problems
-from lakehold.api.frame.errors import TooLargeError
 from lakehold.api.frame.metrics import Metrics
 from lakehold.directory.caller import Caller
 
 MOST_BYTES = 2 * 1024 * 1024
 _SANE = re.compile(rb"[\x20-\x7e]{1,128}")
 _SECRET = re.compile(rb"lh[a-z]?_")
+_ROOM = "lakehold.most_bytes"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"referrer-policy", b"no-referrer"),
 ]
+
+
+def make_room(scope: Scope, most: int) -> None:
+    """Let a request have a longer body than most: asked by an endpoint that takes files, before it reads."""
+    scope[_ROOM] = most
 
 
 class Door:
@@ -42,10 +47,7 @@ class Door:
         passing = _Passing(scope, receive, send)
         start = time.perf_counter()
         try:
-            passing.refuse_what_is_too_long()
             await self._app(scope, passing.receive, passing.send)
-        except TooLargeError as error:
-            await passing.answer(problems.answer(problems.problem_of(error), passing.id))
         except Exception:  # noqa: BLE001 - this is the edge: nothing gets past it
             logs.errors.exception("unexpected", extra={"told": {"request": passing.id, "route": passing.route}})
             await passing.answer(problems.unexpected(passing.id))
@@ -86,20 +88,18 @@ class _Passing:
             told.update((name, value) for name, value in who.items() if value)
         return told
 
-    def refuse_what_is_too_long(self) -> None:
-        """Before anything of it is read."""
-        for name, value in self._scope["headers"]:
-            if name == b"content-length" and (not value.isdigit() or int(value) > MOST_BYTES):
-                raise _too_large()
-
     async def receive(self) -> Message:
-        """A part of the body, unless there were too many."""
-        message = await self._receive()
+        """A part of the body, unless there were too many, or it is said that there will be."""
+        message = {} if self._says_too_much() else await self._receive()
         self._read += len(message.get("body", b""))
-        if self._read > MOST_BYTES:
+        if not message or self._read > _most_bytes(self._scope):
             # Whoever reads the body takes any other error for one in the body.
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         return message
+
+    def _says_too_much(self) -> bool:
+        lengths = (value for name, value in self._scope["headers"] if name == b"content-length")
+        return any(not value.isdigit() or int(value) > _most_bytes(self._scope) for value in lengths)
 
     async def send(self, message: Message) -> None:
         """The answer, with what every answer has."""
@@ -126,5 +126,6 @@ def _request_id(scope: Scope) -> str:
     return token_hex(8)
 
 
-def _too_large() -> TooLargeError:
-    return TooLargeError(f"The body has more than {MOST_BYTES:,} bytes.", "Send it in several parts.")
+def _most_bytes(scope: Scope) -> int:
+    most: int = scope.get(_ROOM, MOST_BYTES)
+    return most

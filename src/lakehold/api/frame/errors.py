@@ -19,13 +19,6 @@ class KeyReusedError(LakeholdError):
     status = 422
 
 
-class TooLargeError(LakeholdError):
-    """A body longer than any sensible request."""
-
-    code = "too_large"
-    status = 413
-
-
 class OverloadedError(LakeholdError):
     """More at once than the server can do; the same may be asked again shortly."""
 

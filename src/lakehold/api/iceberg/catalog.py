@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.routes import Route
 from lakehold.api.frame.works import Reading, house_of
-from lakehold.api.iceberg.shapes import PREFIX
+from lakehold.api.iceberg.shapes import PREFIX, in_address, out_of_address
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.pipeline import loads, metadata, names, reading
@@ -56,7 +56,7 @@ def iceberg_config(work: Reading, warehouse: Annotated[str, Query(max_length=_LO
     overrides = {}
     if warehouse:
         names.inside(work, (warehouse,))
-        overrides = {"prefix": warehouse}
+        overrides = {"prefix": in_address(warehouse)}
     return _json({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
@@ -71,7 +71,7 @@ def iceberg_namespaces_of(
     work: Reading, prefix: Text, parent: Annotated[str, Query(max_length=_LONGEST)] = ""
 ) -> Response:
     """The layers of one workspace."""
-    return _namespaces(work, (prefix,), parent)
+    return _namespaces(work, (out_of_address(prefix),), parent)
 
 
 # What people call things may have slashes in it; then there is nothing of that name, and that is all.
@@ -86,7 +86,7 @@ def iceberg_tables(work: Reading, lake: InLake, namespace: Text) -> Response:
 @routes.get("/{prefix}/namespaces/{namespace:path}/tables")
 def iceberg_tables_of(work: Reading, lake: InLake, prefix: Text, namespace: Text) -> Response:
     """The tables of one layer that the caller may read."""
-    return _tables(work, lake, (prefix,), namespace)
+    return _tables(work, lake, (out_of_address(prefix),), namespace)
 
 
 @routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
@@ -100,7 +100,7 @@ def iceberg_table_of(
     work: Reading, request: Request, lake: InLake, prefix: Text, namespace: Text, table: Text
 ) -> Response:
     """One table of one workspace."""
-    return _table(work, request, lake, (prefix, *_parts(namespace), table))
+    return _table(work, request, lake, (out_of_address(prefix), *_parts(namespace), table))
 
 
 @routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
@@ -126,7 +126,7 @@ def iceberg_namespace(work: Reading, namespace: Text) -> Response:
 @routes.api_route("/{prefix}/namespaces/{namespace:path}", methods=["GET", "HEAD"])
 def iceberg_namespace_of(work: Reading, prefix: Text, namespace: Text) -> Response:
     """One layer of one workspace."""
-    return _namespace(work, (prefix,), namespace)
+    return _namespace(work, (out_of_address(prefix),), namespace)
 
 
 @routes.post("/{path:path}/metrics")

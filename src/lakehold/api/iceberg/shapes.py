@@ -1,9 +1,10 @@
-"""Errors as the Iceberg REST standard wants them."""
+"""Errors as the Iceberg REST standard wants them, and names as its clients take them."""
 
 from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from urllib.parse import quote, unquote
 
 from fastapi import Response
 
@@ -38,3 +39,14 @@ def _type(status: int, path: str) -> str:
 
 
 SHAPES[f"{PREFIX}/"] = told
+
+
+def in_address(name: str) -> str:
+    """A workspace's name as clients put it into addresses, which they do as it is: letters, digits and a few signs."""
+    plain = quote(name, safe="").replace("~", "%7E").replace(".", "%2E")
+    return plain.replace("%", "~")
+
+
+def out_of_address(text: str) -> str:
+    """The name that was put into an address."""
+    return unquote(text.replace("~", "%"))

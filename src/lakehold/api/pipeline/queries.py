@@ -13,13 +13,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of
+from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, time_of
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Asked, Reading, house_of
 from lakehold.pipeline import rows
 from lakehold.runs import asking, queries
 from lakehold.runs.asking import ARROW, Rows
+from lakehold.workspaces.lakehouse import saving
 
 routes = router("/api/v1/queries", "Queries")
 
@@ -48,6 +49,36 @@ class Column(Answer):
 
     name: str = Field(examples=["count(1)"])
     type: str = Field(examples=["int64"])
+
+
+class AskedToDescribe(Body):
+    """A query that is not to be run yet."""
+
+    workspace: IdText = Field(examples=["shop_lake"])
+    sql: Annotated[str, Field(min_length=1, max_length=queries.LONGEST)] = Field(
+        examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
+    )
+
+
+class NewTable(AskedToDescribe):
+    """A table that a query's result is to be saved as."""
+
+    layer: IdText = Field(examples=["service"], description="The layer that it is made in.")
+    name: NameText = Field(examples=["order_count"], description="Small letters, digits and _.")
+
+
+class Meaning(Answer):
+    """What a query means."""
+
+    fields: list[Column]
+    reads: list[str] = Field(examples=[["orders"]], description="The tables that it reads.")
+
+
+class SavedAs(Answer):
+    """What was begun."""
+
+    table: str = Field(examples=["order_count"])
+    run: str = Field(examples=["run_1f0c3f1de1a44d54"])
 
 
 class Found(Answer):
@@ -88,13 +119,32 @@ def ask_query(
 
     It runs as you, straight away. What you may not read is as if it were not there.
     """
-    place = Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, body.workspace))
+    place = _entered(request, body.workspace)
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
     kind, parts = _written(found, accept)
     headers = {"X-Lakehold-Complete": str(found.complete).lower(), "X-Lakehold-Query": uid}
     return StreamingResponse(_closing(stack, parts), media_type=kind, headers=headers)
+
+
+@routes.post("/describe", openapi_extra=_SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+def describe_query(request: Request, body: AskedToDescribe) -> Meaning:
+    """What a query would give and what it reads, without running it."""
+    place = _entered(request, body.workspace)
+    found = asking.describe(house_of(request), place.caller, workspace=place.name, text=body.sql)
+    return Meaning(fields=[Column(**field) for field in found.fields], reads=found.reads)
+
+
+@routes.post("/save", status_code=202, openapi_extra=_SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
+    """Save the result as a table of a layer. A run fills it; it can be run again."""
+    place = _entered(request, body.workspace)
+    found = asking.describe(house_of(request), place.caller, workspace=place.name, text=body.sql)
+    table, run = Asked(request, shown_by(request), writes=True).run(
+        lambda work: saving.save(work, body.layer, body.name, body.sql, found.reads)
+    )
+    return SavedAs(table=table, run=run.id)
 
 
 @routes.delete("/{query}", openapi_extra=_SIGNED, status_code=204, responses=problems(401, 403, 404))
@@ -111,6 +161,10 @@ def list_queries(work: Reading, paged: Paged, workspace: IdText | None = None) -
     behind = None if start is None else int(str(start[0]))
     found = queries.before(work, workspace=workspace, behind=behind, limit=paged.limit + 1)
     return paged.page("queries", found, lambda each: (each.n,), _told)
+
+
+def _entered(request: Request, workspace: str) -> queries.Place:
+    return Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, workspace))
 
 
 def _written(found: Rows, accept: str) -> tuple[str, Iterator[bytes]]:

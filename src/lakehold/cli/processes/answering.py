@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from threading import Thread
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import uvicorn
@@ -27,11 +27,12 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
-from lakehold.runs.asking import ARROW, COMPLETE, PATH
+from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, PATH
 from lakehold.runs.warm import Warm
 
 _HOST = "127.0.0.1"
 _MOST = 1_000_000
+_SOON = 60
 
 routes = APIRouter(include_in_schema=False)
 
@@ -43,6 +44,25 @@ class Asked(BaseModel):
     workspace: str
     text: Annotated[str, Field(max_length=_MOST)]
     rows: int
+
+
+class Described(BaseModel):
+    """A query that is not to be run yet."""
+
+    workspace: str
+    text: Annotated[str, Field(max_length=_MOST)]
+
+
+class Looked(BaseModel):
+    """A source that is to be looked at."""
+
+    settings: dict[str, Any]
+    source: str = ""
+    lakehouse: str = ""
+    layer: str = ""
+    secrets: dict[str, str] = {}
+    stream: str = ""
+    how: dict[str, Any] = {}
 
 
 class Tickets:
@@ -75,6 +95,23 @@ def stop(request: Request, uid: str) -> Response:
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
+@routes.post(DESCRIBE)
+def describe(request: Request, asked: Described) -> dict[str, Any]:
+    """What a query means: the fields of its rows, and the tables that it reads."""
+    rows, reads = _warm(request).queries.known(_caller(request), asked.workspace, asked.text, seconds=_SOON)
+    fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in rows.schema.fields]
+    return {"fields": fields, "reads": sorted(reads)}
+
+
+@routes.post(LOOK)
+def look(request: Request, asked: Looked) -> dict[str, Any]:
+    """A look at a source."""
+    from lakehold.workspaces.lakehouse.doing import looking  # noqa: PLC0415 - as above
+
+    _ = _warm(request).spark
+    return looking.look(house_of(request), _caller(request), looking.Look(**asked.model_dump()))
+
+
 def application(house: Installation, warm: Warm) -> FastAPI:
     """All of it."""
     app = create_app(house, [catalog.routes, routes], Tickets())
@@ -93,7 +130,7 @@ def answering(house: Installation) -> Iterator[tuple[str, Warm]]:
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
     thread.start()
-    logging.getLogger("lakehold.processes").info("the worker answers at %s", address)
+    logging.getLogger("lakehold.processes").info("the worker listens on port %s", socket.getsockname()[1])
     try:
         yield address, warm
     finally:

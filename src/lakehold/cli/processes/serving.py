@@ -23,11 +23,12 @@ def run(settings: Settings, given: int | None = None) -> None:
     house.database.migrate()
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = house.keys
+    server = Server(configured(site.application(house), settings))
     for number in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn stops, and then passes the signal on as if nobody had heard it.
-        signal.signal(number, lambda *_: None)
+        # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
+        # on as if nobody had heard it.
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     try:
-        server = Server(configured(site.application(house), settings))
         server.run(None if given is None else [socket.socket(fileno=given)])
     finally:
         house.close()

@@ -30,9 +30,11 @@ def demo(
             for name, words, link in company.links_at(folder, address):
                 typer.echo(f"{name}: {words}\n  {link}\n")
             typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
+            typer.echo("The web shop's data arrives in the first minutes: see its runs.")
             typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG}. Ctrl-C stops it.")
 
-        supervisor.run(company.settings_in(folder), ready, log=folder / supervisor.LOG)
+        with company.api(folder):
+            supervisor.run(company.settings_in(folder), ready, log=folder / supervisor.LOG)
 
 
 def tour(

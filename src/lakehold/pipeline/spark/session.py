@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from subprocess import Popen
 from threading import Lock, Thread
 
@@ -52,8 +53,10 @@ _CHATTY = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _REPEATING = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 
-def session(master: str, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The one Spark of this process, with nothing in its session that concerns anybody."""
+def session(master: str, settings: Mapping[str, str] | None = None, drivers: str = "") -> SparkSession:
+    """The one Spark of this process, with nothing in its session that concerns anybody, and with the jars of a folder
+    beside its own.
+    """
     with _lock:
         if not _started:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -62,7 +65,8 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> SparkSess
             for name in _CHATTY:
                 PySparkLogger.getLogger(name).disabled = True
             builder = SparkSession.builder.appName("lakehold").master(master)
-            builder = builder.config("spark.jars", ",".join(str(file) for file in jars.files()))
+            added = sorted(Path(drivers).glob("*.jar")) if drivers else []
+            builder = builder.config("spark.jars", ",".join(str(file) for file in (*jars.files(), *added)))
             for name, value in {**_ALWAYS, **(settings or {})}.items():
                 builder = builder.config(name, value)
             _started.append(builder.getOrCreate())

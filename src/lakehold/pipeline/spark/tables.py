@@ -86,6 +86,14 @@ class Tables:
         then = now.snapshot(snapshot).id
         return self.session.read.option("versionAsOf", str(then)).table(place.sql)
 
+    def before(self, place: Place, mark: str) -> DataFrame | None:
+        """The rows as they were before the write of this mark, which may not have been made yet; None without any."""
+        now = self.now(place)
+        made = now.made_by(mark)
+        if made is None:
+            return self.read(place)
+        return None if made.parent is None else self.read(place, snapshot=made.parent)
+
     def create(self, place: Place, schema: StructType, *, partitioned_by: Sequence[str] = ()) -> None:
         """Make an empty table, if it is not there."""
         if self.exists(place):

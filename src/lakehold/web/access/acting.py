@@ -15,7 +15,7 @@ from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import addresses
+from lakehold.web import addresses, views
 from lakehold.web.access import saying
 from lakehold.web.actions import Action
 from lakehold.web.navigation import Crumb, Place
@@ -51,9 +51,11 @@ def refused(work: Work, uid: str, action: str, act: Action, *, exactly: bool = T
 
 
 def tabs(work: Work, uid: str) -> list[Place]:
-    """The views of a thing: itself, who has access, and why."""
+    """The views of a thing: itself, those that its kind has, who has access, and why."""
+    kind = work.session.asking(lambda view: view.kind(view.resource(uid)))
     return [
         Place("Overview", home_of(work, uid), "layout-dashboard"),
+        *views.of(uid, kind),
         Place("Access", addresses.resource(uid, "access"), "shield"),
         Place("Why?", addresses.resource(uid, "why"), "circle-help"),
     ]
@@ -65,7 +67,7 @@ def home_of(work: Work, uid: str) -> str:
     if kind == TENANT:
         return "/"
     is_workspace = work.session.asking(lambda view: kinds.workspace_of(view, uid)) == uid
-    return addresses.workspace(uid) if is_workspace else addresses.of(uid, kind)
+    return addresses.workspace(uid) if is_workspace else views.home(uid, kind) or addresses.of(uid, kind)
 
 
 def crumbs(work: Work, uid: str, *more: str) -> list[Crumb]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lakehold.web.build.node import Node
 from lakehold.web.build.places import FRONT, MODULES, WORK
 
-_ENTRIES = ("app.js", "app.css")
+_ENTRIES = ("app.js", "app.css", "sql.js")
 _SCRIPT = "require('esbuild').buildSync(JSON.parse(process.argv[1]))"
 
 

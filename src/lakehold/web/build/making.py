@@ -12,7 +12,12 @@ from lakehold.web.build import bundle, icons, node, packages, stamp
 from lakehold.web.build.places import AXE, FRONT, MANIFEST, MODULES, STATIC
 
 _LICENCES = "licences.txt"
-_SHIPPED = ("htmx.org", "@fontsource-variable/inter", "@iconify-json/lucide")
+_SHIPPED = (
+    *("htmx.org", "@fontsource-variable/inter", "@iconify-json/lucide"),
+    *(f"@codemirror/{name}" for name in ("autocomplete", "commands", "lang-sql", "language", "state", "view")),
+    *(f"@lezer/{name}" for name in ("common", "highlight", "lr")),
+    *("@marijn/find-cluster-break", "crelt", "style-mod", "w3c-keyname"),
+)
 
 
 def is_stale(*, for_tests: bool = False) -> bool:

@@ -11,7 +11,7 @@ from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import kinds, resources, usage
 from lakehold.catalog.shapes import Eyes, Ref, Resource
 from lakehold.directory.work import Work
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.routes import router
@@ -30,6 +30,8 @@ def resource_page(request: Request, work: Reading, house: House, uid: str) -> Re
     schema = kinds.kept_here(work.view.policy, found.kind)
     if found.workspace and found.workspace.uid == uid:
         return pages.go(request, addresses.workspace(uid))
+    if own := views.home(uid, found.kind):
+        return pages.go(request, own)
     using.note(house, work, schema.visible, uid)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid),

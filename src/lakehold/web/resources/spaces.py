@@ -14,7 +14,7 @@ from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Summary
 from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.around import listed_kinds
@@ -78,6 +78,7 @@ def workspace_page(request: Request, work: Reading, uid: str) -> Response:
         "crumbs": acting.crumbs(work, uid),
         "found": found,
         **tabs.shown(uid),
+        "places": views.places(uid, schema.id),
         "shelves": [_shelf(work, uid, kind) for kind in listed_kinds(work, schema)],
         "makes": [new(work, kind, uid) for kind in listed_kinds(work, schema) if kind.create is not None],
     }
@@ -86,7 +87,7 @@ def workspace_page(request: Request, work: Reading, uid: str) -> Response:
 
 def new(work: Work, kind: Kind, uid: str) -> Action:
     """Make one of the kind in the workspace. Where only its edges can tell, the form says whether one may."""
-    href = f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
+    href = views.form(uid, kind.id) or f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
     label = f"New {kind.title.lower()}"
     if kind.create is None:
         return Action(label, icon="plus", why_not=f"A {kind.title.lower()} comes into being by itself.")

@@ -52,3 +52,24 @@ class Keep(Step):
     ignore: tuple[str, ...] = ()
     last_by: str = ""
     closes_missing: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingest(Step):
+    """A stream of a source into a table."""
+
+    source: str
+    stream: str
+    into: Into
+    reload: bool = False
+    """All of it anew, whatever was read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deliver(Step):
+    """A table to where a destination sends it."""
+
+    destination: str
+    table: str
+    alone: bool
+    """Whether it is the only table that the destination sends."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as f
@@ -39,6 +40,31 @@ class SyncMode(StrEnum):
     """Only what comes after the cursor is read; with keys it is merged, without it is added."""
 
 
+class Aside(Protocol):
+    """The table that bad rows are added to, made when there are the first."""
+
+    def find(self) -> Place | None:
+        """Where it lies, if it is there."""
+
+    def make(self) -> Place:
+        """Where it lies, made if it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsideAt:
+    """One whose place is known."""
+
+    place: Place
+
+    def find(self) -> Place:
+        """There."""
+        return self.place
+
+    def make(self) -> Place:
+        """There."""
+        return self.place
+
+
 @dataclass(frozen=True, slots=True)
 class SyncHow:
     """How a stream goes into a table."""
@@ -49,8 +75,8 @@ class SyncHow:
     """The field that only grows."""
     since: str | None = None
     """How far it was read before: the cursor of the last sync. None reads all."""
-    bad: Place | None = None
-    """The table that bad rows are added to."""
+    bad: Aside | None = None
+    """Where bad rows are kept."""
     most_bad: int | None = None
     """How many bad rows are let pass. None: any number if they are kept, otherwise none. To mirror, none."""
     allow_empty: bool = False
@@ -75,7 +101,7 @@ def sync(tables: Tables, place: Place, connector: Connector, stream: str, how: S
     """Read the stream and write it."""
     _refuse(how)
     done = _made(tables, place, mark)
-    if done and (how.bad is None or _made(tables, how.bad, mark)):
+    if done and (how.bad is None or _kept(tables, how.bad, mark)):
         return _again(tables, place, how, mark)
     with _reading(tables, connector, stream, how) as incoming, told(stream):
         if not incoming.rows.columns:
@@ -92,7 +118,7 @@ def _again(tables: Tables, place: Place, how: SyncHow, mark: str) -> Synced:
     """What was done before: the source is not asked again."""
     nothing = tables.session.createDataFrame([], tables.schema(place))
     written = write(tables, place, nothing, _write(how, mark))
-    kept = _made(tables, how.bad, mark) if how.bad else None
+    kept = _kept(tables, how.bad, mark) if how.bad else None
     return Synced(written, kept.count("added-records") if kept else 0, _cursor(tables, place, written, how))
 
 
@@ -141,6 +167,11 @@ def _made(tables: Tables, place: Place, mark: str) -> Snapshot | None:
     return now.made_by(mark) if now else None
 
 
+def _kept(tables: Tables, aside: Aside, mark: str) -> Snapshot | None:
+    place = aside.find()
+    return _made(tables, place, mark) if place else None
+
+
 def _refuse_bad(incoming: Incoming, how: SyncHow) -> None:
     """Before anything is written: more bad rows than are let pass."""
     most = how.most_bad
@@ -178,7 +209,7 @@ def _keep(tables: Tables, incoming: Incoming, written: Written, how: SyncHow, ma
         return 0
     count = incoming.bad.count()
     if count and how.bad is not None:
-        write(tables, how.bad, incoming.bad.withColumn("mark", f.lit(mark)), Write(Mode.APPEND, mark))
+        write(tables, how.bad.make(), incoming.bad.withColumn("mark", f.lit(mark)), Write(Mode.APPEND, mark))
     return count
 
 

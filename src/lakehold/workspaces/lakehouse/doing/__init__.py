@@ -3,12 +3,14 @@
 - `inputs`: the rows of a table; `outputs`: the table that rows go into, made if it is not there
 - `materialise`: rows of a query into a table
 - `keep`: a table into its history
+- `ingest`: a stream of a source into a table; `connecting`: the connector, from settings and secrets
+- `deliver`: a table to where a destination sends it; `sending`: how it is sent, from settings and secrets
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import Doers
-from lakehold.workspaces.lakehouse.doing import keep, materialise
-from lakehold.workspaces.lakehouse.steps import Keep, Materialise
+from lakehold.workspaces.lakehouse.doing import deliver, ingest, keep, materialise
+from lakehold.workspaces.lakehouse.steps import Deliver, Ingest, Keep, Materialise
 
-DOERS: Doers = {Materialise: materialise.do, Keep: keep.do}
+DOERS: Doers = {Materialise: materialise.do, Keep: keep.do, Ingest: ingest.do, Deliver: deliver.do}

@@ -52,19 +52,64 @@ class Told:
             raise InvalidInputError(f"The {name} of the {self._of} is true or false.", f'Write "{name}": true.')
         return found
 
-    def mapping(self, name: str) -> Mapping[str, object]:
+    def number(self, name: str, default: float, *, least: float = 0) -> float:
+        """A number."""
+        found = self._settings.get(name, default)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not least <= found:
+            raise InvalidInputError(f"The {name} of the {self._of} is no number from {least:g}.", "Write one.")
+        return found
+
+    def count(self, name: str, default: int, *, least: int = 0) -> int:
+        """A whole number."""
+        found = self.number(name, default, least=least)
+        if found != int(found):
+            raise InvalidInputError(f"The {name} of the {self._of} is a whole number.", "Write one.")
+        return int(found)
+
+    def pairs(self, name: str) -> dict[str, str]:
+        """Texts by name."""
+        found = self._settings.get(name, {})
+        if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+            raise InvalidInputError(f"The {name} of the {self._of} is texts by name.", f'Write "{name}": {{"…": "…"}}.')
+        return dict(found)
+
+    def has(self, name: str) -> bool:
+        """Whether anything is said of it."""
+        return self._settings.get(name) is not None
+
+    def within(self, name: str) -> Told:
         """Settings inside of the settings."""
         found = self._settings.get(name)
         if not isinstance(found, Mapping):
             raise InvalidInputError(f"The {self._of} has no {name}.", f'Write "{name}": {{…}}.')
-        return found
+        return Told(found, f"{name} of the {self._of}")
+
+    def each(self, name: str) -> list[Told]:
+        """Several of them."""
+        found = self._settings.get(name, ())
+        if (
+            isinstance(found, str)
+            or not isinstance(found, Sequence)
+            or not all(isinstance(at, Mapping) for at in found)
+        ):
+            raise InvalidInputError(f"The {name} of the {self._of} is a list.", f'Write "{name}": [{{…}}].')
+        return [Told(at, f"{name} of the {self._of}") for at in found if isinstance(at, Mapping)]
+
+    @property
+    def all(self) -> Mapping[str, object]:
+        """As they were written."""
+        return self._settings
 
     def table(self) -> str:
         """The name of a table that is to be made."""
-        found = self.text("table")
-        if not _NAME.fullmatch(found):
-            raise InvalidInputError(
-                f"A table cannot be called {shown(found)}.",
-                "Use small letters, digits and _, with a letter first, 63 at the most.",
-            )
-        return found
+        return table_name(self.text("table"))
+
+
+def table_name(text: str) -> str:
+    """The name, if a table can have it."""
+    if not _NAME.fullmatch(text):
+        raise InvalidInputError(
+            f"A table cannot be called {shown(text)}.",
+            "Use small letters, digits and _, with a letter first, 63 at the most.",
+        )
+    return text

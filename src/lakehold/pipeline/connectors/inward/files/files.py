@@ -35,8 +35,8 @@ class Files:
     paths: tuple[str, ...] = ()
     folder: str = ""
     """Instead of paths: all files in it, not those in folders below."""
-    together: bool = False
-    """Whether all files are one stream, by the names of their fields."""
+    together: str = ""
+    """What the one stream of all files is called, whose fields go by their names; empty if each is a stream."""
     formats: Mapping[str, FileFormat] = field(default_factory=dict)
     """How streams are to be read, where the guess is not to be taken."""
 
@@ -77,7 +77,7 @@ class Files:
     def _by_stream(self) -> dict[str, tuple[list[str], str]]:
         files = self._files()
         if self.together:
-            return {Path(self.folder).name or "files": (files, "")}
+            return {self.together: (files, "")}
         found: dict[str, tuple[list[str], str]] = {}
         for file in files:
             name = Path(file).name

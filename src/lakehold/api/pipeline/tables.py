@@ -1,0 +1,152 @@
+"""Tables: what fields one has, how it came to be as it is, and its rows for tools that cannot speak SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+import pyarrow as pa
+from fastapi import Header, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from lakehold.api.frame.models import Answer, IdText, NameText, PlainText, Time
+from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.works import Reading
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.pipeline import previews, reading, rows
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.metadata import Metadata
+from lakehold.pipeline.names import READABLE
+from lakehold.pipeline.previews import MOST_ROWS, Filter, Operator, Wanted
+from lakehold.runs.asking import ARROW
+
+routes = router("/api/v1/tables", "Tables")
+
+_JSON, _CSV = "application/json", "text/csv"
+_NEWEST = 100
+
+
+class TableField(Answer):
+    """A field of a table."""
+
+    name: str = Field(examples=["amount"])
+    type: str = Field(examples=["decimal(10, 2)"])
+    required: bool
+    description: str = Field(examples=["In euros."])
+
+
+class TableSnapshot(Answer):
+    """A state that a table has had."""
+
+    id: str = Field(examples=["7215431590032011452"], description="As text: it has more digits than JavaScript keeps.")
+    at: Time
+    operation: str = Field(examples=["append"])
+    added: int
+    removed: int
+    rows: int
+    current: bool
+
+
+class Table(Answer):
+    """What a table is now."""
+
+    fields: list[TableField]
+    snapshots: list[TableSnapshot] = Field(description=f"The newest {_NEWEST}, the newest first.")
+
+
+class RowField(Answer):
+    """A field of the rows."""
+
+    name: str = Field(examples=["amount"])
+    type: str = Field(examples=["decimal128(10, 2)"])
+
+
+class TableRows(Answer):
+    """Rows of a table."""
+
+    fields: list[RowField]
+    rows: list[list[object]] = Field(examples=[[["10.00"]]], description="Each as a list, in the order of the fields.")
+    complete: bool = Field(description="False if there may be more rows than the limit.")
+
+
+@routes.get("/{table}")
+def get_table(work: Reading, lake: InLake, table: IdText) -> Table:
+    """Fields and snapshots of a table. One that nothing was written into has neither."""
+    found = lake.now(_place(work, table))
+    return Table(fields=[], snapshots=[]) if found is None else _told(found)
+
+
+@routes.get(
+    "/{table}/rows",
+    response_model=TableRows,
+    responses={200: {"description": "The rows", "content": {_CSV: {}, ARROW: {}}}, **problems(409, 503)},
+)
+def get_rows(
+    work: Reading,
+    lake: InLake,
+    table: IdText,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
+    fields: Annotated[list[NameText] | None, Query(max_length=500, examples=[["id"]])] = None,
+    field: Annotated[PlainText, Query(description="The field that a filter is about.", examples=["amount"])] = "",
+    operator: Annotated[Operator, Query(examples=["="])] = Operator.IS,
+    value: Annotated[PlainText, Query(examples=["10"])] = "",
+    accept: Annotated[str, Header(max_length=200, examples=[_JSON])] = _JSON,
+) -> Response:
+    """The first rows of a table, as they are at this moment: JSON, CSV or an Arrow stream."""
+    where = Filter(field, operator, value) if field else None
+    if not field and value:
+        raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
+    reading.refuse_viewer(work)
+    found = previews.preview(lake, _place(work, table), Wanted(limit, fields, where=where))
+    kind, parts = _written(found, accept)
+    headers = {"X-Lakehold-Complete": str(not found.more).lower()}
+    return StreamingResponse(parts, media_type=kind, headers=headers)
+
+
+def _place(work: Work, table: str) -> Place:
+    work.see(table, "read")
+    kind = work.view.kind(work.view.resource(table))
+    if kind not in READABLE:
+        title = work.view.policy.kinds[kind].schema.title.lower()
+        raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
+    work.need(READABLE[kind], table)
+    return reading.place_of(work, table)
+
+
+def _written(found: previews.Preview, accept: str) -> tuple[str, Iterator[bytes]]:
+    schema, batches = found.rows.schema, found.rows.to_batches()
+    if ARROW in accept:
+        return ARROW, rows.as_arrow(schema, batches)
+    if _CSV in accept:
+        return _CSV, rows.as_csv(schema, batches)
+    return _JSON, _as_json(schema, batches, complete=not found.more)
+
+
+def _as_json(schema: pa.Schema, batches: list[pa.RecordBatch], *, complete: bool) -> Iterator[bytes]:
+    told = {"fields": rows.fields(schema), "complete": complete, "rows": list(rows.lists(batches))}
+    yield json.dumps(told, ensure_ascii=False).encode()
+
+
+def _told(found: Metadata) -> Table:
+    return Table(
+        fields=[
+            TableField(name=each.name, type=each.type, required=each.required, description=each.description)
+            for each in found.fields
+        ],
+        snapshots=[
+            TableSnapshot(
+                id=str(each.id),
+                at=each.at,
+                operation=each.operation,
+                added=each.count("added-records"),
+                removed=each.count("deleted-records"),
+                rows=each.count("total-records"),
+                current=each == found.current,
+            )
+            for each in reversed(found.snapshots[-_NEWEST:])
+        ],
+    )

@@ -1,0 +1,103 @@
+"""Files of volumes: list, upload, download and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from anyio import from_thread
+from fastapi import Request, Response
+from fastapi.responses import FileResponse
+from pydantic import Field
+
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.door import make_room
+from lakehold.api.frame.models import Answer, IdText, PlainText, Time, time_of
+from lakehold.api.frame.paging import Page, Paged
+from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
+from lakehold.pipeline.volumes import File
+from lakehold.workspaces.lakehouse import volumes
+
+routes = router("/api/v1/volumes", "Volumes")
+
+_SIGNED: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
+_BYTES = "application/octet-stream"
+_CONTENT = {"content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}}}
+FilePath = Annotated[PlainText, Field(min_length=1, examples=["2031/orders.csv"])]
+"""The name of a file; a slash stands behind each folder that it is in."""
+
+
+class VolumeFile(Answer):
+    """A file or a folder in a volume."""
+
+    path: str = Field(examples=["2031/orders.csv"])
+    folder: bool
+    bytes: int
+    changed_at: Time
+
+
+@routes.get("/{volume}/files")
+def list_files(work: Reading, house: House, paged: Paged, volume: IdText, folder: PlainText = "") -> Page[VolumeFile]:
+    """What is in a folder of a volume: folders first, then files, each by name."""
+    start = paged.start(f"files {folder}", int)
+    behind = 0 if start is None else int(str(start[0]))
+    found = list(enumerate(volumes.listed(work, house.settings, volume, folder), start=1))
+    some = found[behind : behind + paged.limit + 1]
+    return paged.page(f"files {folder}", some, lambda each: (each[0],), lambda each: _told(each[1]))
+
+
+@routes.get(
+    "/{volume}/files/{path:path}",
+    response_class=FileResponse,
+    responses={200: {"description": "The file", "content": {_BYTES: {}}}},
+)
+def download_file(work: Reading, house: House, volume: IdText, path: FilePath) -> Response:
+    """A file, as it was uploaded or delivered."""
+    found, file = volumes.opened(work, house.settings, volume, path)
+    return FileResponse(found.on_disk(path), media_type=_BYTES, filename=file.name)
+
+
+@routes.put(
+    "/{volume}/files/{path:path}",
+    status_code=201,
+    response_model=VolumeFile,
+    openapi_extra={**_SIGNED, "requestBody": {"required": True, **_CONTENT}},
+    responses=problems(401, 403, 404, 409, 413, 503),
+)
+def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:
+    """Upload a file: the body is its content. One that has the same name is kept, unless it is to be replaced."""
+    house, shown = house_of(request), shown_by(request)
+    make_room(request.scope, house.settings.upload_megabytes * 1_000_000)
+    settings = house.settings
+    there = Asked(request, shown, writes=True).run(
+        lambda work: volumes.expected(work, settings, volume, path, replace=replace)
+    )
+    with there.arriving() as rough:
+        for part in _parts(request):
+            rough.write(part)
+        Asked(request, shown, writes=True).run(
+            lambda work: volumes.arrived(work, settings, volume, path, rough, replace=replace)
+        )
+    return _told(there.file(path))
+
+
+@routes.delete("/{volume}/files/{path:path}", status_code=204)
+def delete_file(work: Writing, house: House, volume: IdText, path: FilePath) -> None:
+    """Delete a file. It cannot be brought back."""
+    volumes.removed(work, house.settings, volume, path)
+
+
+def _parts(request: Request) -> Iterator[bytes]:
+    """The body as it comes in: an endpoint runs in a thread, and the body arrives in the server's own."""
+    stream = request.stream()
+
+    async def following() -> bytes | None:
+        return await anext(stream, None)
+
+    while (part := from_thread.run(following)) is not None:
+        yield part
+
+
+def _told(file: File) -> VolumeFile:
+    return VolumeFile(path=file.path, folder=file.is_folder, bytes=file.size, changed_at=time_of(file.changed_at))

@@ -1,0 +1,155 @@
+"""The web shop of Corner & Main: orders as files, customers in a database, events behind an API that pages.
+
+They arrive in the layer raw, are made good in trusted, and added up in service; customers have a history, and the sales
+of each day are delivered as a file. Adam makes the lakehouse, and Erik all that moves its data, as people do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lakehold import workspaces
+from lakehold.access import Add, Grant
+from lakehold.catalog import details, editing, resources
+from lakehold.demo import company, web_rows
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.work import Work
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs.runs import Runs
+from lakehold.runs.triggers import Triggers, When
+
+LAKEHOUSE = "web_shop"
+EVENTS = "events_source"
+"""The source that asks the API."""
+DATABASE = "customers.sqlite"
+_LAYERS = ("raw", "trusted", "service")
+
+_QUERIES: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    "orders": (
+        "trusted",
+        ("shop_raw_orders", "shop_raw_customers"),
+        """\
+SELECT o.order_id, o.ordered_at, o.customer_id, c.city, o.item, o.pieces, o.price,
+       CAST(o.pieces * o.price AS DECIMAL(12, 2)) AS amount
+FROM raw.orders o JOIN raw.customers c ON c.customer_id = o.customer_id""",
+    ),
+    "visits": (
+        "trusted",
+        ("shop_raw_events",),
+        """\
+SELECT visit, min(at) AS began_at, count(*) AS pages, max(page = 'pay') AS paid
+FROM raw.events GROUP BY visit""",
+    ),
+    "sales_by_day": (
+        "service",
+        ("shop_trusted_orders",),
+        """\
+SELECT CAST(ordered_at AS DATE) AS day, city, count(*) AS orders, sum(amount) AS amount
+FROM trusted.orders GROUP BY 1, 2""",
+    ),
+    "customer_value": (
+        "service",
+        ("shop_trusted_orders",),
+        """\
+SELECT customer_id, count(*) AS orders, sum(amount) AS amount, max(ordered_at) AS last_order
+FROM trusted.orders GROUP BY customer_id""",
+    ),
+}
+"""What each writes, reads and says. Those of a layer come after those of the one before."""
+
+
+def make(house: Installation, folder: Path) -> None:
+    """All of it, with its first runs waiting for a worker. The folder is where the installation will lie."""
+    with house.write(_by("adam")) as work:
+        _lakehouse(work)
+    web_rows.customers(house.settings.data / DATABASE)
+    with house.write(_by("erik")) as work:
+        volume = Volume(house.settings, reading.place_of(work, "shop_files"))
+        for name, text in web_rows.orders():
+            with volume.arriving() as rough:
+                rough.write(text.encode())
+                volume.place(rough, name, replace=True)
+        sources = _sources(work, folder)
+        _pipelines(work, sources)
+
+
+def at(house: Installation, address: str) -> None:
+    """Tell the source of events where the API is today."""
+    with house.write(_by("erik")) as work:
+        settings = {**details.read(work, EVENTS).settings, "address": address}
+        editing.edit(work, EVENTS, editing.Edit(settings=settings))
+
+
+def _lakehouse(work: Work) -> None:
+    resources.create(work, "lakehouse.lakehouse", "Web shop", uid=LAKEHOUSE, edges={"tenant": company.TENANT})
+    for layer in _LAYERS:
+        resources.create(work, "lakehouse.layer", layer, uid=f"shop_{layer}", edges={"lakehouse": LAKEHOUSE})
+    resources.create(work, "lakehouse.volume", "files", uid="shop_files", edges={"layer": "shop_raw"})
+    resources.create(work, "lakehouse.volume", "exports", uid="shop_exports", edges={"layer": "shop_service"})
+    given = [("engineers", "member", LAKEHOUSE), ("analysts", "member", LAKEHOUSE)]
+    given += [("engineers", "editor", f"shop_{layer}") for layer in _LAYERS]
+    given += [("analysts", "viewer", "shop_service"), ("mona", "manager", "shop_trusted")]
+    for subject, role, uid in given:
+        work.make(Add(Grant(subject, role, uid)))
+
+
+def _sources(work: Work, folder: Path) -> list[str]:
+    database = f"jdbc:sqlite:{folder.absolute() / DATABASE}"
+    endpoint = {"name": "events", "path": "events", "records": "events", "paging": {"by": "page"}}
+    made: dict[str, tuple[str, dict[str, object]]] = {
+        "orders_source": ("Order files", {"connector": "files", "volume": "shop_files"}),
+        "customers_source": ("Customer database", {"connector": "database", "address": database}),
+        EVENTS: ("Web events", {"connector": "api", "address": "http://127.0.0.1", "endpoints": [endpoint]}),
+    }
+    streams: dict[str, tuple[str, dict[str, object]]] = {
+        "orders_source": ("orders", {"stream": "orders-*.csv", "mode": "merge", "keys": ["order_id"]}),
+        "customers_source": ("customers", {"stream": "customers", "mode": "full"}),
+        EVENTS: ("events", {"stream": "events", "mode": "merge", "keys": ["id"]}),
+    }
+    for uid, (name, settings) in made.items():
+        edges = {"lakehouse": LAKEHOUSE, "into": "shop_raw"}
+        resources.create(work, "lakehouse.source", name, uid=uid, edges=edges, settings=settings)
+        table, how = streams[uid]
+        raw = f"shop_raw_{table}"
+        resources.create(work, "lakehouse.table", table, uid=raw, edges={"layer": "shop_raw"})
+        edges = {"source": uid, "writes": raw}
+        resources.create(work, "lakehouse.stream", table, uid=f"{uid}_{table}", edges=edges, settings=how)
+    return list(made)
+
+
+def _pipelines(work: Work, sources: list[str]) -> None:
+    runs = Runs(workspaces.runnables())
+    triggers = Triggers(runs)
+    for uid in sources:
+        triggers.save(work, uid, When("0 4 * * *", "Europe/Berlin"))
+    made: dict[str, list[str]] = {"trusted": [], "service": []}
+    for table, (layer, reads, sql) in _QUERIES.items():
+        uid = _pipeline(work, "query", table, layer, reads, sql=sql)
+        triggers.save(work, uid, When(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True))
+        made[layer].append(uid)
+    history = _pipeline(work, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"])
+    triggers.save(work, history, When(after=("customers_source",)))
+    edges = {"lakehouse": LAKEHOUSE, "reads": ["shop_service_sales_by_day"], "writes": ["shop_exports"]}
+    settings = {"to": "files", "name": "sales by day", "kind": "csv"}
+    file = resources.create(
+        work, "lakehouse.destination", "Sales as a file", uid="sales_file", edges=edges, settings=settings
+    )
+    triggers.save(work, file, When(after=("make_sales_by_day",)))
+    for uid in sources:
+        runs.start(work, uid)
+
+
+def _pipeline(work: Work, kind: str, table: str, layer: str, reads: Iterable[str], **settings: object) -> str:
+    target = f"shop_{layer}_{table}"
+    resources.create(work, "lakehouse.table", table, uid=target, edges={"layer": f"shop_{layer}"})
+    edges = {"lakehouse": LAKEHOUSE, "reads": list(reads), "writes": [target], "into": f"shop_{layer}"}
+    name = f"Make {table.replace('_', ' ')}"
+    uid = f"make_{table}" if table != "orders" else "make_shop_orders"
+    return resources.create(work, f"lakehouse.{kind}", name, uid=uid, edges=edges, settings=settings)
+
+
+def _by(member: str) -> Caller:
+    return Caller(company.TENANT, member)

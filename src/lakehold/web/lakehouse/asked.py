@@ -1,0 +1,57 @@
+"""What one asked before: beside the editor, and all of it on a page of its own."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.directory.work import Work
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs import queries
+from lakehold.runs.queries import Asked
+from lakehold.web import pages
+from lakehold.web.access import acting
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.browsing import need_lakehouse
+from lakehold.web.listing import Column, Listing
+from lakehold.web.routes import router
+
+routes = router("/workspaces")
+
+_BESIDE, _ON_A_PAGE = 8, 50
+_COLUMNS = [Column("Query"), Column("Asked"), Column("Took", number=True, wide=True), Column("Rows", number=True)]
+
+
+@routes.get("/{uid:path}/sql/history")
+def asked_page(request: Request, work: Reading, uid: str) -> Response:
+    """The caller's own, the newest first."""
+    found = need_lakehouse(work, uid)
+    queries.enter(work, uid)
+    listing = Listing.of(request, ("n",), size=_ON_A_PAGE)
+    behind = int(listing.after) if listing.after.isdigit() else None
+    rows = queries.before(work, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
+    shown = rows[:_ON_A_PAGE]
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "SQL", "History"),
+        "found": found,
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": shown,
+        "after": str(shown[-1].n) if len(rows) > _ON_A_PAGE else "",
+        "duration": saying.duration,
+    }
+    return pages.page(request, "lakehouse/sql_history.html", values)
+
+
+def lately(work: Work, workspace: str) -> list[Asked]:
+    """The last few."""
+    return queries.before(work, workspace=workspace, limit=_BESIDE)
+
+
+def one(work: Work, workspace: str, number: str) -> Asked:
+    """A query that the caller asked there, by its number."""
+    n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
+    found = queries.before(work, workspace=workspace, behind=n + 1, limit=1)
+    if not found or found[0].n != n:
+        raise NotFoundError("You have not asked this query here.", "It may be too long ago.")
+    return found[0]

@@ -1,0 +1,172 @@
+"""All that a lakehouse holds, layer by layer: its tables and volumes, to look through and to search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.api.frame.works import Reading
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.catalog import kinds, resources, workspaces
+from lakehold.catalog.shapes import Ref, Summary
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment, moment
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import folded, shown
+from lakehold.pipeline import metadata, reading
+from lakehold.pipeline.lake import Lake
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse import saying
+from lakehold.web.listing import Column, Listing
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import router
+
+routes = router("/workspaces")
+
+LAKEHOUSE, LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("lakehouse", "layer", "table", "volume"))
+_IN_A_LAYER, _ON_A_PAGE, _MOST_LAYERS = 20, 50, 100
+_COLUMNS = [Column("Name", "name"), Column("Rows", number=True), Column("Size", number=True), Column("Last written")]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A table or a volume, and what is known of its rows."""
+
+    thing: Summary
+    href: str
+    rows: int | None = None
+    size: str = ""
+    written: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer, and the first of what lies in it."""
+
+    thing: Summary
+    items: list[Item]
+    all: str
+    """Where all of it is."""
+    more: bool
+    makes: list[Action]
+
+
+@routes.get("/{uid:path}/data")
+def browse(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+    """All layers, with the first of what lies in each."""
+    found = need_lakehouse(work, uid)
+    listing = Listing.of(request, ("name",))
+    layers = resources.page(work, LAYER, within=uid, sort="created", limit=_MOST_LAYERS).items
+    shelves = [_shelf(work, lake, uid, each, listing.search) for each in layers]
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "Data"),
+        "found": found,
+        "listing": listing,
+        "layers": [shelf for shelf in shelves if shelf.items or not listing.search],
+        "new_layer": _making(work, LAYER, "lakehouse", uid, uid),
+        "asks": work.session.check(work.asker, "execute_query", uid),
+    }
+    return pages.page(request, "lakehouse/data.html", values)
+
+
+@routes.get("/{uid:path}/data/{layer:path}")
+def browse_layer(request: Request, work: Reading, lake: InLake, uid: str, layer: str) -> Response:
+    """All of one layer."""
+    space = need_lakehouse(work, uid)
+    found = resources.get(work, layer)
+    listing = Listing.of(request, ("name",), size=_ON_A_PAGE)
+    if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
+        raise NotFoundError(f"There is no layer {shown(layer)}.", "Look its name up among the layers.")
+    some = resources.find(
+        work,
+        listing.search,
+        among=(TABLE, VOLUME),
+        within=layer,
+        sort="-name" if listing.descending else "name",
+        after=listing.after or None,
+        limit=_ON_A_PAGE,
+    )
+    values: dict[str, object] = {
+        "crumbs": [*acting.crumbs(work, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
+        "found": space,
+        "layer": found,
+        "listing": listing,
+        "columns": _COLUMNS,
+        "items": _items(work, lake, some.items),
+        "after": some.after or "",
+        "makes": _makes(work, space.uid, layer),
+    }
+    return pages.page(request, "lakehouse/layer.html", values)
+
+
+def need_lakehouse(work: Work, uid: str) -> Ref:
+    """The lakehouse, if the caller sees it."""
+    workspaces.need_workspace(work, uid)
+    found = resources.get(work, uid)
+    if found.kind != LAKEHOUSE:
+        raise NotFoundError(f"There is no lakehouse {shown(uid)}.", "Look its name up in the list of workspaces.")
+    return Ref(found.uid, found.kind, found.name)
+
+
+def _data_crumbs(space: Ref, name: str) -> list[Crumb]:
+    return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
+
+
+def _shelf(work: Work, lake: Lake, space: str, layer: Summary, search: str) -> Layer:
+    # Who searches for a layer wants to see what is in it.
+    wanted = "" if search and folded(search) in folded(layer.name) else search
+    tables = resources.page(work, TABLE, within=layer.uid, search=wanted, limit=_IN_A_LAYER)
+    volumes = resources.page(work, VOLUME, within=layer.uid, search=wanted, limit=_IN_A_LAYER)
+    items = _items(work, lake, [*tables.items, *volumes.items])
+    more = tables.after is not None or volumes.after is not None
+    return Layer(layer, items, _all_of(space, layer.uid, wanted), more, _makes(work, space, layer.uid))
+
+
+def _all_of(space: str, layer: str, search: str) -> str:
+    asked = f"?{urlencode({'q': search})}" if search else ""
+    return addresses.workspace(space, f"data/{quote(layer, safe='')}") + asked
+
+
+def _items(work: Work, lake: Lake, found: Iterable[Summary]) -> list[Item]:
+    things = list(found)
+    places = {each.uid: reading.place_of(work, each.uid) for each in things if "read" in each.actions}
+    tables = {each.uid for each in things if each.kind == TABLE} & set(places)
+    there = lake.metadata_of_many([places[uid] for uid in tables]) if tables else {}
+    return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in things]
+
+
+def _item(thing: Summary, location: str | None) -> Item:
+    part = views.VIEWS[thing.kind][0].part if thing.kind in views.VIEWS else ""
+    href = addresses.resource(thing.uid, part)
+    now = _current(location) if location else None
+    if now is None:
+        return Item(thing, href)
+    return Item(thing, href, now.count("total-records"), saying.size(now.count("total-files-size")), moment(now.at))
+
+
+def _current(location: str) -> metadata.Snapshot | None:
+    """The table as it is; None if its files are missing: the list goes on without."""
+    try:
+        return metadata.read(location).current
+    except OSError:
+        return None
+
+
+def _makes(work: Work, space: str, layer: str) -> list[Action]:
+    return [_making(work, kind, "layer", layer, space) for kind in (TABLE, VOLUME)]
+
+
+def _making(work: Work, kind: str, edge: str, within: str, space: str) -> Action:
+    """Make one there, or why the caller may not."""
+    title = kinds.kept_here(work.view.policy, kind).title.lower()
+    form = views.form(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
+    act = Action(f"New {title}", form, icon="plus")
+    if work.session.check(work.asker, "create", Draft(kind, {edge: within})):
+        return act
+    return acting.refused(work, within, f"create_{title}", act, exactly=False)

@@ -1,0 +1,58 @@
+"""The names that the editor knows: of what the member may read, and nothing else. Fields come when they are needed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Response
+from fastapi.responses import JSONResponse
+
+from lakehold.api.frame.works import Reading
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.directory.work import Work
+from lakehold.pipeline import metadata, names, reading
+from lakehold.runs import queries
+from lakehold.web.lakehouse import grids
+from lakehold.web.routes import router
+
+routes = router("/workspaces")
+
+_MOST_TABLES = 5_000
+_AT_ONCE = 50
+
+
+@routes.get("/{uid:path}/sql/names")
+def known_names(work: Reading, uid: str) -> Response:
+    """Layers, and the tables in them."""
+    place = queries.enter(work, uid)
+    left = _MOST_TABLES
+    layers = []
+    for layer in names.inside(work, [place.name]):
+        tables = names.tables(work, [place.name, layer.name])[:left]
+        left -= len(tables)
+        layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
+    return JSONResponse({"layers": layers})
+
+
+@routes.get("/{uid:path}/sql/fields")
+def known_fields(
+    work: Reading, lake: InLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
+) -> Response:
+    """The fields of some tables, by the tables' ids. What one may not read is as if it were not there."""
+    queries.enter(work, uid)
+    places = {each: reading.place_of(work, each) for each in table or () if _reads(work, each)}
+    there = lake.metadata_of_many(places.values()) if places else {}
+    fields = {
+        each: [
+            {"name": field.name, "type": grids.field_type(field.type)} for field in metadata.read(there[place]).fields
+        ]
+        for each, place in places.items()
+        if place in there
+    }
+    return JSONResponse({"fields": fields})
+
+
+def _reads(work: Work, uid: str) -> bool:
+    kind = work.session.asking(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
+    action = names.READABLE.get(kind or "")
+    return action is not None and work.session.check(work.asker, action, uid)

@@ -1,0 +1,188 @@
+"""The files of a volume: look through them, bring some in, take one out, take one away."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.door import make_room
+from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
+from lakehold.catalog import resources
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, UnavailableError
+from lakehold.pipeline.volumes import File
+from lakehold.web import addresses, errors, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import saying
+from lakehold.web.listing import Column, Listing
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import PageRoute, Sent, router
+from lakehold.web.words import counted
+from lakehold.workspaces.lakehouse import volumes
+
+_COLUMNS = [Column("Name", "name"), Column("Size", "size", number=True), Column("Changed", "changed")]
+_SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_at}
+
+
+class UploadRoute(PageRoute):
+    """Takes long bodies, and only from who may put files there: that is asked before anything is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Around the page's own."""
+        inner = super().get_route_handler()
+
+        async def roomy(request: Request) -> Response:
+            try:
+                await run_in_threadpool(_let_in, request)
+            except Exception as error:  # noqa: BLE001 - as the one handler of pages
+                return errors.shown(request, error)
+            make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
+            try:
+                return await inner(request)
+            finally:
+                await request.close()  # the rough files of its form
+
+        return roomy
+
+
+routes = router("/resources")
+uploads = APIRouter(prefix="/resources", route_class=UploadRoute, redirect_slashes=False, include_in_schema=False)
+
+
+@routes.get("/{uid:path}/files")
+@routes.get("/{uid:path}/files/in/{folder:path}")
+def files_page(request: Request, work: Reading, house: House, uid: str, folder: str = "") -> Response:
+    """What is in a folder of it."""
+    found = resources.get(work, uid)
+    here = _at(uid, folder)
+    listing = replace(Listing.of(request, ("name", "size", "-changed")), path=here)
+    listed = [
+        file
+        for file in volumes.listed(work, house.settings, uid, folder)
+        if listing.search.casefold() in file.name.casefold()
+    ]
+    if by := _SORTS.get(listing.sort):
+        listed.sort(key=by)
+    if listing.descending:
+        listed.reverse()
+    listed.sort(key=lambda file: not file.is_folder)
+    values: dict[str, object] = {
+        "found": found,
+        "crumbs": acting.crumbs(work, uid, "Files"),
+        "tabs": acting.tabs(work, uid),
+        "tab": _at(uid),
+        "folder": folder,
+        "way": _way(uid, folder),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "at": lambda path: _at(uid, path),
+        "rows": [(n, file, _actions(work, uid, file)) for n, file in enumerate(listing.part(listed))],
+        "total": len(listed),
+        "uploading": acting.actions_of(work, uid, {"write": Action("Upload", icon="plus")})[0],
+        "most": saying.size(house.settings.upload_megabytes * 1_000_000),
+        "size": saying.size,
+    }
+    return pages.page(request, "lakehouse/files.html", values)
+
+
+@routes.get("/{uid:path}/files/download")
+def download(work: Reading, house: House, uid: str, path: str = "") -> Response:
+    """One of them."""
+    if work.caller.behind:
+        raise ForbiddenError("Viewing as somebody else shows no data.", "Stop viewing as them to read the file.")
+    volume, file = volumes.opened(work, house.settings, uid, path)
+    using.note(house, work, "read", uid)
+    return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
+
+
+@uploads.post("/{uid:path}/files")
+def upload(request: Request, uid: str, sent: Sent) -> Response:
+    """Bring some in, each for itself: one that cannot be kept does not keep the others out."""
+    replaces = bool(sent.get("replace"))
+    folder = "/".join(part for part in (_text(sent, "folder"), _text(sent, "new_folder")) if part)
+    given = [each for each in sent.getlist("files") if isinstance(each, UploadFile) and each.filename]
+    kept, refused = 0, list[str]()
+    for each in given:
+        name = (each.filename or "").replace("\\", "/").rpartition("/")[2]
+        try:
+            _keep(request, uid, f"{folder}/{name}" if folder else name, each, replaces=replaces)
+            kept += 1
+        except (InvalidInputError, ConflictError, UnavailableError) as error:
+            refused.append(str(error))
+    if not given:
+        refused.append("Choose a file first.")
+    there = _at(uid, folder if kept else _text(sent, "folder"))
+    words = " ".join([*([f"{counted(kept, 'file')} uploaded."] if kept else []), *refused])
+    return pages.go(request, there, Flash(words, tone="warn" if kept and refused else "bad" if refused else "good"))
+
+
+@routes.post("/{uid:path}/files/remove")
+def remove(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+    """Take one away."""
+    path = str(sent.get("path", ""))
+    folder, _, name = path.rpartition("/")
+    back = _at(uid, folder)
+    volumes.opened(work, house.settings, uid, path)
+    work.need("delete_file", uid)
+    if question := unsure(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
+        return question
+    volumes.removed(work, house.settings, uid, path)
+    alone = len(volumes.listed(work, house.settings, uid, folder)) == 1
+    # A folder goes with its last file.
+    return pages.go(request, _at(uid) if alone else back, Flash(f"{name} was deleted."))
+
+
+def _let_in(request: Request) -> None:
+    """Refuse before the body is read. Whether the form is our own is asked after it, when the token is known."""
+    shown = replace(shown_by(request), safe=True)
+    uid = str(request.path_params["uid"])
+    Asked(request, shown, writes=False).run(lambda work: work.need("write", uid))
+
+
+def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: bool) -> None:
+    settings, asked = house_of(request).settings, Asked(request, shown_by(request), writes=True)
+    there = asked.run(lambda work: volumes.expected(work, settings, uid, path, replace=replaces))
+    with there.arriving() as rough:
+        shutil.copyfileobj(each.file, rough.file)
+        asked.run(lambda work: volumes.arrived(work, settings, uid, path, rough, replace=replaces))
+
+
+def _way(uid: str, folder: str) -> list[Crumb]:
+    """The folders on the way to this one."""
+    parts = folder.split("/") if folder else []
+    return [
+        Crumb("All files", _at(uid)),
+        *(Crumb(part, _at(uid, "/".join(parts[:n]))) for n, part in enumerate(parts, 1)),
+    ]
+
+
+def _actions(work: Work, uid: str, file: File) -> list[Action]:
+    if file.is_folder:
+        return []
+    here = addresses.resource(uid, "files")
+    taken = Action("Download", f"{here}/download?{urlencode({'path': file.path})}", icon="download")
+    gone = Action(
+        "Delete", f"{here}/remove", "post", "trash-2", (("path", file.path),), f"Delete {file.name}?", danger=True
+    )
+    return acting.actions_of(work, uid, {"read": taken, "delete_file": gone}, exactly=False)
+
+
+def _at(uid: str, folder: str = "") -> str:
+    return addresses.resource(uid, f"files/in/{quote(folder)}" if folder else "files")
+
+
+def _text(sent: Sent, name: str) -> str:
+    return str(sent.get(name, "")).strip().strip("/")

@@ -1,0 +1,166 @@
+"""What the forms of queries and histories have in them, and what is kept of it: edges and settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import FormData
+
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.work import Targets, Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+
+QUERY, HISTORY = "lakehouse.query", "lakehouse.history"
+NEW, THERE = "new", "there"
+_MOST = 300
+_COMMAS = re.compile(r"[,\n]")
+_BY_KEY = frozenset({"merge", "mirror"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What there is to choose from, of what the caller may do."""
+
+    reads: list[tuple[str, str, bool]]
+    """Tables that they may read, and whether they may edit it too, which a pipeline asks for."""
+    layers: list[tuple[str, str]]
+    tables: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A form as it is filled in."""
+
+    name: str = ""
+    description: str = ""
+    sql: str = ""
+    reads: Sequence[str] = ()
+    output: str = NEW
+    layer: str = ""
+    table: str = ""
+    there: str = ""
+    mode: str = "overwrite"
+    keys: str = ""
+    at: str = ""
+    closes_missing: bool = True
+    version: str = ""
+
+    def edges(self) -> Targets:
+        """What it reads and where it writes: a table, or the layer in which one is made."""
+        if self.output == THERE:
+            return {"reads": list(self.reads), "writes": [self.there]}
+        return {"reads": list(self.reads), "writes": [self.layer], "into": self.layer}
+
+    def settings(self, kind: str, before: Mapping[str, object] | None = None) -> dict[str, object]:
+        """What is kept of it beside the edges. What the form does not ask for stays as it was."""
+        keys = parts(self.keys)
+        told: dict[str, object] = {"table": self.table} if self.output == NEW else {}
+        if kind == QUERY:
+            told |= {"sql": self.sql, "mode": self.mode, "keys": keys}
+        else:
+            told |= {"keys": keys, "at": self.at, "closes_missing": self.closes_missing}
+        return {**(before or {}), **told}
+
+    def errors(self, kind: str) -> dict[str, str]:
+        """What is wrong with it, by field."""
+        found: dict[str, str] = {}
+        if not self.name:
+            found["name"] = "Give it a name."
+        if kind == QUERY and not self.sql.strip():
+            found["sql"] = "Write the query whose rows are kept."
+        if kind == HISTORY and len(self.reads) != 1:
+            found["reads"] = "Choose the table whose history is kept."
+        found |= self._errors_of_output()
+        if not parts(self.keys) and (kind == HISTORY or self.mode in _BY_KEY):
+            found["keys"] = "Name the fields by which a row is known."
+        if kind == QUERY and self.mode not in MODES:
+            found["mode"] = "Choose one of these."
+        return found
+
+    def _errors_of_output(self) -> dict[str, str]:
+        if self.output == THERE:
+            if not self.there:
+                return {"there": "Choose the table that it writes."}
+            return {"there": "A table cannot be kept in itself."} if self.there in self.reads else {}
+        if not self.layer:
+            return {"layer": "Choose the layer in which the table is made."}
+        try:
+            Told({"table": self.table}, "table").table()
+        except InvalidInputError as error:
+            return {"table": str(error) if self.table else "Name the table that is made."}
+        return {}
+
+
+def sent(form: FormData) -> Filled:
+    """What came in."""
+
+    def text(name: str, default: str = "") -> str:
+        return str(form.get(name, default)).strip()
+
+    return Filled(
+        name=text("name"),
+        description=text("description"),
+        sql=str(form.get("sql", "")).replace("\r\n", "\n").strip(),
+        reads=[str(each) for each in form.getlist("reads") if each],
+        output=THERE if text("output") == THERE else NEW,
+        layer=text("layer"),
+        table=text("table"),
+        there=text("there"),
+        mode=text("mode", "overwrite"),
+        keys=text("keys"),
+        at=text("at"),
+        closes_missing=bool(form.get("closes_missing")),
+        version=text("version"),
+    )
+
+
+def present(found: Resource) -> Filled:
+    """What it says now."""
+    told = found.settings or {}
+    writes = [*found.edges.get("writes", ()), *found.edges.get("into", ())]
+    end = writes[0] if writes else None
+    layer = next((each for each in writes if each.kind == LAYER), None)
+    keys = told.get("keys")
+    return Filled(
+        name=found.name,
+        description=found.description,
+        sql=str(told.get("sql", "")),
+        reads=[end.uid for end in found.edges.get("reads", ())],
+        output=THERE if end is not None and end.kind == TABLE else NEW,
+        layer=layer.uid if layer else "",
+        table=str(told.get("table", "")),
+        there=end.uid if end is not None and end.kind == TABLE else "",
+        mode=str(told.get("mode", "overwrite")),
+        keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
+        at=str(told.get("at", "")),
+        closes_missing=told.get("closes_missing") is not False,
+        version=str(found.version),
+    )
+
+
+def options(work: Work, workspace: str) -> Options:
+    """What there is to choose from in a lakehouse."""
+    writable = _listed(work, "write", TABLE, workspace)
+    may_edit = {uid for uid, _ in writable}
+    reads = [(uid, name, uid in may_edit) for uid, name in _listed(work, "read", TABLE, workspace)]
+    return Options(reads, _listed(work, "create_table", LAYER, workspace), writable)
+
+
+def parts(text: str) -> list[str]:
+    """Names that are written with commas between them."""
+    return [part.strip() for part in _COMMAS.split(text) if part.strip()]
+
+
+def _listed(work: Work, action: str, kind: str, workspace: str) -> list[tuple[str, str]]:
+    found = work.session.list(work.asker, action, kind, within=workspace, limit=_MOST).items
+    if kind == LAYER:
+        return [(item.uid, item.name) for item in found]
+    eyes = Eyes(work)
+    named = [
+        (item.uid, f"{above.name}.{item.name}" if (above := eyes.parent(item.uid)) else item.name) for item in found
+    ]
+    return sorted(named, key=lambda pair: pair[1].casefold())

@@ -1,0 +1,44 @@
+"""What all views of a table have around them: whose turn it is, the way there, the tabs."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from lakehold.catalog import resources
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Work
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.web import addresses
+from lakehold.web.access import acting
+from lakehold.web.words import spoken
+
+TABLE = "lakehouse.table"
+
+
+def need_table(work: Work, uid: str, action: str) -> Resource:
+    """The table, if the caller may do this with it."""
+    found = resources.get(work, uid)
+    if found.kind != TABLE:
+        raise NotFoundError(f"There is no table {shown(uid)}.", "Look its name up in the catalog.")
+    work.need(action, uid)
+    return found
+
+
+def shell(work: Work, found: Resource, part: str) -> dict[str, object]:
+    """What all views of a table have in common."""
+    return {
+        "crumbs": acting.crumbs(work, found.uid, spoken("runs" if part == "written" else part)),
+        "found": found,
+        "tabs": acting.tabs(work, found.uid),
+        "tab": addresses.resource(found.uid, part),
+        "ask": _ask(work, found),
+    }
+
+
+def _ask(work: Work, found: Resource) -> str:
+    """Where the table is asked for its rows in SQL; empty for who may not."""
+    space = found.workspace
+    if space is None or not work.session.check(work.asker, "execute_query", space.uid):
+        return ""
+    return f"{addresses.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

@@ -1,0 +1,66 @@
+"""The result of a query kept as a table: its name and layer are asked for, and a run fills it."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.works import Asked, House
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.pipeline.errors import QueryError, RefusedQueryError
+from lakehold.runs import asking, queries
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import browsing
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.lakehouse import saving
+
+routes = router("/workspaces")
+
+_MOST = 200
+_MENDABLE = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError)
+
+
+@routes.post("/{uid:path}/sql/table")
+def keep(request: Request, house: House, uid: str, sent: Sent) -> Response:
+    """Ask for name and layer, then make the table. What the query reads, the worker tells."""
+    reading = Asked(request, shown_by(request), writes=False)
+    place = reading.run(lambda work: queries.enter(work, uid))
+    sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
+    if "name" not in sent:
+        return reading.run(lambda work: _page(request, work, uid, sql))
+    try:
+        found = asking.describe(house, place.caller, workspace=place.name, text=sql)
+        _, run = Asked(request, shown_by(request), writes=True).run(
+            lambda work: saving.save(work, layer, name, sql, found.reads)
+        )
+    except _MENDABLE as error:
+        told = error
+        return reading.run(lambda work: _page(request, work, uid, sql, name=name, layer=layer, error=told))
+    return pages.go(request, addresses.run(run.id), Flash(f"{name} is being filled."))
+
+
+def _page(
+    request: Request,
+    work: Work,
+    uid: str,
+    sql: str,
+    *,
+    name: str = "",
+    layer: str = "",
+    error: LakeholdError | None = None,
+) -> Response:
+    found = work.session.list(work.asker, "create_table", "lakehouse.layer", within=uid, limit=_MOST)
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "SQL", "Save as a table"),
+        "space": browsing.need_lakehouse(work, uid),
+        "sql": sql,
+        "name": name,
+        "layer": layer,
+        "layers": [(each.uid, each.name) for each in found.items],
+        "error": error,
+    }
+    return pages.page(request, "lakehouse/sql_table.html", values, status=422 if error else 200)

@@ -1,0 +1,207 @@
+"""One pipeline: what it reads and writes, how it is set, its runs; run it, reload it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.shapes import Eyes, Ref, Resource, attributes_of
+from lakehold.directory.work import Work
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.runs import run_table as states
+from lakehold.runs.runnable import Wanted
+from lakehold.runs.runs import Run
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import saying, schedules, ways
+from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
+from lakehold.web.lakehouse.runs import rows
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.routes import Sent, router
+from lakehold.web.words import spoken
+
+routes = router("/resources")
+
+HAS_FORM = frozenset({"lakehouse.query", "lakehouse.history"})
+_STATES = tuple((state, spoken(state)) for state in saying.TONES)
+_COLUMNS = [Column("Run"), Column("State"), Column("For", wide=True), Column("Begun"), Column("Took", number=True)]
+_LATEST = 5
+_DRAWN = 30
+_SHOWN_APART = frozenset({"sql"})
+_WORDS = {
+    "at": "Time of a row",
+    "closes_missing": "Rows that are gone are closed",
+    "evolution": "When fields differ",
+    "keys": "Keys",
+    "last_by": "Of two at once, the last by",
+    "mode": "Rows that are there",
+    "partitioned_by": "Split by",
+    "table": "Name of the new table",
+}
+_MEANT = {
+    ("mode", "overwrite"): "are replaced",
+    ("mode", "append"): "stay, new ones are added",
+    ("mode", "merge"): "stay, those with the same key are replaced",
+    ("mode", "mirror"): "follow: changed, added and taken away by key",
+    ("evolution", "merge"): "new fields are added",
+    ("evolution", "strict"): "it is refused",
+    ("evolution", "overwrite"): "the table gets the new fields",
+}
+
+
+@routes.get("/{uid:path}/pipeline")
+def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+    """It, as the caller may see it."""
+    found = need_pipeline(work, uid)
+    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
+    eyes = Eyes(work)
+    runs = latest(work, found, _LATEST)
+    read, written = ways.reads(work, uid), ways.writes(work, eyes, uid)
+    values: dict[str, object] = {
+        **shown(work, found, "pipeline"),
+        "may": acting.actions_of(work, uid),
+        "reads": eyes.refs(read),
+        "writes": eyes.refs(written),
+        "more_read": not all(map(eyes.sees, read)),
+        "more_written": not all(map(eyes.sees, written)),
+        "streams": _streams(work, eyes, uid),
+        "sql": str((found.settings or {}).get("sql", "")),
+        "settings": None if found.settings is None else told(found.settings),
+        "runs": rows(work, runs),
+        "triggers": TRIGGERS.of(work, uid) if sees_runs(found) else [],
+        "said": schedules.said,
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "lakehouse/pipeline.html", values)
+
+
+@routes.get("/{uid:path}/runs")
+def pipeline_runs(request: Request, work: Reading, uid: str) -> Response:
+    """The runs of one."""
+    found = need_pipeline(work, uid)
+    listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES),))
+    some: list[Run] = []
+    if sees_runs(found):
+        state, before = listing.chosen["state"] or None, listing.after or None
+        some = RUNS.page(work, resource=uid, state=state, before=before, limit=listing.size + 1)
+    ended = [run for run in latest(work, found, _DRAWN) if run.started_at and run.ended_at][::-1]
+    values: dict[str, object] = {
+        **shown(work, found, "runs"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": rows(work, some[: listing.size]),
+        "after": some[listing.size - 1].id if len(some) > listing.size else "",
+        "spans": [max((run.ended_at or 0) - (run.started_at or 0), 0) / SECOND for run in ended],
+        "drawn": [
+            "bad" if run.state == states.FAILED else "off" if run.state == states.STOPPED else "" for run in ended
+        ],
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "lakehouse/pipeline_runs.html", values)
+
+
+@routes.post("/{uid:path}/pipeline/run")
+def run(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Run it now, or load all of it anew, as the caller."""
+    found = need_pipeline(work, uid)
+    anew = bool(sent.get("reload"))
+    try:
+        started = RUNS.start(work, uid, Wanted(reload=anew))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.go(request, acting.home_of(work, uid), Flash(str(error), tone="bad"))
+    return pages.go(request, addresses.run(started.id), Flash(f"{found.name} was started."))
+
+
+def need_pipeline(work: Work, uid: str) -> Resource:
+    """The pipeline, or a refusal if it is none."""
+    found = resources.get(work, uid)
+    if found.kind not in PIPELINES:
+        title = kinds.kept_here(work.view.policy, found.kind).title
+        raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
+    return found
+
+
+def sees_runs(found: Resource) -> bool:
+    """Whether it has runs that the caller may see."""
+    return found.kind in RUNS.runnables and RUNS.runnables[found.kind].see in found.actions
+
+
+def latest(work: Work, found: Resource, limit: int) -> list[Run]:
+    """Its newest runs."""
+    return RUNS.page(work, resource=found.uid, limit=limit) if sees_runs(found) else []
+
+
+def shown(work: Work, found: Resource, part: str) -> dict[str, object]:
+    """What is around every view of a pipeline."""
+    uid, title = found.uid, kinds.kept_here(work.view.policy, found.kind).title.lower()
+    last = {"runs": "Runs", "triggers": "Triggers"}.get(part)
+    return {
+        "found": found,
+        "crumbs": acting.crumbs(work, uid, *([last] if last else [])),
+        "tabs": acting.tabs(work, uid),
+        "tab": addresses.resource(uid, part),
+        "run_now": _running(work, found, title),
+        "menu": _menu(work, found),
+    }
+
+
+def told(settings: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Settings in words; what is inside of others is left as it is written."""
+    return [
+        (_WORDS.get(name, spoken(name)), _meant(name, value))
+        for name, value in sorted(settings.items())
+        if name not in _SHOWN_APART and value not in ("", [], {}, None)
+    ]
+
+
+def _meant(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, str):
+        return _MEANT.get((name, value), value)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _streams(work: Work, eyes: Eyes, uid: str) -> list[tuple[Ref, bool]]:
+    """What a source brings in, and whether it does at present."""
+    found = eyes.refs(ways.streams(work, uid))
+    on = work.session.asking(lambda view: {each.uid: attributes_of(view, each.uid).get("enabled") for each in found})
+    return [(each, on[each.uid] == "true") for each in found]
+
+
+def _running(work: Work, found: Resource, title: str) -> list[Action]:
+    here = addresses.resource(found.uid, "pipeline/run")
+    if found.kind not in RUNS.runnables:
+        return [Action("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
+    action = RUNS.runnables[found.kind].trigger
+    now = Action("Run now", here, "post", "play")
+    anew = "Load all of it anew? What is in its tables is replaced."
+    again = Action("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=anew)
+    return [act for each in (again, now) for act in acting.actions_of(work, found.uid, {action: each})]
+
+
+def _menu(work: Work, found: Resource) -> list[Action]:
+    here = addresses.resource
+    edit = here(found.uid, "pipeline/edit" if found.kind in HAS_FORM else "edit")
+    around = addresses.workspace(found.workspace.uid, "pipelines/graph") if found.workspace else ""
+    wanted = {
+        "edit": Action("Edit", edit, icon="pencil"),
+        "delete": Action(
+            "Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?"
+        ),
+    }
+    graph = [Action("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
+    return graph + acting.actions_of(work, found.uid, wanted)

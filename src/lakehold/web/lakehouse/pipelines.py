@@ -1,0 +1,145 @@
+"""The pipelines of a lakehouse: sources, queries, histories, notebooks, destinations, integrations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import kinds, resources, workspaces
+from lakehold.catalog.shapes import Eyes, Summary
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import InvalidInputError
+from lakehold.runs.runs import Run
+from lakehold.runs.triggers import Trigger
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse import graphs, saying, ways
+from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.navigation import Place
+from lakehold.web.resources import spaces
+from lakehold.web.routes import router
+from lakehold.web.words import plural
+
+routes = router("/workspaces")
+
+ROOT = "lakehouse.lakehouse"
+_COLUMNS = [Column("Name", "name"), Column("Kind", wide=True), Column("Last run"), Column("Next"), Column("State")]
+_MOST_DRAWN = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A pipeline in the list."""
+
+    item: Summary
+    can_run: bool
+    last: Run | None
+    triggers: Sequence[Trigger]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it runs by itself."""
+        return any(trigger.active for trigger in self.triggers)
+
+    @property
+    def next_at(self) -> Moment | None:
+        """When it runs by itself the next time, as far as a schedule can tell."""
+        return min((each.next_at for each in self.triggers if each.active and each.next_at), default=None)
+
+    @property
+    def follows(self) -> bool:
+        """Whether it runs after others."""
+        return any(each.active and not each.when.cron for each in self.triggers)
+
+
+@routes.get("/{uid:path}/pipelines")
+def pipelines_page(request: Request, work: Reading, uid: str) -> Response:
+    """All that the caller may see, with what became of them."""
+    need_lakehouse(work, uid)
+    titles = {kind: plural(work.view.policy.kind(kind).schema.title) for kind in PIPELINES}
+    listing = Listing.of(request, ("name",), (Filter("kind", "Kind", tuple(titles.items())),))
+    among = (listing.chosen["kind"],) if listing.chosen["kind"] else PIPELINES
+    sort = f"-{listing.sort}" if listing.descending else listing.sort
+    found = resources.find(
+        work, listing.search, among=among, within=uid, sort=sort, after=listing.after or None, limit=listing.size
+    )
+    values: dict[str, object] = {
+        **_around(work, uid, "pipelines"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": [_row(work, item) for item in found.items],
+        "after": found.after or "",
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "lakehouse/pipelines.html", values)
+
+
+@routes.get("/{uid:path}/pipelines/graph")
+def graph_page(request: Request, work: Reading, uid: str, focus: str = "") -> Response:
+    """The same drawn: what flows from where to where."""
+    need_lakehouse(work, uid)
+    eyes = Eyes(work)
+    found = resources.find(work, among=PIPELINES, within=uid, limit=_MOST_DRAWN)
+    links = ways.links(work, eyes, [item.uid for item in found.items])
+    things = ways.things(links, [item.uid for item in found.items])
+    near = eyes.ref(focus) if focus in things else None
+    if near is not None:
+        things = ways.near(links, focus)
+        links = [pair for pair in links if set(pair) <= things.keys()]
+    columns = ways.columns(links, things)
+    nodes = {each: (columns[each], ways.box(work, eyes, each)) for each in things}
+    last = {item.uid: _last(work, item) for item in found.items if item.uid in things}
+    values: dict[str, object] = {
+        **_around(work, uid, "pipelines/graph"),
+        "drawing": graphs.drawn(nodes, links, focus if near else None),
+        "states": {each: run.state for each, run in last.items() if run is not None},
+        "pipelines": frozenset(last),
+        "focus": near,
+        "cut": found.after is not None,
+        "tones": saying.TONES,
+        "box": (graphs.WIDTH, graphs.HEIGHT),
+    }
+    return pages.page(request, "lakehouse/graph.html", values)
+
+
+def need_lakehouse(work: Work, uid: str) -> None:
+    """Refuse what has no pipelines."""
+    workspaces.need_workspace(work, uid)
+    schema = kinds.schema_of(work.view, uid)
+    if schema.id != ROOT:
+        raise InvalidInputError(f"A {schema.title.lower()} has no pipelines.", "Look into a lakehouse.")
+
+
+def _around(work: Work, uid: str, part: str) -> dict[str, object]:
+    return {
+        "uid": uid,
+        "crumbs": acting.crumbs(work, uid, "Pipelines"),
+        "tabs": [
+            Place("List", addresses.workspace(uid, "pipelines"), "workflow"),
+            Place("Graph", addresses.workspace(uid, "pipelines/graph"), "git-branch"),
+        ],
+        "tab": addresses.workspace(uid, part),
+        "makes": _makes(work, uid),
+    }
+
+
+def _makes(work: Work, uid: str) -> list[Action]:
+    return [spaces.new(work, work.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
+
+
+def _row(work: Work, item: Summary) -> Row:
+    can_run = item.kind in RUNS.runnables and RUNS.runnables[item.kind].see in item.actions
+    return Row(item, can_run, _last(work, item), TRIGGERS.of(work, item.uid) if can_run else ())
+
+
+def _last(work: Work, item: Summary) -> Run | None:
+    if item.kind not in RUNS.runnables or RUNS.runnables[item.kind].see not in item.actions:
+        return None
+    return next(iter(RUNS.page(work, resource=item.uid, limit=1)), None)

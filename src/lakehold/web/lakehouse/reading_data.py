@@ -1,0 +1,10 @@
+"""The routers of tables and SQL, in the order in which they are looked for."""
+
+from __future__ import annotations
+
+from lakehold.web.lakehouse import asked, browsing, completing, editor, keeping, lineage, saved, tables
+
+ROUTERS = [
+    *(asked.routes, completing.routes, saved.routes, keeping.routes, editor.routes, editor.things),
+    *(browsing.routes, tables.routes, lineage.routes),
+]

@@ -1,0 +1,169 @@
+"""One run: how far it is, what it said, and what can be done about it. While it goes on the page follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog.shapes import Eyes, ref
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.runs import run_table as states
+from lakehold.runs.runnable import Wanted
+from lakehold.runs.runs import Line, Run, StepState
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.listing import Listing
+from lakehold.web.navigation import Around, Crumb
+from lakehold.web.routes import router
+
+routes = router("/runs")
+
+_MOST_LINES = 200
+_LOG_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class StepShown:
+    """A step, and the lines that it said."""
+
+    state: StepState | None
+    """None for what was said before the first."""
+    took: str
+    lines: Sequence[Line]
+
+
+@routes.get("/{run}/live")
+def live(request: Request, work: Reading, run: str, was: str = "") -> Response:
+    """The part of the page that changes, for a page that follows. A run that is gone is told by the whole page."""
+    try:
+        found = RUNS.get(work, run)
+    except NotFoundError:
+        return Response(status_code=200, headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
+    values = {**_values(work, found), "changed": found.state != was}
+    return pages.page(request, "lakehouse/run_live.html", values, around=Around())
+
+
+@routes.get("/{run}/log")
+def log_page(request: Request, work: Reading, run: str) -> Response:
+    """All that it said, the oldest first."""
+    found, listing = RUNS.get(work, run), Listing.of(request, ("n",), size=_LOG_PAGE)
+    after = int(listing.after) if listing.after.isdigit() else 0
+    lines = RUNS.lines(work, run, after=after, limit=_LOG_PAGE + 1)
+    values: dict[str, object] = {
+        **_values(work, found),
+        "crumbs": [*acting.crumbs(work, found.resource, "Run")[:-1], Crumb("Run", addresses.run(run)), Crumb("Log")],
+        "listing": listing,
+        "names": {step.number: step.name for step in found.steps},
+        "lines": lines[:_LOG_PAGE],
+        "after": str(lines[_LOG_PAGE - 1].n) if len(lines) > _LOG_PAGE else "",
+    }
+    return pages.page(request, "lakehouse/run_log.html", values)
+
+
+@routes.get("/{run}")
+def run_page(request: Request, work: Reading, run: str) -> Response:
+    """A run."""
+    found = RUNS.get(work, run)
+    values = {**_values(work, found), "crumbs": acting.crumbs(work, found.resource, "Run"), "changed": False}
+    return pages.page(request, "lakehouse/run.html", values)
+
+
+@routes.post("/{run}/stop")
+def stop(request: Request, work: Writing, run: str) -> Response:
+    """Stop it."""
+    return _done(request, run, lambda: RUNS.stop(work, run), "It is being stopped.")
+
+
+@routes.post("/{run}/resume")
+def resume(request: Request, work: Writing, run: str) -> Response:
+    """Go on behind the last step that succeeded."""
+    return _done(request, run, lambda: RUNS.resume(work, run), "It goes on.")
+
+
+@routes.post("/{run}/retry")
+def retry(request: Request, work: Writing, run: str) -> Response:
+    """The same from its beginning."""
+    return _done(request, run, lambda: RUNS.retry(work, run), "It was started again.")
+
+
+@routes.post("/{run}/reload")
+def reload(request: Request, work: Writing, run: str) -> Response:
+    """All of it anew."""
+    found = RUNS.get(work, run)
+    return _done(request, run, lambda: RUNS.start(work, found.resource, Wanted(reload=True)), "It loads all anew.")
+
+
+def actions(work: Work, run: Run) -> list[Action]:
+    """What can be done with it as it is now, or why it cannot."""
+    runnable, here = RUNS.runnables[run.kind], addresses.run(run.id)
+    stopping = Action("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
+    resuming = Action("Resume", f"{here}/resume", "post", "play")
+    retrying = Action("Retry", f"{here}/retry", "post", "rotate-ccw")
+    anew = "Load all of it anew? What is in the table is replaced."
+    reloading = Action("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
+    wanted: list[tuple[str, Action]] = []
+    if run.state in states.OPEN and run.state != states.STOPPING:
+        wanted.append((runnable.stop, stopping))
+    if run.state in {states.FAILED, states.STOPPED}:
+        wanted.append((runnable.stop, resuming))
+    if run.state in states.ENDED:
+        wanted += [(runnable.stop, retrying), (runnable.trigger, reloading)]
+    return [act for action, each in wanted for act in acting.actions_of(work, run.resource, {action: each})]
+
+
+def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:
+    """Do it and show the run; what stands against it is said there."""
+    try:
+        return pages.go(request, addresses.run(do().id), Flash(said))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
+
+
+def _values(work: Work, run: Run) -> dict[str, object]:
+    eyes = Eyes(work)
+    thing = work.session.asking(lambda view: ref(view, run.resource))
+    lines = RUNS.last_lines(work, run.id, limit=_MOST_LINES)
+    return {
+        "run": run,
+        "thing": thing,
+        "workspace": eyes.workspace(run.resource),
+        "whom": saying.whom(eyes, run.started_by),
+        "cause": saying.cause(work, run),
+        "took": saying.took(run.started_at, run.ended_at, work.at),
+        "is_open": run.state in states.OPEN,
+        "actions": actions(work, run),
+        "edit": acting.actions_of(work, run.resource, {"edit": _edit(run)})[0],
+        "steps": _steps(run, lines, work.at),
+        "cut": len(lines) == _MOST_LINES,
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+        "meaning": saying.MEANINGS[run.state],
+        "size": saying.size,
+        "totals": [sum(getattr(step, name) for step in run.steps) for name in ("rows", "size", "bad")],
+    }
+
+
+def _edit(run: Run) -> Action:
+    return Action("Look at its settings", addresses.resource(run.resource), icon="settings")
+
+
+def _steps(run: Run, lines: Sequence[Line], now: int) -> list[StepShown]:
+    known = {step.number for step in run.steps}
+    first = [line for line in lines if line.step not in known]
+    before = [StepShown(None, "", first)] if first else []
+    return before + [
+        StepShown(
+            step,
+            saying.took(step.started_at, step.ended_at, now if run.state in states.OPEN else step.started_at or now),
+            [line for line in lines if line.step == step.number],
+        )
+        for step in run.steps
+    ]

@@ -1,0 +1,102 @@
+"""The runs of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import workspaces
+from lakehold.catalog.shapes import Eyes, Ref, ref
+from lakehold.directory.work import Work
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs.runs import Run
+from lakehold.web import pages
+from lakehold.web.access import acting
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.routes import router
+from lakehold.web.words import spoken
+
+routes = router("/workspaces")
+
+COLUMNS = [Column("What"), Column("State"), Column("For", wide=True), Column("Begun"), Column("Took", number=True)]
+_STATES = tuple((state, spoken(state)) for state in saying.TONES)
+_LOOKED_AT = 200
+_MOST_OPTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run in a list."""
+
+    run: Run
+    thing: Ref
+    whom: Ref | None
+    cause: saying.Cause
+    took: str
+
+
+@routes.get("/{uid:path}/runs")
+def runs_page(request: Request, work: Reading, uid: str) -> Response:
+    """Those that the caller may see, the newest first."""
+    workspaces.need_workspace(work, uid)
+    listing = Listing.of(
+        request, ("-made",), (Filter("state", "State", _STATES), _pipelines(work, uid), _who(work, uid))
+    )
+    found = _found(work, uid, listing)
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "Runs"),
+        "uid": uid,
+        "listing": listing,
+        "columns": COLUMNS,
+        "rows": rows(work, found[: listing.size]),
+        "after": found[listing.size - 1].id if len(found) > listing.size else "",
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "lakehouse/runs.html", values)
+
+
+def rows(work: Work, found: Sequence[Run]) -> list[Row]:
+    """Runs as rows of a list."""
+    eyes = Eyes(work)
+    return [
+        Row(
+            run,
+            work.session.asking(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
+            saying.whom(eyes, run.started_by),
+            saying.cause(work, run),
+            saying.took(run.started_at, run.ended_at, work.at),
+        )
+        for run in found
+    ]
+
+
+def _found(work: Work, uid: str, listing: Listing) -> list[Run]:
+    """One more than a page."""
+    chosen = listing.chosen
+    asked = {"state": chosen["state"] or None, "resource": chosen["pipeline"] or None, "by": chosen["who"] or None}
+    limit, search = listing.size + 1, listing.search
+    try:
+        return RUNS.page(work, within=uid, search=search, before=listing.after or None, limit=limit, **asked)
+    except NotFoundError:
+        return RUNS.page(work, within=uid, search=search, limit=limit, **asked)
+
+
+def _pipelines(work: Work, uid: str) -> Filter:
+    found: list[tuple[str, str]] = []
+    for kind in RUN_AGAIN:
+        sight = work.view.policy.kind(kind).schema.visible
+        some = work.session.list(work.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
+        found += [(item.uid, item.name) for item in some]
+    return Filter("pipeline", "Pipeline", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
+
+
+def _who(work: Work, uid: str) -> Filter:
+    """Whom the latest runs are for, of those whom the caller may know of."""
+    members = dict.fromkeys(run.started_by for run in RUNS.page(work, within=uid, limit=_LOOKED_AT))
+    return Filter("who", "For", tuple((found.uid, found.name) for found in Eyes(work).refs(members)))

@@ -1,0 +1,164 @@
+"""Queries that one keeps: saved, opened, renamed, deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import editing, kinds, resources, shapes
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import browsing
+from lakehold.web.routes import Sent, router
+
+routes = router("/workspaces")
+
+SAVED_QUERY = "lakehouse.saved_query"
+_AT_ONCE, _MOST = 200, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A saved query that is open in the editor."""
+
+    uid: str
+    name: str
+    sql: str
+    may_edit: bool
+
+
+def mine(work: Work, workspace: str) -> list[shapes.Ref]:
+    """The caller's own there, by name. Who may see those of others finds them in the list of the kind."""
+    found: list[shapes.Ref] = []
+    after, seen = None, 0
+    while seen < _MOST:
+        some = work.session.list(work.asker, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
+        found += [shapes.Ref(each.uid, each.kind, each.name) for each in some.items if _is_mine(work, each.uid)]
+        seen, after = seen + len(some.items), some.after
+        if after is None:
+            break
+    return found
+
+
+def actions(workspace: str, kept: shapes.Ref) -> list[Action]:
+    """What one does with a query of one's own, beside the editor."""
+    here = addresses.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
+    return [
+        Action("Rename", f"{here}/rename", icon="pencil", dialog=True),
+        Action("Delete", f"{here}/delete", "post", "trash-2", danger=True, confirm=f"Delete {kept.name}?"),
+    ]
+
+
+def opened(work: Work, workspace: str, uid: str) -> Kept:
+    """A saved query of this lakehouse, with its text."""
+    found = _need(work, workspace, uid)
+    if found.settings is None:
+        raise NotFoundError(f"There is no saved query {shown(uid)}.", "Look its name up beside the editor.")
+    return Kept(uid, found.name, str(found.settings.get("sql", "")), found.may_edit)
+
+
+@routes.post("/{uid:path}/sql/save")
+def save(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for."""
+    space = browsing.need_lakehouse(work, uid)
+    sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
+    if kept and not sent.get("anew"):
+        found = opened(work, uid, kept)
+        editing.edit(work, kept, Edit(settings={**(_need(work, uid, kept).settings or {}), "sql": sql}))
+        return pages.go(request, _address(uid, kept), Flash(f"{found.name} was saved."))
+    values: dict[str, object] = {"crumbs": acting.crumbs(work, uid, "SQL", "Save"), "space": space, "sql": sql}
+    if "name" not in sent:
+        return pages.page(request, "lakehouse/sql_save.html", values | {"name": "", "error": None})
+    name = str(sent["name"]).strip()
+    try:
+        made = _made(work, uid, name, sql)
+    except (InvalidInputError, ConflictError) as error:
+        return pages.page(request, "lakehouse/sql_save.html", values | {"name": name, "error": error}, status=422)
+    return pages.go(request, _address(uid, made), Flash(f"{name} was saved."))
+
+
+@routes.get("/{uid:path}/sql/saved/{query:path}/rename")
+def rename_form(request: Request, work: Reading, uid: str, query: str) -> Response:
+    """Ask for the name."""
+    return _renaming(request, work, uid, _need_edit(work, uid, query))
+
+
+@routes.post("/{uid:path}/sql/saved/{query:path}/rename")
+def rename(request: Request, work: Writing, uid: str, query: str, sent: Sent) -> Response:
+    """Call it something else."""
+    found, name = _need_edit(work, uid, query), str(sent.get("name", "")).strip()
+    try:
+        editing.edit(work, query, Edit(name=name))
+    except (InvalidInputError, ConflictError) as error:
+        return _renaming(request, work, uid, found, name=name, error=error)
+    return pages.go(request, _address(uid, query), Flash(f"It is called {name} now."))
+
+
+@routes.post("/{uid:path}/sql/saved/{query:path}/delete")
+def delete(request: Request, work: Writing, uid: str, query: str, sent: Sent) -> Response:
+    """Delete it, once they are sure."""
+    found = _need(work, uid, query)
+    text = "Its text is gone with it. What it read stays as it is."
+    if question := unsure(request, sent, f"Delete {found.name}?", text, do="Delete", back=_address(uid, query)):
+        return question
+    resources.delete(work, query)
+    return pages.go(request, addresses.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
+
+
+def _made(work: Work, workspace: str, name: str, sql: str) -> str:
+    if not sql.strip():
+        raise InvalidInputError("The query is empty.", "Write a SELECT first.")
+    return resources.create(work, SAVED_QUERY, name, edges={"lakehouse": workspace}, settings={"sql": sql})
+
+
+def _renaming(
+    request: Request,
+    work: Work,
+    uid: str,
+    found: Resource,
+    *,
+    name: str | None = None,
+    error: LakeholdError | None = None,
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "SQL", "Rename"),
+        "space": uid,
+        "found": found,
+        "name": found.name if name is None else name,
+        "error": error,
+    }
+    return pages.page(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
+
+
+def _need(work: Work, workspace: str, uid: str) -> Resource:
+    browsing.need_lakehouse(work, workspace)
+    found = resources.get(work, uid)
+    if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
+        raise NotFoundError(f"There is no saved query {shown(uid)}.", "Look its name up beside the editor.")
+    return found
+
+
+def _need_edit(work: Work, workspace: str, uid: str) -> Resource:
+    found = _need(work, workspace, uid)
+    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return found
+
+
+def _is_mine(work: Work, uid: str) -> bool:
+    owners = work.session.asking(lambda view: shapes.owners_of(view, uid))
+    return any(work.caller.member in held for held in owners.values())
+
+
+def _address(workspace: str, uid: str) -> str:
+    return f"{addresses.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"

@@ -1,0 +1,176 @@
+"""The views of a table: its fields, its first rows, what it was before, and the runs that write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment, moment
+from lakehold.kit.errors import LakeholdError, UnavailableError
+from lakehold.pipeline import reading
+from lakehold.pipeline.lake import Lake
+from lakehold.pipeline.metadata import Metadata, Snapshot
+from lakehold.pipeline.previews import Wanted, preview
+from lakehold.runs.runs import Run
+from lakehold.web import pages
+from lakehold.web.lakehouse import grids, lineage, saying
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.lakehouse.frames import need_table, shell
+from lakehold.web.lakehouse.grids import Grid
+from lakehold.web.routes import router
+from lakehold.web.words import counted
+
+routes = router("/resources")
+
+_ROWS = 100
+_MOST_RUNS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Was:
+    """A state that the table has had."""
+
+    at: Moment
+    operation: str
+    added: int
+    removed: int
+    total: int
+    size: str
+    run: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """A run that writes the table, and what was run."""
+
+    run: Run
+    what: Ref
+    by: Ref | None
+    took: str
+
+
+@routes.get("/{uid:path}/fields")
+def table_fields(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+    """Name, type and description of each."""
+    found = need_table(work, uid, "read")
+    now = _now(work, lake, uid)
+    fields = [(field, grids.field_type(field.type)) for field in (now.fields if now else ())]
+    return _page(request, work, found, "fields", {"fields": fields, "stats": _stats(now)})
+
+
+@routes.get("/{uid:path}/sample")
+def table_sample(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+    """The first rows, without Spark."""
+    found = need_table(work, uid, "read")
+    values: dict[str, object] = {"grid": None, "more": False, "now": None, "trouble": None, "viewing": False}
+    if work.caller.behind:
+        return _page(request, work, found, "sample", values | {"viewing": True})
+    values["now"] = now = _now(work, lake, uid)
+    if now is not None:
+        using.note(house, work, "read", uid)
+        try:
+            values["grid"], values["more"] = _sample(work, lake, uid)
+        except LakeholdError as error:
+            values["trouble"] = error
+    return _page(request, work, found, "sample", values)
+
+
+@routes.get("/{uid:path}/snapshots")
+def table_snapshots(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+    """What the table was, the newest first."""
+    found = need_table(work, uid, "read")
+    now = _now(work, lake, uid)
+    states = [_was(each, now) for each in reversed(now.snapshots)] if now else []
+    return _page(request, work, found, "snapshots", {"states": states, "seen": _seen_runs(work, states)})
+
+
+@routes.get("/{uid:path}/written")
+def table_runs(request: Request, work: Reading, uid: str) -> Response:
+    """The runs of what writes it, the newest first."""
+    found = need_table(work, uid, "see_runs")
+    writers, hidden = lineage.writers(work, uid)
+    wrote = sorted(_wrote(work, writers), key=lambda each: each.run.made_at, reverse=True)[:_MOST_RUNS]
+    return _page(
+        request,
+        work,
+        found,
+        "written",
+        {"wrote": wrote, "writers": writers, "hidden": hidden, "tones": saying.TONES, "signs": saying.SIGNS},
+    )
+
+
+def _page(request: Request, work: Work, found: Resource, part: str, values: dict[str, object]) -> Response:
+    return pages.page(request, f"lakehouse/{part}.html", shell(work, found, part) | values)
+
+
+def _now(work: Work, lake: Lake, uid: str) -> Metadata | None:
+    """What the table is now; None if nothing was written yet."""
+    try:
+        return lake.now(reading.place_of(work, uid))
+    except OSError as error:
+        raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
+
+
+def _sample(work: Work, lake: Lake, uid: str) -> tuple[Grid, bool]:
+    found = preview(lake, reading.place_of(work, uid), Wanted(rows=_ROWS))
+    return grids.grid(found.rows.schema, found.rows.to_batches()), found.more
+
+
+def _stats(now: Metadata | None) -> list[tuple[str, str]]:
+    if now is None or now.current is None:
+        return []
+    current = now.current
+    return [
+        ("Fields", counted(len(now.fields))),
+        ("Rows", counted(current.count("total-records"))),
+        ("Size", saying.size(current.count("total-files-size"))),
+        ("Files", counted(current.count("total-data-files"))),
+    ]
+
+
+def _was(each: Snapshot, now: Metadata | None) -> Was:
+    return Was(
+        moment(each.at),
+        each.operation,
+        each.count("added-records"),
+        each.count("deleted-records"),
+        each.count("total-records"),
+        saying.size(each.count("total-files-size")),
+        each.mark.partition("/")[0],
+        is_current=now is not None and now.current == each,
+    )
+
+
+def _seen_runs(work: Work, states: list[Was]) -> frozenset[str]:
+    """Those of the runs that made them that the caller may see."""
+    seen = set()
+    for run in dict.fromkeys(each.run for each in states[:_MOST_RUNS] if each.run.startswith("run_")):
+        try:
+            seen.add(RUNS.get(work, run).id)
+        except LakeholdError:
+            continue
+    return frozenset(seen)
+
+
+def _wrote(work: Work, writers: list[Ref]) -> Iterator[Wrote]:
+    eyes = Eyes(work)
+    for writer in writers:
+        if writer.kind not in RUNS.runnables:
+            continue
+        try:
+            some = RUNS.page(work, resource=writer.uid, limit=_MOST_RUNS)
+        except DeniedError:
+            continue
+        for run in some:
+            yield Wrote(
+                run, writer, saying.whom(eyes, run.started_by), saying.took(run.started_at, run.ended_at, work.at)
+            )

@@ -1,0 +1,164 @@
+"""When a pipeline runs by itself: by a schedule with its time zone, or after others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from zoneinfo import available_timezones
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.runs.triggers import Trigger, When
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import schedules
+from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS, TRIGGERS
+from lakehold.web.lakehouse.pipeline import need_pipeline, sees_runs, shown
+from lakehold.web.routes import Sent, router
+
+routes = router("/resources")
+
+_MOST_OTHERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A trigger, in words."""
+
+    trigger: Trigger
+    words: str
+    after: list[Ref]
+    whom: Ref | None
+    actions: list[Action]
+
+
+@routes.get("/{uid:path}/triggers")
+def triggers_page(request: Request, work: Reading, uid: str) -> Response:
+    """Those that there are, and a form for one more."""
+    return _page(request, work, need_pipeline(work, uid))
+
+
+@routes.post("/{uid:path}/triggers")
+def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """One more, as the caller."""
+    found = need_pipeline(work, uid)
+    is_cron = str(sent.get("by", "cron")) == "cron"
+    when = _schedule(sent) if is_cron else _after(sent)
+    try:
+        TRIGGERS.save(work, uid, when)
+    except (InvalidInputError, HiddenError) as error:
+        message = str(error) if is_cron or when.after else "Choose at least one that it comes after."
+        where = ("zone" if "time zone" in message else "cron") if is_cron else "after"
+        return _page(request, work, found, filled=sent, errors={where: message})
+    return pages.go(request, addresses.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
+
+
+@routes.post("/{uid:path}/triggers/pause")
+def pause(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Let it rest."""
+    TRIGGERS.switch(work, _of(work, uid, sent).id, active=False)
+    return pages.go(request, addresses.resource(uid, "triggers"), Flash("It pauses."))
+
+
+@routes.post("/{uid:path}/triggers/resume")
+def resume(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Let it go on, as the caller."""
+    TRIGGERS.switch(work, _of(work, uid, sent).id, active=True)
+    return pages.go(request, addresses.resource(uid, "triggers"), Flash("It goes on, as you."))
+
+
+@routes.post("/{uid:path}/triggers/remove")
+def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """End it."""
+    known, there = _of(work, uid, sent), addresses.resource(uid, "triggers")
+    if asked := unsure(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
+        return asked
+    TRIGGERS.remove(work, known.id)
+    return pages.go(request, there, Flash("The trigger was removed."))
+
+
+def _page(
+    request: Request,
+    work: Work,
+    found: Resource,
+    *,
+    filled: FormData | None = None,
+    errors: dict[str, str] | None = None,
+) -> Response:
+    can_run = found.kind in RUNS.runnables
+    listed = TRIGGERS.of(work, found.uid) if sees_runs(found) else []
+    action = RUNS.runnables[found.kind].trigger if can_run else "trigger"
+    values: dict[str, object] = {
+        **shown(work, found, "triggers"),
+        "can_run": can_run,
+        "adding": acting.actions_of(work, found.uid, {action: Action("Add")})[0],
+        "triggers": [_shown(work, each, action) for each in listed],
+        "others": _others(work, found),
+        "zones": zones(),
+        "by": str(filled.get("by", "cron")) if filled else "cron",
+        "cron": str(filled.get("cron", "")) if filled else "",
+        "zone": str(filled.get("zone", "")) if filled else "UTC",
+        "chosen": [str(each) for each in filled.getlist("after")] if filled else [],
+        "every": str(filled.get("every", "all")) if filled else "all",
+        "errors": errors or {},
+    }
+    return pages.page(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
+
+
+@cache
+def zones() -> list[str]:
+    """All time zones that people know by a place."""
+    return sorted(name for name in available_timezones() if name == "UTC" or name.partition("/")[0] in _PARTS)
+
+
+_PARTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+
+
+def _shown(work: Work, each: Trigger, action: str) -> Shown:
+    eyes = Eyes(work)
+    words = f"{schedules.said(each.when.cron)} ({each.when.zone})" if each.when.cron else ""
+    here, fields = addresses.resource(each.resource, "triggers"), (("trigger", each.id),)
+    switch = (
+        Action("Pause", f"{here}/pause", "post", "pause", fields)
+        if each.active
+        else Action("Resume", f"{here}/resume", "post", "play", fields)
+    )
+    end = Action("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
+    actions = [act for one in (switch, end) for act in acting.actions_of(work, each.resource, {action: one})]
+    return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions)
+
+
+def _others(work: Work, found: Resource) -> list[tuple[str, str]]:
+    """Pipelines whose success can be waited for: those whose runs the caller may see."""
+    within = found.workspace.uid if found.workspace else None
+    others: list[tuple[str, str]] = []
+    for kind in RUN_AGAIN:
+        see = RUNS.runnables[kind].see
+        some = work.session.list(work.asker, see, kind, within=within, limit=_MOST_OTHERS).items
+        others += [(item.uid, item.name) for item in some if item.uid != found.uid]
+    return sorted(others, key=lambda pair: pair[1].casefold())
+
+
+def _schedule(sent: FormData) -> When:
+    return When(str(sent.get("cron", "")).strip(), str(sent.get("zone", "")).strip() or "UTC")
+
+
+def _after(sent: FormData) -> When:
+    return When(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
+
+
+def _of(work: Work, uid: str, sent: FormData) -> Trigger:
+    """The trigger that a form is about, if it is one of this pipeline."""
+    found = TRIGGERS.get(work, str(sent.get("trigger", "")))
+    if found.resource != uid:
+        raise NotFoundError("There is no such trigger here.", "Reload the page.")
+    return found

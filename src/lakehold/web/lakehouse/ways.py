@@ -1,0 +1,126 @@
+"""What leads where: from tables to pipelines that read them, from pipelines to tables that they write. Only what the
+caller sees is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lakehold.access.facts.view import View
+from lakehold.catalog.shapes import Eyes
+from lakehold.directory.work import Work
+from lakehold.web.access import acting
+from lakehold.web.lakehouse import graphs
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
+
+Link = tuple[str, str]
+TO_COME = "\0"
+"""Between a pipeline and the layer in which its table will be made: no id has it in it."""
+
+
+def links(work: Work, eyes: Eyes, pipelines: Iterable[str]) -> list[Link]:
+    """Each pair of ends, once, in the direction in which rows go."""
+    found: dict[Link, None] = {}
+    for uid in pipelines:
+        for end in eyes.refs(reads(work, uid)):
+            found[end.uid, uid] = None
+        for end in eyes.refs(writes(work, eyes, uid)):
+            found[uid, f"{uid}{TO_COME}{end.uid}" if end.kind == LAYER else end.uid] = None
+    return list(found)
+
+
+def reads(work: Work, uid: str) -> list[str]:
+    """What a pipeline reads, seen or not."""
+    return work.session.asking(lambda view: _ends(view, uid, "reads"))
+
+
+def writes(work: Work, eyes: Eyes, uid: str) -> list[str]:
+    """What a pipeline writes, seen or not: by itself, by streams that the caller sees, or the layer of what it will."""
+    ask = work.session.asking
+    seen = [each for each in streams(work, uid) if eyes.sees(each)]
+    own = ask(lambda view: [end for each in (uid, *seen) for end in _ends(view, each, "writes")])
+    return list(dict.fromkeys(own or ask(lambda view: _ends(view, uid, "into"))))
+
+
+def streams(work: Work, uid: str) -> list[str]:
+    """What a source is made of, seen or not."""
+    ends = work.session.asking(
+        lambda view: [view.uid(end) for end in view.back["source"].get(view.resource(uid)) or ()]
+    )
+    return sorted(ends)
+
+
+def things(pairs: Iterable[Link], more: Iterable[str] = ()) -> dict[str, None]:
+    """All ends, each once."""
+    return dict.fromkeys([*more, *(end for pair in pairs for end in pair)])
+
+
+def near(pairs: Sequence[Link], uid: str) -> dict[str, None]:
+    """What it comes from and what comes from it, however far."""
+    found = {uid: None}
+    for start, end in ((0, 1), (1, 0)):
+        waiting = [uid]
+        for here in waiting:
+            fresh = [pair[end] for pair in pairs if pair[start] == here and pair[end] not in waiting]
+            waiting += dict.fromkeys(fresh)
+        found |= dict.fromkeys(waiting)
+    return found
+
+
+def columns(pairs: Sequence[Link], all_things: Iterable[str]) -> dict[str, int]:
+    """How far to the right each stands: behind all that lead to it. What closes a circle is not counted."""
+    after: dict[str, list[str]] = {each: [] for each in all_things}
+    for one, other in pairs:
+        after[one].append(other)
+    order = _order(after)
+    place = {each: n for n, each in enumerate(order)}
+    found = dict.fromkeys(order, 0)
+    for one in order:
+        for other in after[one]:
+            if place[other] > place[one]:
+                found[other] = max(found[other], found[one] + 1)
+    return _drawn_near(found, pairs)
+
+
+def box(work: Work, eyes: Eyes, uid: str) -> graphs.Box:
+    """A thing as it is drawn; a table says which layer it is in."""
+    pipeline, _, layer = uid.partition(TO_COME)
+    found = eyes.ref(layer or pipeline)
+    assert found is not None  # noqa: S101 - only what is seen was followed
+    if layer:
+        return graphs.Box(f"Table in {found.name}", "Not made yet", "circle-dashed", acting.home_of(work, layer), uid)
+    title = work.view.policy.kind(found.kind).schema.title
+    above = eyes.parent(uid) if found.kind in {"lakehouse.table", "lakehouse.volume"} else None
+    return graphs.box(f"{title} in {above.name}" if above else title, found, acting.home_of(work, uid))
+
+
+def _order(after: Mapping[str, Sequence[str]]) -> list[str]:
+    """What leads to something before it."""
+    done: dict[str, None] = {}
+    begun: set[str] = set()
+    for start in after:
+        waiting = [(start, False)]
+        while waiting:
+            here, left = waiting.pop()
+            if left:
+                done[here] = None
+            elif here not in begun:
+                begun.add(here)
+                waiting.append((here, True))
+                waiting += [(each, False) for each in reversed(after[here]) if each not in begun]
+    return list(reversed(done))
+
+
+def _drawn_near(found: dict[str, int], pairs: Sequence[Link]) -> dict[str, int]:
+    """What nothing leads to stands right before the first that it leads to, and not far out on the left."""
+    led_to = {other for _, other in pairs}
+    moved = dict(found)
+    for each, place in found.items():
+        following = [found[other] for one, other in pairs if one == each and found[other] > place]
+        if each not in led_to and following:
+            moved[each] = min(following) - 1
+    return moved
+
+
+def _ends(view: View, uid: str, edge: str) -> list[str]:
+    return [view.uid(end) for end in view.out[edge].get(view.resource(uid)) or ()]

@@ -1,0 +1,99 @@
+"""A stream of a source into a table: read as the person whom the run is for may, written by the platform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakehold.catalog import credentials, details
+from lakehold.directory.work import Work
+from lakehold.pipeline import reading
+from lakehold.pipeline.connectors.inward import cursors
+from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, sync
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.spark.evolution import Evolution
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse.doing import outputs
+from lakehold.workspaces.lakehouse.doing.connecting import Connecting
+from lakehold.workspaces.lakehouse.pipelines.pipeline import EVOLUTIONS
+from lakehold.workspaces.lakehouse.pipelines.source import told_of
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.lakehouse.steps import Ingest
+
+MODES = tuple(SyncMode)
+
+
+def do(step: Ingest, doing: Doing) -> Done:
+    """One write of what the stream has, and one of the rows that are none."""
+    with doing.house.read(doing.caller) as work:
+        stream, source = told_of(work, step.stream), Told(details.read(work, step.source).settings, "source")
+        connecting = connecting_of(doing, work, step.source, source)
+    place = outputs.place(doing, step.into)
+    how = _how(doing, step, stream, place)
+    name = stream.text("stream")
+    doing.go_on()
+    done = sync(doing.tables, place, connecting.connector(source, {name: stream}), name, how, doing.mark)
+    for note in done.notes:
+        doing.log(note)
+    doing.log(
+        f"{done.written.added:,} rows written, {done.written.removed:,} removed; the table has {done.written.total:,}"
+    )
+    if done.bad:
+        doing.log(f"{done.bad:,} rows could not be read and are kept aside", "warning")
+    return Done(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
+
+
+def connecting_of(doing: Doing, work: Work, uid: str, told: Told) -> Connecting:
+    """What the connector of a source or destination is made with."""
+    volume = volume_of(doing, work, told.text("volume")) if told.has("volume") else None
+    return Connecting(doing.house.settings, credentials.used(work, uid), volume)
+
+
+def volume_of(doing: Doing, work: Work, uid: str) -> Volume:
+    """The files of a volume that the person may read."""
+    work.need("read", uid)
+    return Volume(doing.house.settings, reading.place_of(work, uid))
+
+
+def _how(doing: Doing, step: Ingest, told: Told, place: Place) -> SyncHow:
+    """A reload of what comes bit by bit replaces it all."""
+    mode = SyncMode(told.one_of("mode", MODES, SyncMode.FULL))
+    if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
+        mode = SyncMode.FULL
+    cursor = told.text("cursor", "") if mode is SyncMode.INCREMENTAL else ""
+    return SyncHow(
+        mode,
+        told.texts("keys"),
+        cursor,
+        _since(doing, place, cursor),
+        _Rejected(doing, step) if told.flag("keep_bad", default=True) else None,
+        told.count("most_bad", 0) if told.has("most_bad") else None,
+        told.flag("allow_empty", default=False),
+        Evolution(told.one_of("evolution", EVOLUTIONS, "merge")),
+        told.texts("partitioned_by"),
+    )
+
+
+def _since(doing: Doing, place: Place, cursor: str) -> str | None:
+    """How far the table goes. The table itself says it: rolled back, it is filled again from there."""
+    if not cursor or not doing.tables.exists(place):
+        return None
+    # What this very step has written before it was broken off is no reason to read less than it had begun to.
+    rows = doing.tables.before(place, doing.mark)
+    return cursors.highest(rows, cursor) if rows is not None and cursor in rows.columns else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    """The table beside a stream's own in which its bad rows are kept."""
+
+    doing: Doing
+    step: Ingest
+
+    def find(self) -> Place | None:
+        return outputs.beside(self.doing, self.step.into, make=False)
+
+    def make(self) -> Place:
+        made = outputs.beside(self.doing, self.step.into, make=True)
+        assert made is not None  # noqa: S101 - it was made
+        return made

@@ -1,0 +1,63 @@
+"""A look at a source before it is one, or before it is changed: what streams it has, and how one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lakehold.catalog import credentials
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.pipeline import reading
+from lakehold.pipeline.connectors.inward.connector import Connector
+from lakehold.pipeline.connectors.inward.files.files import Files
+from lakehold.pipeline.volumes import Volume
+from lakehold.workspaces.lakehouse import sources
+from lakehold.workspaces.lakehouse.doing.connecting import Connecting
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+
+_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is to be looked at: a source that is there, or one that somebody would make into a layer."""
+
+    settings: Mapping[str, object]
+    source: str = ""
+    lakehouse: str = ""
+    layer: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+    stream: str = ""
+    """The one that a sample is wanted of; without one, streams are told."""
+    how: Mapping[str, object] = field(default_factory=dict)
+    """The settings of the stream."""
+
+
+def look(house: Installation, caller: Caller, asked: Look) -> dict[str, Any]:
+    """What there is, as JSON has it. Only for those who may make or edit such a source."""
+    told = Told(asked.settings, "source")
+    with house.read(caller) as work:
+        sources.may_look(work, asked.source, asked.lakehouse, asked.layer)
+        kept = credentials.used(work, asked.source) if asked.source else {}
+        volume = None
+        if told.text("connector", "") == "files":
+            work.need("read", told.text("volume"))
+            volume = Volume(house.settings, reading.place_of(work, told.text("volume")))
+    streams = {asked.stream: Told(asked.how, "stream")} if asked.stream else {}
+    connector = Connecting(house.settings, {**kept, **asked.secrets}, volume).connector(told, streams)
+    return _sample(connector, asked.stream) if asked.stream else _streams(connector)
+
+
+def _streams(connector: Connector) -> dict[str, Any]:
+    connector.check()
+    return {"streams": [asdict(stream) for stream in connector.streams()]}
+
+
+def _sample(connector: Connector, stream: str) -> dict[str, Any]:
+    found = asdict(connector.sample(stream, _ROWS))
+    if isinstance(connector, Files):
+        found["format"] = connector.format_of(stream).told()
+    return found

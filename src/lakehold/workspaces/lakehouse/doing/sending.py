@@ -1,0 +1,116 @@
+"""How a destination sends rows, from what is written in its settings and the secrets that are kept apart from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.mails import Post
+from lakehold.pipeline.connectors.outward import files, jdbc, mail, webhook
+from lakehold.pipeline.connectors.outward.delivered import Delivered
+from lakehold.pipeline.connectors.outward.excel import Excel
+from lakehold.pipeline.connectors.outward.files import Files
+from lakehold.pipeline.connectors.outward.jdbc import Into, Jdbc
+from lakehold.pipeline.connectors.outward.mail import Mail
+from lakehold.pipeline.connectors.outward.progress import Progress
+from lakehold.pipeline.connectors.outward.separated import Csv
+from lakehold.pipeline.connectors.outward.shapes import JsonLines, Parquet, Shape
+from lakehold.pipeline.connectors.outward.webhook import Webhook
+from lakehold.workspaces.lakehouse.doing.connecting import Connecting
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_SHAPES = ("csv", "jsonl", "parquet", "xlsx")
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """One delivery of one table."""
+
+    connecting: Connecting
+    told: Told
+    table: str
+    """Its name, where there are several; each needs a name of its own there."""
+    mark: str
+    kept: Path
+    progress: Progress
+
+    def send(self, rows: DataFrame) -> Delivered:
+        """Send the rows."""
+        match self.told.one_of("to", ("files", "database", "webhook", "mail"), ""):
+            case "files":
+                return self._placed(files.deliver(rows, self._file(self._volume()), self.mark))
+            case "database":
+                return jdbc.deliver(rows, self._jdbc(), self.mark)
+            case "webhook":
+                return webhook.deliver(rows, self._webhook(), self.mark, str(self.kept), self.progress)
+            case _:
+                return mail.deliver(rows, self._mail(), self._file(self.kept), self._post(), self.mark, self.progress)
+
+    def _volume(self) -> Path:
+        volume = self.connecting.volume
+        if volume is None:
+            raise InvalidInputError("The destination has no volume for its files.", "Let it write one volume.")
+        return volume.folder
+
+    def _placed(self, done: Delivered) -> Delivered:
+        """Where in the volume, not where on this machine."""
+        folder = str(self._volume())
+        return replace(done, places=tuple(place.removeprefix(folder).lstrip("/") for place in done.places))
+
+    def _file(self, folder: Path) -> Files:
+        name = "-".join(filter(None, (self.told.text("name", ""), self.table))) or "rows"
+        return Files(str(folder), name, self._shape())
+
+    def _shape(self) -> Shape:
+        told = self.told
+        match told.one_of("kind", _SHAPES, "csv"):
+            case "csv":
+                return Csv(
+                    delimiter=told.text("delimiter", ","),
+                    header=told.flag("header", default=True),
+                    encoding=told.text("encoding", "utf-8"),
+                )
+            case "jsonl":
+                return JsonLines()
+            case "parquet":
+                return Parquet()
+            case _:
+                return Excel()
+
+    def _jdbc(self) -> Jdbc:
+        told = self.told
+        return Jdbc(
+            self.connecting.database(told),
+            "_".join(filter(None, (told.text("table", ""), self.table))) or "rows",
+            told.text("schema", ""),
+            Into(told.one_of("mode", tuple(Into), Into.APPEND)),
+            told.texts("keys"),
+        )
+
+    def _webhook(self) -> Webhook:
+        return Webhook(
+            self.told.text("address"),
+            self.connecting.secrets.get("secret", ""),
+            self.told.pairs("headers"),
+            self.told.count("batch", 500, least=1),
+            private=self.connecting.settings.private_addresses,
+        )
+
+    def _mail(self) -> Mail:
+        return Mail(
+            self.connecting.settings.mail_from,
+            self.told.texts("receivers"),
+            self.told.text("subject"),
+            self.told.text("body", ""),
+        )
+
+    def _post(self) -> Post:
+        url = self.connecting.settings.smtp.get_secret_value()
+        if not url:
+            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
+        return Post.at(url)

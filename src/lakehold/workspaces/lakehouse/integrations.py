@@ -1,0 +1,28 @@
+"""Integrations: a read-only way in for other tools, to chosen tables, as the member who opened it."""
+
+from __future__ import annotations
+
+from lakehold.directory import tokens
+from lakehold.directory.tokens import Made
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import shown
+from lakehold.workspaces.lakehouse.pipelines.pipeline import ends
+
+KIND = "lakehouse.integration"
+ACTIONS = ("see", "read")
+
+
+def open_to(work: Work, uid: str, days: int | None = None) -> Made:
+    """A token with which a tool reads the integration's tables, and nothing else. It lives with its member's rights."""
+    work.see(uid, "edit")
+    kind = work.view.kind(work.view.resource(uid))
+    if kind != KIND:
+        title = work.view.policy.kinds[kind].schema.title.lower()
+        raise InvalidInputError(f"A {title} is no integration.", "Choose one.")
+    work.need("edit", uid)
+    reads = ends(work, uid, "reads")
+    if not reads:
+        raise ConflictError(f"The integration {shown(uid)} reads no table.", "Let it read at least one.")
+    name = f"Integration {work.view.names.get(work.view.resource(uid)) or uid}"
+    return tokens.make(work, name[:200], days=days, actions=ACTIONS, resources=reads)

@@ -1,0 +1,46 @@
+"""A table that a result was saved as: it can be written anew from the same query, by those who may read all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakehold.catalog import kinds
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import shown
+from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, Pipeline, readable
+from lakehold.workspaces.lakehouse.steps import How, Into, Materialise
+
+
+class SavedTable(Pipeline):
+    """Its settings: `sql`."""
+
+    kind = TABLE
+    word = "table"
+    trigger, stop = "write", "write"
+
+    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+        """Itself."""
+        del work
+        return [uid]
+
+    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+        """One: the rows of the query in the place of those that are there."""
+        del wanted
+        told, view = self.told(work, uid), work.view
+        if not told.has("sql"):
+            raise ConflictError(
+                f"The table {shown(uid)} is not the result of a query.", "Run the source or the query that writes it."
+            )
+        work.need("write", uid)
+        step = Materialise(
+            name="query",
+            reads=readable(work, uid, "saved_from"),
+            writes=(uid,),
+            workspace=view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or "",
+            sql=told.text("sql"),
+            into=Into(pipeline=uid, end=uid),
+            how=How(evolution="overwrite"),
+        )
+        return [step]

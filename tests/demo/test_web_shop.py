@@ -1,0 +1,113 @@
+"""The demo company's web shop fills itself: three sources, four queries, a history and a delivered file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold import workspaces
+from lakehold.cli import demo
+from lakehold.cli.processes.answering import answering
+from lakehold.demo import company, events_api, web_rows, web_shop
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.pipeline import reading
+from lakehold.pipeline.lake import Lake
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs import beats, turns
+from lakehold.runs.running import Running
+from lakehold.runs.runs import Run, Runs
+from lakehold.workspaces import doing
+
+ERIK, ANA, NILS = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils"))
+
+
+def emptied(house: Installation, running: Running) -> None:
+    """Do what waits, and what comes after it, until nothing is left."""
+    for _ in range(20):
+        with house.database.write(turns.TURN) as transaction:
+            begun = turns.claim(transaction, house.clock(), most=10, at_once=10)
+        if not begun:
+            return
+        for number, _ in begun:
+            problem, count = running.begin(number)
+            for place in range(count):
+                problem = problem or running.step(number, place)
+            running.end(number, problem)
+            running.follow(number)
+
+
+@pytest.fixture(scope="module")
+def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    del spark
+    folder = tmp_path_factory.mktemp("demo") / "company"
+    demo.make(folder)
+    house = Installation(demo.settings_in(folder))
+    with demo.api(folder), answering(house) as (address, warm):
+        with house.database.write() as transaction:
+            beats.begin(transaction, "here", address)
+        emptied(house, Running(house, workspaces.runnables(), lambda: doing.DOERS, warm))
+        yield house
+    house.close()
+
+
+def runs(house: Installation) -> list[Run]:
+    with house.read(ERIK) as work:
+        return Runs(workspaces.runnables()).page(work, within=web_shop.LAKEHOUSE, limit=50)
+
+
+def test_everything_was_run_once_and_went_well(filled: Installation) -> None:
+    assert {run.error for run in runs(filled)} == {""}
+    assert {run.state for run in runs(filled)} == {"succeeded"}
+    assert len(runs(filled)) == 9
+
+
+def test_every_table_has_rows(filled: Installation) -> None:
+    lake = Lake(filled.settings)
+    with filled.read(ERIK) as work:
+        tables = [row.uid for row in work.session.list(work.asker, "read", "lakehouse.table", within="web_shop").items]
+        counts = {}
+        for uid in tables:
+            now = lake.now(reading.place_of(work, uid))
+            counts[uid] = now.current.count("total-records") if now and now.current else 0
+    lake.close()
+    assert counts.pop("shop_raw_orders") == counts.pop("shop_trusted_orders") == 2_400
+    assert (counts["shop_raw_customers"], counts["shop_trusted_customer_history"]) == (240, 240)
+    assert counts["shop_raw_events"] == 1_500
+    assert all(counts.values())
+
+
+def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Installation) -> None:
+    with filled.read(ANA) as work:
+        volume = Volume(filled.settings, reading.place_of(work, "shop_exports"))
+    lines = list(csv.reader(volume.on_disk("sales by day.csv").read_text().splitlines()))
+    assert lines[0] == ["day", "city", "orders", "amount"]
+    assert len(lines) > 300
+
+
+def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Installation) -> None:
+    with filled.read(ANA) as work:
+        assert work.session.check(ANA.member, "read", "shop_service_sales_by_day")
+        assert not work.session.sees(ANA.member, "shop_raw_customers")
+    with filled.read(NILS) as work:
+        assert not work.session.sees(NILS.member, web_shop.LAKEHOUSE)
+
+
+def test_the_api_pages_and_refuses_what_is_none() -> None:
+    with events_api.serving() as address:
+        assert httpx.get(f"{address}/events?page=8").json()["events"] == web_rows.events(8)
+        assert len(web_rows.events(8)) == 100
+        assert web_rows.events(9) == []
+        assert httpx.get(f"{address}/events?page=x").status_code == 404
+
+
+def test_it_is_the_same_each_time(tmp_path: Path) -> None:
+    assert dict(web_rows.orders()) == dict(web_rows.orders())
+    for name in ("a", "b"):
+        web_rows.customers(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -1,0 +1,158 @@
+"""New queries and histories, and changing them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from lakehold.catalog import resources
+from lakehold.catalog.shapes import Resource
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.pipelines import LAKE, SQL, by
+
+QUERY, HISTORY = (f"/workspaces/{LAKE}/pipelines/new/{word}" for word in ("query", "history"))
+GOOD = {"name": "Totals", "sql": SQL, "reads": "orders", "output": "new", "layer": "clean", "table": "totals"}
+GOOD_HISTORY = {"name": "Past", "reads": "customers", "output": "new", "layer": "clean", "table": "past", "keys": "id"}
+
+
+def found(shop: Shop, kind: str, name: str) -> Resource:
+    with shop.house.read(by("olga")) as work:
+        (item,) = (each for each in resources.page(work, kind, within=LAKE, search=name).items if each.name == name)
+        return resources.get(work, item.uid)
+
+
+def fill(page: Page) -> None:
+    page.get_by_label("Name", exact=True).fill("Customer totals")
+    page.get_by_label("SQL").fill(SQL)
+    page.get_by_label("Clean.orders").check()
+    page.get_by_label("Layer", exact=True).select_option("Clean")
+    page.get_by_label("Name of the table").fill("customer_totals")
+    page.get_by_label("Are merged by key").check()
+    page.get_by_label("Keys").fill("customer, day")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_somebody_makes_a_query_and_changes_it(open_as: Open, shop: Shop, scripts: bool) -> None:
+    page = open_as("erik", QUERY, scripts=scripts)
+    fill(page)
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", name="Customer totals")).to_be_visible()
+    made = found(shop, "lakehouse.query", "Customer totals")
+    assert {name: [end.uid for end in ends] for name, ends in made.edges.items()} == {
+        "reads": ["orders"],
+        "writes": ["clean"],
+        "into": ["clean"],
+    }
+    assert made.settings == {"sql": SQL, "table": "customer_totals", "mode": "merge", "keys": ["customer", "day"]}
+    page.goto(f"/resources/{made.uid}/pipeline/edit")
+    page.get_by_label("Clean.stores").check()
+    page.get_by_role("radio", name="Are replaced All").check()
+    page.get_by_label("SQL").fill("SELECT 1 AS one")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved. It is so from the next run on.")).to_be_visible()
+    after = found(shop, "lakehouse.query", "Customer totals")
+    assert after.settings == {**made.settings, "sql": "SELECT 1 AS one", "mode": "overwrite"}
+    assert sorted(end.uid for end in after.edges["reads"]) == ["orders", "stores"]
+
+
+def test_somebody_makes_a_history_and_changes_it(open_as: Open, shop: Shop) -> None:
+    page = open_as("erik", f"/workspaces/{LAKE}/pipelines")
+    page.get_by_role("button", name="New").click()
+    page.get_by_role("link", name="New history").click()
+    page.get_by_label("Name", exact=True).fill("Customers before")
+    page.get_by_label("Table", exact=True).select_option("Clean.customers")
+    page.get_by_label("Layer", exact=True).select_option("Clean")
+    page.get_by_label("Name of the table").fill("customers_before")
+    page.get_by_label("Keys").fill("id")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", name="Customers before")).to_be_visible()
+    made = found(shop, "lakehouse.history", "Customers before")
+    assert made.settings == {"table": "customers_before", "keys": ["id"], "at": "", "closes_missing": True}
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_label("Rows that are gone are closed").uncheck()
+    page.get_by_label("Time of a row").fill("updated_at")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("updated_at")).to_be_visible()
+    after = found(shop, "lakehouse.history", "Customers before")
+    assert after.settings == {**made.settings, "at": "updated_at", "closes_missing": False}
+    assert [end.uid for end in after.edges["reads"]] == ["customers"]
+
+
+def test_a_query_writes_a_table_that_is_there(shop: Shop) -> None:
+    sent = {**GOOD, "output": "there", "there": "stock", "mode": "append"}
+    answer = send(shop.client("erik"), QUERY, QUERY, **sent)
+    assert answer.status_code == 303
+    made = found(shop, "lakehouse.query", "Totals")
+    assert [end.uid for end in made.edges["writes"]] == ["stock"]
+    assert made.edges["into"] == []
+    assert made.settings == {"sql": SQL, "mode": "append", "keys": []}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": ""}, "Give it a name."),
+        ({"sql": " "}, "Write the query"),
+        ({"layer": ""}, "Choose the layer"),
+        ({"table": ""}, "Name the table that is made."),
+        ({"table": "Daily sales"}, "cannot be called"),
+        ({"mode": "merge"}, "by which a row is known"),
+        ({"mode": "replace"}, "Choose one of these."),
+        ({"output": "there"}, "Choose the table that it writes."),
+        ({"output": "there", "there": "orders"}, "cannot be kept in itself"),
+        ({"layer": "private"}, "There is no resource"),
+        ({"reads": "salaries"}, "There is no resource"),
+        ({"reads": "sales_by_day"}, "You may not create"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_that_was_filled_in_is_lost(
+    shop: Shop, wrong: dict[str, str], said: str
+) -> None:
+    sent = {**GOOD, "description": "kept words", **wrong}
+    answer = send(shop.client("erik"), QUERY, QUERY, **sent)
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert "kept words" in answer.text
+    assert "SELECT customer" in answer.text or not sent["sql"].strip()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [({"reads": ""}, "Choose the table whose history"), ({"keys": " , "}, "by which a row is known")]
+)
+def test_a_history_lacks_nothing(shop: Shop, wrong: dict[str, str], said: str) -> None:
+    answer = send(shop.client("erik"), HISTORY, HISTORY, **{**GOOD_HISTORY, **wrong})
+    assert answer.status_code == 422
+    assert said in answer.text
+
+
+def test_only_what_one_may_read_and_write_is_there_to_choose(shop: Shop) -> None:
+    text = shop.client("ana").get(QUERY).text
+    assert "Clean.orders" in text
+    assert "a pipeline asks for Editor" in text
+    for hidden in ("salaries", "tills", "Private"):
+        assert hidden not in text
+    assert "There is no layer in which you may make tables." in text
+    assert send(shop.client("ana"), QUERY, QUERY, **GOOD).status_code == 422
+    assert shop.client("nils").get(QUERY).status_code == 404
+    assert shop.client("olga").get("/workspaces/sales/pipelines/new/query").status_code == 422
+
+
+def test_who_may_not_edit_it_gets_no_form_and_of_two_who_do_the_second_is_told(shop: Shop) -> None:
+    send(shop.client("erik"), QUERY, QUERY, **GOOD)
+    here = f"/resources/{found(shop, 'lakehouse.query', 'Totals').uid}/pipeline/edit"
+    assert shop.client("ana").get(here).status_code == 403
+    assert shop.client("nils").get(here).status_code == 404
+    client = shop.client("erik")
+    assert send(client, here, here, **GOOD, mode="append", version="1").status_code == 303
+    late = send(client, here, here, **{**GOOD, "name": "Too late"}, version="1")
+    assert late.status_code == 422
+    assert 'value="Too late"' in late.text
+    assert client.get("/resources/till_source/pipeline/edit").status_code == 422
+
+
+@pytest.mark.parametrize(("theme", "form"), [("light", QUERY), ("dark", HISTORY)])
+def test_axe_finds_nothing_wrong_with_the_forms(open_as: Open, violations: Violations, theme: str, form: str) -> None:
+    assert violations(open_as("ana", form, theme=theme)) == []

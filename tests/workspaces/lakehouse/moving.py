@@ -1,0 +1,116 @@
+"""A shop whose pipelines are run here and now, without a worker in between."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.catalog import credentials, resources
+from lakehold.directory.caller import Caller
+from lakehold.kit.settings import Settings
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs import beats, turns
+from lakehold.runs.runnable import Wanted
+from lakehold.runs.running import Running
+from lakehold.runs.runs import Run, Runs
+from lakehold.runs.warm import Warm
+from lakehold.workspaces import doing
+from tests.pipeline.shop import ADA, ED, TENANT, Shop, open_shop
+
+RUNS = Runs(workspaces.runnables())
+
+
+@dataclass(slots=True)
+class Moving:
+    """The shop, and what moves its data."""
+
+    shop: Shop
+    running: Running
+
+    def source(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
+        """A source of Ed's, into the layer raw."""
+        with self.shop.house.write(ED) as work:
+            edges = {"lakehouse": "shop", "into": "raw"}
+            uid = resources.create(work, "lakehouse.source", name, uid=name, edges=edges, settings=settings)
+            if secrets:
+                credentials.put(work, uid, dict(secrets))
+        return uid
+
+    def stream(self, source: str, name: str, **settings: object) -> str:
+        """A stream of it, into a table of its own."""
+        uid = f"{source}_{name}"
+        with self.shop.house.write(ED) as work:
+            resources.create(
+                work, "lakehouse.stream", name, uid=uid, edges={"source": source}, settings={"table": uid, **settings}
+            )
+        return uid
+
+    def destination(
+        self, name: str, settings: Mapping[str, object], reads: tuple[str, ...] = ("orders",), volume: str = ""
+    ) -> str:
+        """A destination of Ed's."""
+        with self.shop.house.write(ED) as work:
+            edges = {"lakehouse": "shop", "reads": reads, "writes": [volume] if volume else []}
+            return resources.create(work, "lakehouse.destination", name, uid=name, edges=edges, settings=settings)
+
+    def run(self, uid: str, *, by: Caller = ED, reload: bool = False) -> Run:
+        """From its start to its end."""
+        with self.shop.house.write(by) as work:
+            run = RUNS.start(work, uid, Wanted(reload)).id
+        return self.go(run)
+
+    def go(self, run: str) -> Run:
+        """What a worker does with a run that is written down."""
+        with self.shop.house.database.write(turns.TURN) as transaction:
+            ((number, _),) = turns.claim(transaction, self.shop.house.clock(), most=1, at_once=2)
+        problem, count = self.running.begin(number)
+        for place in range(count):
+            problem = problem or self.running.step(number, place)
+        self.running.end(number, problem)
+        with self.shop.house.read(ADA) as work:
+            return RUNS.get(work, run)
+
+    def lines(self, run: Run) -> list[str]:
+        """What it said."""
+        with self.shop.house.read(ADA) as work:
+            return [line.text for line in RUNS.lines(work, run.id)]
+
+    def rows(self, table: str) -> list[tuple[object, ...]]:
+        """What is in a table of the layer raw, by its name."""
+        return sorted(self.shop.ask(ADA, f"SELECT * FROM raw.{table}"), key=str)
+
+    def volume(self) -> Volume:
+        """The files of the layer raw."""
+        with self.shop.house.read(ADA) as work:
+            return Volume(self.shop.house.settings, Place(work.session.tenant, work.view.resource("raw_files")))
+
+    def put(self, path: str, content: str) -> None:
+        """A file into it."""
+        volume = self.volume()
+        with volume.arriving() as rough:
+            rough.write(content.encode())
+            volume.place(rough, path, replace=True)
+
+
+@contextmanager
+def moving(spark: SparkSession, template_file: Path, folder: Path, **settings: object) -> Iterator[Moving]:
+    """With a volume in the layer raw."""
+    shutil.copy(template_file, folder / "lakehold.sqlite")
+    with open_shop(spark, f"sqlite:///{folder / 'lakehold.sqlite'}", folder / "data") as shop:
+        given = shop.house.settings.model_dump() | {"private_addresses": True} | settings
+        shop.house.settings = Settings(**given)
+        with shop.house.access.write(TENANT) as session:
+            session.store.create("lakehouse.volume", "files", uid="raw_files", edges={"layer": "raw"})
+            session.store.add(Grant("rita", "viewer", "raw_files"))
+        with shop.house.database.read() as transaction:
+            address = beats.addresses(transaction)[0]
+        running = Running(shop.house, workspaces.runnables(), lambda: doing.DOERS, Warm(shop.house, address))
+        yield Moving(shop, running)

@@ -1,0 +1,77 @@
+"""A table over HTTP, and an integration: a tool that reads some tables, as the member who let it in."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from lakehold.access import Grant
+from lakehold.catalog import resources
+from lakehold.runs.asking import ARROW
+from tests.api.client import Api, problem, served, told
+from tests.pipeline.shop import ED, TENANT
+from tests.workspaces.lakehouse.moving import Moving
+
+
+@pytest.fixture(scope="module")
+def api(here: Moving) -> Iterator[Api]:
+    with served(here.shop.house, TENANT) as found:
+        yield found
+
+
+def test_fields_and_snapshots_of_a_table(api: Api) -> None:
+    found = told(api.get("/api/v1/tables/customers", "rita"))
+    assert [(field["name"], field["type"]) for field in found["fields"]] == [("id", "int"), ("name", "string")]
+    newest = found["snapshots"][0]
+    assert (newest["rows"], newest["current"]) == (5, True)
+
+
+def test_rows_as_json_csv_and_arrow(api: Api) -> None:
+    path = "/api/v1/tables/customers/rows"
+    found = told(api.get(path, "rita", params={"field": "id", "operator": ">=", "value": "3", "fields": "name"}))
+    assert (sorted(found["rows"]), found["complete"]) == ([["customer 3"], ["customer 4"]], True)
+    some = api.get(path, "rita", params={"limit": 2}, headers={"Accept": "text/csv"})
+    assert (some.text.splitlines()[0], some.headers["x-lakehold-complete"]) == ("id,name", "false")
+    arrow = api.get(path, "rita", headers={"Accept": ARROW})
+    assert pa.ipc.open_stream(io.BytesIO(arrow.content)).read_all().num_rows == 5
+
+
+def test_what_may_not_be_read_is_not_there(api: Api) -> None:
+    for path in ("", "/rows"):
+        problem(api.get(f"/api/v1/tables/hidden{path}", "rita"), 404, "not_found")
+        problem(api.get(f"/api/v1/tables/nosuch{path}", "rita"), 404, "not_found")
+        problem(api.get(f"/api/v1/tables/raw{path}", "ed"), 422, "invalid_input")
+    problem(api.get("/api/v1/tables/orders/rows", "rita", params={"fields": "nosuch"}), 422, "invalid_input")
+    problem(api.get("/api/v1/tables/orders/rows", "rita", params={"value": "1"}), 422, "invalid_input")
+
+
+def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(here: Moving, api: Api) -> None:
+    with here.shop.house.write(ED) as work:
+        edges = {"lakehouse": "shop", "reads": ["orders"]}
+        resources.create(work, "lakehouse.integration", "BI", uid="bi", edges=edges)
+    made = told(api.post("/api/v1/integrations/bi/tokens", "ed", {"days": 30}), 201)
+    assert made["tables"] == ["orders"]
+    token = made["secret"]
+    assert len(told(api.get("/api/v1/tables/orders/rows", token=token, params={"limit": 200}))["rows"]) == 100
+    assert api.get("/api/v1/tables/customers/rows", token=token).status_code == 404
+    assert api.get("/api/v1/tables/orders/rows", "ed").status_code == 200
+    assert api.call("DELETE", "/api/v1/resources/orders", token=token).status_code in {403, 404}
+    asked = {"workspace": "shop", "sql": "SELECT 1"}
+    assert api.post("/api/v1/queries", json=asked, token=token).status_code in {403, 404}
+    grant = Grant("ed", "editor", "raw")
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.remove(grant)
+    assert api.get("/api/v1/tables/orders/rows", token=token).status_code == 404
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.add(grant)
+
+
+def test_only_an_editor_of_all_its_tables_opens_an_integration(here: Moving, api: Api) -> None:
+    with here.shop.house.write(ED) as work:
+        resources.create(work, "lakehouse.integration", "None", uid="none", edges={"lakehouse": "shop", "into": "raw"})
+    problem(api.post("/api/v1/integrations/none/tokens", "ed", {}), 409, "conflict")
+    assert api.post("/api/v1/integrations/bi/tokens", "rita", {}).status_code in {403, 404}
+    problem(api.post("/api/v1/integrations/orders/tokens", "ed", {}), 422, "invalid_input")

@@ -1,0 +1,144 @@
+"""Files of volumes over HTTP: put by editors, read by viewers, and nothing outside of the volume is ever reached."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.volumes import Volume
+from tests.api.client import Api, problem, served, told
+from tests.corner import TENANT, Corner, by
+
+FILES = "/api/v1/volumes/clean_files/files"
+
+
+@pytest.fixture
+def api(corner: Corner) -> Iterator[Api]:
+    with served(corner, TENANT) as found:
+        yield found
+
+
+def put(api: Api, path: str, content: bytes = b"id\n1\n", by: str = "erik", query: str = "") -> int:
+    return api.call("PUT", f"{FILES}/{path}{query}", by, content=content).status_code
+
+
+def paths(api: Api, folder: str = "", by: str = "ana") -> list[str]:
+    found = told(api.get(FILES, by, params={"folder": folder}))
+    return [file["path"] for file in found["items"]]
+
+
+def folder_of(corner: Corner) -> Path:
+    with corner.read(by("olga")) as work:
+        place = Place(work.session.tenant, work.view.resource("clean_files"))
+    return Volume(corner.settings, place).folder
+
+
+def deeds(corner: Corner) -> list[str]:
+    return [line.entry.action for line in corner.log() if line.entry.action.endswith("file")]
+
+
+def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: Corner) -> None:
+    made = told(api.call("PUT", f"{FILES}/2031/Ürders.csv", "erik", content=b"id\n1\n"), 201)
+    assert (made["path"], made["bytes"], made["folder"]) == ("2031/Ürders.csv", 5, False)
+    assert paths(api) == ["2031"]
+    assert paths(api, "2031") == ["2031/Ürders.csv"]
+    found = api.get(f"{FILES}/2031/Ürders.csv", "ana")
+    assert (found.status_code, found.content) == (200, b"id\n1\n")
+    assert found.headers["content-type"] == "application/octet-stream"
+    assert found.headers["content-disposition"].startswith("attachment")
+    assert deeds(corner) == ["put file"]
+
+
+def test_a_viewer_changes_nothing(api: Api) -> None:
+    assert put(api, "a.csv") == 201
+    assert put(api, "b.csv", by="ana") == 403
+    assert put(api, "a.csv", by="ana", query="?replace=true") == 403
+    problem(api.call("DELETE", f"{FILES}/a.csv", "ana"), 403, "forbidden")
+    assert paths(api) == ["a.csv"]
+
+
+def test_who_has_nothing_there_finds_nothing(api: Api) -> None:
+    assert put(api, "a.csv") == 201
+    for method, path in (("GET", ""), ("GET", "/a.csv"), ("PUT", "/b.csv"), ("DELETE", "/a.csv")):
+        answer = api.call(method, f"{FILES}{path}", "nils", content=b"x" if method == "PUT" else None)
+        missing = api.call(method, f"{FILES}{path}".replace("clean", "nosuch"), "nils", content=answer.content[:0])
+        assert answer.status_code == missing.status_code == 404
+        assert answer.json()["detail"].replace("clean", "nosuch") == missing.json()["detail"]
+
+
+def test_a_file_is_replaced_only_if_that_is_said(api: Api) -> None:
+    assert put(api, "a.csv", b"old") == 201
+    problem(api.call("PUT", f"{FILES}/a.csv", "erik", content=b"new"), 409, "conflict")
+    assert api.get(f"{FILES}/a.csv", "ana").content == b"old"
+    assert put(api, "a.csv", b"new", query="?replace=true") == 201
+    assert api.get(f"{FILES}/a.csv", "ana").content == b"new"
+
+
+def test_a_deleted_file_is_gone_with_its_empty_folder(api: Api, corner: Corner) -> None:
+    assert put(api, "deep/er/a.csv") == 201
+    assert api.call("DELETE", f"{FILES}/deep/er/a.csv", "erik").status_code == 204
+    assert paths(api) == []
+    problem(api.call("DELETE", f"{FILES}/deep/er/a.csv", "erik"), 404, "not_found")
+    assert deeds(corner) == ["remove file", "put file"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("%2e%2e/key", "a/%2e%2e/%2e%2e/key", "..%2fkey", "%2fetc%2fpasswd", "a//b", ".lakehold/x", "a/.hidden"),
+        *("a%5cb", "%20a", "a%00b", "a%0ab", "x" * 201, "/".join(["d"] * 11)),
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(api: Api, corner: Corner, path: str) -> None:
+    for method in ("PUT", "GET", "DELETE"):
+        answer = api.call(method, f"{FILES}/{path}", "erik", content=b"x" if method == "PUT" else None)
+        assert answer.status_code in {404, 422}, answer.text
+    folder = folder_of(corner)
+    assert not folder.exists() or not [file for file in folder.rglob("*") if file.is_file()]
+
+
+def test_a_folder_is_no_file_and_a_file_no_folder(api: Api) -> None:
+    assert put(api, "a/b.csv") == 201
+    problem(api.call("PUT", f"{FILES}/a", "erik", content=b"x"), 409, "conflict")
+    problem(api.call("PUT", f"{FILES}/a/b.csv/c", "erik", content=b"x"), 409, "conflict")
+    problem(api.get(f"{FILES}/a", "ana"), 404, "not_found")
+    problem(api.get(FILES, "ana", params={"folder": "nosuch"}), 404, "not_found")
+
+
+def test_a_link_on_the_disk_leads_nowhere(api: Api, corner: Corner) -> None:
+    assert put(api, "a.csv") == 201
+    (folder_of(corner) / "link").symlink_to(corner.settings.data / "key")
+    assert paths(api) == ["a.csv"]
+    problem(api.get(f"{FILES}/link", "ana"), 404, "not_found")
+
+
+def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner: Corner) -> None:
+    assert put(api, "large.bin", b"x" * 3_000_000) == 201
+    corner.settings = corner.settings.model_copy(update={"upload_megabytes": 4})
+
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(5):
+            yield b"x" * 1_000_000
+
+    problem(api.call("PUT", f"{FILES}/said.bin", "erik", content=b"x" * 5_000_000), 413, "too_large")
+    problem(api.call("PUT", f"{FILES}/unsaid.bin", "erik", content=parts()), 413, "too_large")
+    assert paths(api) == ["large.bin"]
+    assert list((folder_of(corner) / ".lakehold").iterdir()) == []
+
+
+def test_pages_of_many_files(api: Api, corner: Corner) -> None:
+    assert put(api, "0.csv") == 201
+    for number in range(1, 30):
+        (folder_of(corner) / f"{number}.csv").touch()
+    first = told(api.get(FILES, "ana", params={"limit": 20}))
+    second = told(api.get(FILES, "ana", params={"limit": 20, "after": first["next"]}))
+    assert len({file["path"] for file in first["items"] + second["items"]}) == 30
+    assert second["next"] is None
+
+
+def test_a_table_has_no_files(api: Api) -> None:
+    problem(api.get("/api/v1/volumes/orders/files", "ana"), 422, "invalid_input")
+    problem(api.get("/api/v1/volumes/salaries/files", "ana"), 404, "not_found")
