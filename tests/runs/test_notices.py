@@ -13,8 +13,9 @@ from lakehold.catalog import editing
 from lakehold.catalog.editing import Edit
 from lakehold.directory import members
 from lakehold.directory.installation import Installation
+from lakehold.kit.clock import DAY, now
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import turns
+from lakehold.runs import tending, turns
 from lakehold.runs.figures import figures
 from lakehold.runs.running import Running
 from lakehold.runs.warm import Warm
@@ -79,3 +80,14 @@ def test_the_figures_count_runs_and_name_nobody(house: Installation, running: Ru
     text = known.text().decode()
     assert 'lakehold_runs{kind="lakehouse.query",state="failed"} 1.0' in text
     assert "daily" not in text
+
+
+def test_what_a_run_has_kept_goes_some_time_after_its_end(house: Installation, running: Running) -> None:
+    failed(house, running, query(house, "daily"))
+    kept = house.settings.data / "runs" / "kept"
+    for name in ("1-0", "999-0"):
+        (kept / name).mkdir(parents=True)
+    assert tending.clear_runs(house) == 0
+    house.clock = lambda: now() + 8 * DAY
+    assert tending.clear_runs(house) == 1
+    assert [folder.name for folder in kept.iterdir()] == ["999-0"]

@@ -20,7 +20,7 @@ from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runs import Runs
 from lakehold.runs.triggers import Triggers, When
-from tests.house import ADA, BOB
+from tests.house import ADA, ANN, BOB
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
@@ -178,3 +178,18 @@ def test_one_is_paused_and_goes_on_as_whoever_lets_it(house: Installation) -> No
         work.session.store.add(Grant("bob", "viewer", "bronze"))
     with pytest.raises(DeniedError), house.write(BOB) as work:
         TRIGGERS.switch(work, made.id, active=False)
+
+
+def test_a_pipeline_is_deactivated_and_activated_with_all_its_triggers(house: Installation) -> None:
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        for hour in (1, 2):
+            TRIGGERS.save(work, uid, When(f"0 {hour} * * *"))
+    with pytest.raises(HiddenError), house.write(BOB) as work:
+        TRIGGERS.activate(work, uid, active=False)
+    with house.write(ADA) as work:
+        assert [each.active for each in TRIGGERS.activate(work, uid, active=False)] == [False, False]
+        assert [each.next_at for each in TRIGGERS.of(work, uid)] == [None, None]
+    with house.write(ANN) as work:
+        found = TRIGGERS.activate(work, uid, active=True)
+    assert [(each.active, each.saved_by, each.next_at is not None) for each in found] == [(True, "ann", True)] * 2

@@ -9,6 +9,10 @@ What a server may import:
 - `jobs`: what was asked for and what became of it: start, get, list, result
 - `kinds`: the kinds of jobs: who may start one, and what it has to be told
 - `book`: where they are written down
+- `runs`: pipelines that are run: start, stop, resume, retry, look; `run_table`: where runs are written down
+- `runnable`: what a workspace tells of a kind that can be run; `triggers`: what starts runs by itself
+- `queries`: SQL as oneself, and what was asked before; `asking`: a worker that is asked straight away
+- `figures`: how many runs there are
 
 What only a worker imports:
 
@@ -19,4 +23,6 @@ What only a worker imports:
 - `workflows`: a mail, a job, a tick, as steps
 - `sending`: what waits in the outbox
 - `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
+- `running`: a run's steps; `turns`: which run is next; `notices`: who is told of one that failed
+- `warm`: the worker's Spark
 """

@@ -16,7 +16,9 @@ from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import book, queries
+from lakehold.runs import run_table as states
 from lakehold.runs.book import job_table
+from lakehold.runs.run_table import run_table
 from lakehold.runs.ticks import Tick
 
 _log = logging.getLogger("lakehold.runs")
@@ -33,6 +35,7 @@ def ticks() -> list[Tick]:
         Tick("clear results", _HOUR, clear_results),
         Tick("forget mails", _HOUR, forget_mails),
         Tick("forget queries", _HOUR, queries.forget),
+        Tick("clear runs", _HOUR, clear_runs),
     ]
 
 
@@ -63,6 +66,20 @@ def clear_results(house: Installation) -> int:
     if found:
         with house.database.write() as transaction:
             transaction.connection.execute(job_table.delete().where(c.id.in_([job.id for job in found])))
+    return len(found)
+
+
+def clear_runs(house: Installation) -> int:
+    """Remove what runs have kept to go on with, if they ended long ago; how many."""
+    kept = house.settings.data / "runs" / "kept"
+    c = run_table.c
+    old = house.clock() - house.settings.result_days * DAY
+    with house.database.read() as transaction:
+        ended = sa.select(c.n).where(c.state.in_(states.ENDED), c.ended_at < old)
+        gone = {str(number) for number in transaction.connection.execute(ended).scalars()}
+    found = [folder for folder in kept.glob("*-*") if folder.name.partition("-")[0] in gone]
+    for folder in found:
+        shutil.rmtree(folder, ignore_errors=True)
     return len(found)
 
 

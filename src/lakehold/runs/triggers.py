@@ -51,6 +51,7 @@ sa.Index("run_trigger_by_resource", trigger_table.c.tenant_id, trigger_table.c.r
 
 TriggerRow = sa.Row[tuple[object, ...]]
 
+ACTIVATE, DEACTIVATE = "activate", "deactivate"
 _MOST = 1_000
 _LONGEST = 200
 
@@ -163,14 +164,24 @@ class Triggers:
         work.writing()
         found = self.get(work, uid)
         work.need(self._runs.runnables.of(work, found.resource).trigger, found.resource)
+        return self._switched(work, found, active=active)
+
+    def activate(self, work: Work, resource: str, *, active: bool) -> list[Trigger]:
+        """Let all triggers of a pipeline go on as the caller, or pause."""
+        work.writing()
+        work.need(ACTIVATE if active else DEACTIVATE, resource)
+        there = self.of(work, resource)
+        return [each if each.active == active else self._switched(work, each, active=active) for each in there]
+
+    def _switched(self, work: Work, found: Trigger, *, active: bool) -> Trigger:
         told: dict[str, object] = {"active": active, "heard": "{}", "next_at": None}
         if active:
             told |= {"next_at": _next(found.when, work.at), "saved_by": work.caller.member, "saved_at": work.at}
             told["caller"] = json.dumps(work.caller.told())
-        mine = _at({"tenant_id": work.session.tenant, "id": uid})
+        mine = _at({"tenant_id": work.session.tenant, "id": found.id})
         work.session.transaction.connection.execute(trigger_table.update().where(*mine).values(**told))
-        work.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": uid})
-        return self.get(work, uid)
+        work.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": found.id})
+        return self.get(work, found.id)
 
     def remove(self, work: Work, uid: str) -> None:
         """End it."""

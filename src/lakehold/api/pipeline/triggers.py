@@ -58,6 +58,12 @@ class Trigger(Answer):
     last_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
 
 
+class Pipeline(Body):
+    """What is run by itself, or is not."""
+
+    resource: IdText = Field(examples=["daily_sales"])
+
+
 class Triggers(Answer):
     """The triggers of one resource."""
 
@@ -74,6 +80,18 @@ def create_trigger(work: Creating, body: NewTrigger) -> Trigger:
 def list_triggers(work: Reading, resource: IdText) -> Triggers:
     """The triggers of one resource."""
     return Triggers(items=[_told(each) for each in _triggers.of(work, resource)])
+
+
+@routes.post("/activate")
+def activate_pipeline(work: Writing, body: Pipeline) -> Triggers:
+    """Let all triggers of a pipeline go on, as you."""
+    return Triggers(items=[_told(each) for each in _triggers.activate(work, body.resource, active=True)])
+
+
+@routes.post("/deactivate")
+def deactivate_pipeline(work: Writing, body: Pipeline) -> Triggers:
+    """Let all triggers of a pipeline pause. By hand it can still be run."""
+    return Triggers(items=[_told(each) for each in _triggers.activate(work, body.resource, active=False)])
 
 
 @routes.get("/{trigger}")

@@ -4,6 +4,7 @@
 - `materialise`: rows of a query into a table
 - `keep`: a table into its history
 - `ingest`: a stream of a source into a table; `connecting`: the connector, from settings and secrets
+- `looking`: a source before it is one
 - `deliver`: a table to where a destination sends it; `sending`: how it is sent, from settings and secrets
 """
 
