@@ -18,7 +18,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
     told = dict(re.findall(r"^\| `LAKEHOLD_(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
     assert told.keys() == {name.upper() for name in Settings.model_fields}
     for name, field in Settings.model_fields.items():
-        default = str(field.default)
+        default = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         # What is empty or a secret is told in words.
         if default and "*" not in default.replace("local[*]", ""):
             assert told[name.upper()] == f"`{default}`", name
