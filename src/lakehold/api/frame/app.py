@@ -28,6 +28,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     writing.cancel()
     await asyncio.wait([writing])
     await run_sync(_write_uses, house)
+    if lake := getattr(app.state, "lake", None):
+        # Made by the first that asked for tables.
+        lake.close()
 
 
 async def _note_uses(house: Installation) -> None:
