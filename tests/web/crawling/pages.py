@@ -46,6 +46,8 @@ class Pages(Crawl):
     told: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a visitor: what they know beside what they may see."""
     _kinds: dict[str, str] = field(default_factory=dict)
+    _pages: dict[str, str] = field(default_factory=dict)
+    """The template of each path that was met: to find one, all routes are asked."""
     _probed: set[tuple[str, str]] = field(default_factory=set)
 
     def walk(self, person: Person, client: httpx.Client, starts: Iterable[str] = ()) -> list[str]:
@@ -136,9 +138,12 @@ class Pages(Crawl):
     def _page_of(self, address: str) -> str:
         """The template of the page at an address."""
         path = unquote(urlsplit(address).path)
-        scope = {"type": "http", "method": "GET", "path": path, "headers": []}
-        found = (route for router in self.routers for route in router.routes if route.matches(scope)[0] is Match.FULL)
-        return next((str(getattr(route, "path", "")) for route in found), path)
+        if path not in self._pages:
+            scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+            routes = (route for router in self.routers for route in router.routes)
+            found = (route for route in routes if route.matches(scope)[0] is Match.FULL)
+            self._pages[path] = next((str(getattr(route, "path", "")) for route in found), path)
+        return self._pages[path]
 
     def _shape(self, address: str) -> object:
         """What two addresses have in common that are alike but for what they are about."""
