@@ -170,13 +170,7 @@ class Runs:
     ) -> list[Run]:
         """Runs that the caller may see, the newest first; `search` is a part of the name of what is run."""
         c = run_table.c
-        where = [c.tenant_id == work.session.tenant]
-        if resource is not None:
-            work.need(self.runnables.of(work, resource).see, resource)
-            where.append(c.resource_id == work.view.resource(resource))
-        if within is not None:
-            work.see(within)
-            where.append(c.workspace_id == work.view.resource(within))
+        where = self._within(work, resource, within)
         if state is not None:
             where.append(c.state == state)
         if by is not None:
@@ -215,6 +209,17 @@ class Runs:
         query = sa.select(run_log_table).where(run_log_table.c.run == row.n).order_by(run_log_table.c.n.desc())
         found = work.session.transaction.connection.execute(query.limit(limit)).all()
         return [Line(each.n, each.step, each.at, each.level, each.text) for each in reversed(found)]
+
+    def _within(self, work: Work, resource: str | None, within: str | None) -> list[sa.ColumnElement[bool]]:
+        c = run_table.c
+        where = [c.tenant_id == work.session.tenant]
+        if resource is not None:
+            work.need(self.runnables.of(work, resource).see, resource)
+            where.append(c.resource_id == work.view.resource(resource))
+        if within is not None:
+            work.see(within)
+            where.append(c.workspace_id == work.view.resource(within))
+        return where
 
     def _named(self, work: Work, within: str | None, search: str) -> list[int]:
         policy, found = work.view.policy, list[int]()

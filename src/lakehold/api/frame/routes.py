@@ -27,6 +27,8 @@ Endpoint = Callable[..., Any]
 
 _JSON = "application/json"
 _SIGNED_IN: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
+SIGNED: dict[str, object] = {"security": _SIGNED_IN}
+"""For an endpoint that lets its caller in by itself: what the document says of who may call it."""
 _OPEN = (422, 429, 500)
 _SIGNED = (401, 403, 404, 409, 422, 429, 500)
 _EXAMPLES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,18 +14,17 @@ from pydantic import Field
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, time_of
 from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, Reading, house_of
-from lakehold.pipeline import rows
+from lakehold.api.pipeline import formats
+from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.runs import asking, queries
-from lakehold.runs.asking import ARROW, Rows
+from lakehold.runs.asking import ARROW
 from lakehold.workspaces.lakehouse import saving
 
 routes = router("/api/v1/queries", "Queries")
 
-_JSON, _CSV = "application/json", "text/csv"
 _DEFAULT, _MOST = 1_000, 10_000_000
-_SIGNED: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
 
 Uid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
@@ -103,17 +101,17 @@ class AskedBefore(Answer):
 
 @routes.post(
     "",
-    openapi_extra=_SIGNED,
+    openapi_extra=SIGNED,
     response_model=Found,
     responses={
-        200: {"description": "The rows", "content": {_CSV: {}, ARROW: {}}},
+        200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}},
         **problems(400, 401, 403, 404, 409, 503),
     },
 )
 def ask_query(
     request: Request,
     body: NewQuery,
-    accept: Annotated[str, Header(max_length=200, examples=[_JSON])] = _JSON,
+    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
 ) -> Response:
     """Ask a query, and get its rows as JSON, CSV or an Arrow stream.
 
@@ -123,12 +121,12 @@ def ask_query(
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
-    kind, parts = _written(found, accept)
+    kind, parts = formats.written(found.batches, accept, complete=found.complete)
     headers = {"X-Lakehold-Complete": str(found.complete).lower(), "X-Lakehold-Query": uid}
     return StreamingResponse(_closing(stack, parts), media_type=kind, headers=headers)
 
 
-@routes.post("/describe", openapi_extra=_SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+@routes.post("/describe", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
 def describe_query(request: Request, body: AskedToDescribe) -> Meaning:
     """What a query would give and what it reads, without running it."""
     place = _entered(request, body.workspace)
@@ -136,7 +134,7 @@ def describe_query(request: Request, body: AskedToDescribe) -> Meaning:
     return Meaning(fields=[Column(**field) for field in found.fields], reads=found.reads)
 
 
-@routes.post("/save", status_code=202, openapi_extra=_SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+@routes.post("/save", status_code=202, openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
 def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
     """Save the result as a table of a layer. A run fills it; it can be run again."""
     place = _entered(request, body.workspace)
@@ -147,7 +145,7 @@ def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
     return SavedAs(table=table, run=run.id)
 
 
-@routes.delete("/{query}", openapi_extra=_SIGNED, status_code=204, responses=problems(401, 403, 404))
+@routes.delete("/{query}", openapi_extra=SIGNED, status_code=204, responses=problems(401, 403, 404))
 def stop_query(request: Request, query: Uid) -> None:
     """Stop a query of your own that is running."""
     caller = Asked(request, shown_by(request), writes=False).run(lambda work: work.caller)
@@ -165,27 +163,6 @@ def list_queries(work: Reading, paged: Paged, workspace: IdText | None = None) -
 
 def _entered(request: Request, workspace: str) -> queries.Place:
     return Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, workspace))
-
-
-def _written(found: Rows, accept: str) -> tuple[str, Iterator[bytes]]:
-    batches = found.batches
-    if ARROW in accept:
-        return ARROW, rows.as_arrow(batches.schema, batches)
-    if _CSV in accept:
-        return _CSV, rows.as_csv(batches.schema, batches)
-    return _JSON, _as_json(found)
-
-
-def _as_json(found: Rows) -> Iterator[bytes]:
-    head = json.dumps({"fields": rows.fields(found.batches.schema), "complete": found.complete}, ensure_ascii=False)
-    yield f'{head[:-1]}, "rows": ['.encode()
-    between = ""
-    for batch in found.batches:
-        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in rows.lists([batch]))
-        if some:
-            yield f"{between}{some}".encode()
-            between = ", "
-    yield b"]}"
 
 
 def _closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, PlainText
-from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, house_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.work import Work
@@ -18,7 +18,6 @@ from lakehold.workspaces.lakehouse import sources
 
 routes = router("/api/v1/sources", "Sources")
 
-_SIGNED: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
 Id = Annotated[str, Field(max_length=200, examples=[""])]
 
 
@@ -46,7 +45,7 @@ class SourceSeen(Answer):
     format: dict[str, Any] | None = Field(default=None, examples=[{"kind": "separated"}])
 
 
-@routes.post("/look", openapi_extra=_SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+@routes.post("/look", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
 def look_at_source(request: Request, body: SourceLook) -> SourceSeen:
     """Connect to a source and look: its streams, or a sample of one. Only for those who may make or edit it."""
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Annotated
 
-import pyarrow as pa
 from fastapi import Header, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
@@ -15,9 +12,11 @@ from lakehold.api.frame.models import Answer, IdText, NameText, PlainText, Time
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.pipeline import formats
+from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline import previews, reading, rows
+from lakehold.pipeline import previews, reading
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.metadata import Metadata
 from lakehold.pipeline.names import READABLE
@@ -26,7 +25,6 @@ from lakehold.runs.asking import ARROW
 
 routes = router("/api/v1/tables", "Tables")
 
-_JSON, _CSV = "application/json", "text/csv"
 _NEWEST = 100
 
 
@@ -83,7 +81,7 @@ def get_table(work: Reading, lake: InLake, table: IdText) -> Table:
 @routes.get(
     "/{table}/rows",
     response_model=TableRows,
-    responses={200: {"description": "The rows", "content": {_CSV: {}, ARROW: {}}}, **problems(409, 503)},
+    responses={200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}}, **problems(409, 503)},
 )
 def get_rows(
     work: Reading,
@@ -94,7 +92,7 @@ def get_rows(
     field: Annotated[PlainText, Query(description="The field that a filter is about.", examples=["amount"])] = "",
     operator: Annotated[Operator, Query(examples=["="])] = Operator.IS,
     value: Annotated[PlainText, Query(examples=["10"])] = "",
-    accept: Annotated[str, Header(max_length=200, examples=[_JSON])] = _JSON,
+    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
 ) -> Response:
     """The first rows of a table, as they are at this moment: JSON, CSV or an Arrow stream."""
     where = Filter(field, operator, value) if field else None
@@ -102,7 +100,7 @@ def get_rows(
         raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
     reading.refuse_viewer(work)
     found = previews.preview(lake, _place(work, table), Wanted(limit, fields, where=where))
-    kind, parts = _written(found, accept)
+    kind, parts = formats.written(found.rows.to_reader(), accept, complete=not found.more)
     headers = {"X-Lakehold-Complete": str(not found.more).lower()}
     return StreamingResponse(parts, media_type=kind, headers=headers)
 
@@ -115,20 +113,6 @@ def _place(work: Work, table: str) -> Place:
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
     work.need(READABLE[kind], table)
     return reading.place_of(work, table)
-
-
-def _written(found: previews.Preview, accept: str) -> tuple[str, Iterator[bytes]]:
-    schema, batches = found.rows.schema, found.rows.to_batches()
-    if ARROW in accept:
-        return ARROW, rows.as_arrow(schema, batches)
-    if _CSV in accept:
-        return _CSV, rows.as_csv(schema, batches)
-    return _JSON, _as_json(schema, batches, complete=not found.more)
-
-
-def _as_json(schema: pa.Schema, batches: list[pa.RecordBatch], *, complete: bool) -> Iterator[bytes]:
-    told = {"fields": rows.fields(schema), "complete": complete, "rows": list(rows.lists(batches))}
-    yield json.dumps(told, ensure_ascii=False).encode()
 
 
 def _told(found: Metadata) -> Table:

@@ -14,14 +14,13 @@ from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.door import make_room
 from lakehold.api.frame.models import Answer, IdText, PlainText, Time, time_of
 from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
 from lakehold.pipeline.volumes import File
 from lakehold.workspaces.lakehouse import volumes
 
 routes = router("/api/v1/volumes", "Volumes")
 
-_SIGNED: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
 _BYTES = "application/octet-stream"
 _CONTENT = {"content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}}}
 FilePath = Annotated[PlainText, Field(min_length=1, examples=["2031/orders.csv"])]
@@ -62,7 +61,7 @@ def download_file(work: Reading, house: House, volume: IdText, path: FilePath) -
     "/{volume}/files/{path:path}",
     status_code=201,
     response_model=VolumeFile,
-    openapi_extra={**_SIGNED, "requestBody": {"required": True, **_CONTENT}},
+    openapi_extra={**SIGNED, "requestBody": {"required": True, **_CONTENT}},
     responses=problems(401, 403, 404, 409, 413, 503),
 )
 def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from lakehold import workspaces
 from lakehold.runs.runs import Runs
 from lakehold.runs.triggers import Triggers
+from lakehold.web import views
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
-PIPELINES = tuple(
-    f"lakehouse.{name}" for name in ("source", "query", "history", "notebook", "destination", "integration")
-)
+PIPELINES = tuple(views.HOMES)
 """The kinds that move data."""
 RUN_AGAIN = tuple(kind for kind in PIPELINES if kind in RUNS.runnables)
 """Those of them that are run again and again."""

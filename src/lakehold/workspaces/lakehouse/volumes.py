@@ -13,20 +13,20 @@ KIND = "lakehouse.volume"
 
 def listed(work: Work, settings: Settings, uid: str, folder: str = "") -> list[File]:
     """What is in a folder of it."""
-    return _volume(work, settings, uid, "read").listed(folder)
+    return files_of(work, settings, uid, "read").listed(folder)
 
 
 def opened(work: Work, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
     """A file that is to be read."""
     reading.refuse_viewer(work)
-    volume = _volume(work, settings, uid, "read")
+    volume = files_of(work, settings, uid, "read")
     return volume, volume.file(path)
 
 
 def expected(work: Work, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
     """Refuse a file before it is sent, if it could not be kept."""
     work.writing()
-    volume = _volume(work, settings, uid, "write")
+    volume = files_of(work, settings, uid, "write")
     volume.refuse(valid_path(path), replace=replace)
     return volume
 
@@ -42,13 +42,14 @@ def arrived(work: Work, settings: Settings, uid: str, path: str, rough: Rough, *
 def removed(work: Work, settings: Settings, uid: str, path: str) -> None:
     """Take a file away."""
     work.writing()
-    volume = _volume(work, settings, uid, "delete_file")
+    volume = files_of(work, settings, uid, "delete_file")
     before = {"file": valid_path(path), "size": volume.file(path).size}
     work.note("remove file", uid, before=before)
     work.session.transaction.after_commit.append(lambda: volume.remove(path))
 
 
-def _volume(work: Work, settings: Settings, uid: str, action: str) -> Volume:
+def files_of(work: Work, settings: Settings, uid: str, action: str) -> Volume:
+    """Its files, if the caller may do this with them."""
     work.see(uid, action)
     kind = work.view.kind(work.view.resource(uid))
     if kind != KIND:

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lakehold.catalog import credentials, details
-from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.outward.progress import Reached
-from lakehold.pipeline.volumes import Volume
 from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import inputs
 from lakehold.workspaces.lakehouse.doing.connecting import Connecting
 from lakehold.workspaces.lakehouse.doing.sending import Sending
@@ -23,10 +22,7 @@ def do(step: Deliver, doing: Doing) -> Done:
     with doing.house.read(doing.caller) as work:
         told = Told(details.read(work, step.destination).settings, "destination")
         secrets = credentials.used(work, step.destination)
-        volume = None
-        if step.writes:
-            work.need("write", step.writes[0])
-            volume = Volume(doing.house.settings, reading.place_of(work, step.writes[0]))
+        volume = volumes.files_of(work, doing.house.settings, step.writes[0], "write") if step.writes else None
     rows = inputs.rows(doing, step.table)
     doing.go_on()
     connecting = Connecting(doing.house.settings, secrets, volume)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.catalog import credentials, details
-from lakehold.directory.work import Work
-from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.inward import cursors
 from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, sync
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark.evolution import Evolution
-from lakehold.pipeline.volumes import Volume
 from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import outputs
 from lakehold.workspaces.lakehouse.doing.connecting import Connecting
 from lakehold.workspaces.lakehouse.pipelines.pipeline import EVOLUTIONS
@@ -27,7 +25,9 @@ def do(step: Ingest, doing: Doing) -> Done:
     """One write of what the stream has, and one of the rows that are none."""
     with doing.house.read(doing.caller) as work:
         stream, source = told_of(work, step.stream), Told(details.read(work, step.source).settings, "source")
-        connecting = connecting_of(doing, work, step.source, source)
+        settings, at = doing.house.settings, source.text("volume", "")
+        volume = volumes.files_of(work, settings, at, "read") if at else None
+        connecting = Connecting(settings, credentials.used(work, step.source), volume)
     place = outputs.place(doing, step.into)
     how = _how(doing, step, stream, place)
     name = stream.text("stream")
@@ -41,18 +41,6 @@ def do(step: Ingest, doing: Doing) -> Done:
     if done.bad:
         doing.log(f"{done.bad:,} rows could not be read and are kept aside", "warning")
     return Done(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
-
-
-def connecting_of(doing: Doing, work: Work, uid: str, told: Told) -> Connecting:
-    """What the connector of a source or destination is made with."""
-    volume = volume_of(doing, work, told.text("volume")) if told.has("volume") else None
-    return Connecting(doing.house.settings, credentials.used(work, uid), volume)
-
-
-def volume_of(doing: Doing, work: Work, uid: str) -> Volume:
-    """The files of a volume that the person may read."""
-    work.need("read", uid)
-    return Volume(doing.house.settings, reading.place_of(work, uid))
 
 
 def _how(doing: Doing, step: Ingest, told: Told, place: Place) -> SyncHow:

@@ -9,11 +9,9 @@ from typing import Any
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
-from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.inward.connector import Connector
 from lakehold.pipeline.connectors.inward.files.files import Files
-from lakehold.pipeline.volumes import Volume
-from lakehold.workspaces.lakehouse import sources
+from lakehold.workspaces.lakehouse import sources, volumes
 from lakehold.workspaces.lakehouse.doing.connecting import Connecting
 from lakehold.workspaces.lakehouse.pipelines.told import Told
 
@@ -42,10 +40,8 @@ def look(house: Installation, caller: Caller, asked: Look) -> dict[str, Any]:
     with house.read(caller) as work:
         sources.may_look(work, asked.source, asked.lakehouse, asked.layer)
         kept = credentials.used(work, asked.source) if asked.source else {}
-        volume = None
-        if told.text("connector", "") == "files":
-            work.need("read", told.text("volume"))
-            volume = Volume(house.settings, reading.place_of(work, told.text("volume")))
+        reads_files = told.text("connector", "") == "files"
+        volume = volumes.files_of(work, house.settings, told.text("volume"), "read") if reads_files else None
     streams = {asked.stream: Told(asked.how, "stream")} if asked.stream else {}
     connector = Connecting(house.settings, {**kept, **asked.secrets}, volume).connector(told, streams)
     return _sample(connector, asked.stream) if asked.stream else _streams(connector)

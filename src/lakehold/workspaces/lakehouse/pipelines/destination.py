@@ -8,10 +8,9 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, ends, readable
 from lakehold.workspaces.lakehouse.steps import Deliver
-
-VOLUME = "lakehouse.volume"
 
 
 class DestinationPipeline(Pipeline):
@@ -43,7 +42,7 @@ class DestinationPipeline(Pipeline):
         """The volume that files go into; refused if the person may not write there."""
         if self.told(work, uid).text("to", "") != "files":
             return ()
-        found = [end for end in ends(work, uid, "writes") if work.view.kind(work.view.resource(end)) == VOLUME]
+        found = [end for end in ends(work, uid, "writes") if work.view.kind(work.view.resource(end)) == volumes.KIND]
         if len(found) != 1:
             raise ConflictError(
                 f"The destination {shown(uid)} has no volume for its files.", "Let it write one volume."

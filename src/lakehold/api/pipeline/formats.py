@@ -1,0 +1,32 @@
+"""Rows as the caller wants them: JSON, CSV or an Arrow stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from lakehold.pipeline import rows
+from lakehold.runs.asking import ARROW, Batches
+
+JSON, CSV = "application/json", "text/csv"
+
+
+def written(batches: Batches, accept: str, *, complete: bool) -> tuple[str, Iterator[bytes]]:
+    """The kind that was asked for, and the rows bit by bit; JSON if none of the three was."""
+    if ARROW in accept:
+        return ARROW, rows.as_arrow(batches.schema, batches)
+    if CSV in accept:
+        return CSV, rows.as_csv(batches.schema, batches)
+    return JSON, _as_json(batches, complete=complete)
+
+
+def _as_json(batches: Batches, *, complete: bool) -> Iterator[bytes]:
+    head = json.dumps({"fields": rows.fields(batches.schema), "complete": complete}, ensure_ascii=False)
+    yield f'{head[:-1]}, "rows": ['.encode()
+    between = ""
+    for batch in batches:
+        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in rows.lists([batch]))
+        if some:
+            yield f"{between}{some}".encode()
+            between = ", "
+    yield b"]}"
