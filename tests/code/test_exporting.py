@@ -45,14 +45,21 @@ def test_a_small_change_is_a_small_diff(access: Access, files: dict[str, str]) -
     assert sum(text.count("\n") for text in after.values()) == sum(text.count("\n") for text in files.values()) - 1
 
 
-def test_names_beside_ids_that_say_nothing(access: Access) -> None:
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        ("c19198a2e9327921", "c19198a2e9327921"),
+        pytest.param("7191983249327921", '"7191983249327921"', id="a whole number to YAML"),
+        pytest.param("71919832e9327921", '"71919832e9327921"', id="a number to YAML"),
+    ],
+)
+def test_names_beside_ids_that_say_nothing(access: Access, made: str, shown: str) -> None:
     with access.write(CORNER) as session:
-        made = session.store.create("tenant.member", "Zoe: new, #1", edges={"tenant": CORNER})
+        session.store.create("tenant.member", "Zoe: new, #1", uid=made, edges={"tenant": CORNER})
         session.store.add(Grant(made, "viewer", "clean"))
         session.store.add(Grant(made, "manager", "private"), until=session.at + DAY)
     found = exported(access, CORNER)
     lake = found["workspaces/store-lake.yaml"]
-    shown = f'"{made}"' if made.isdigit() else made
     assert f"          viewer:\n            - {shown}  # Zoe: new, #1\n            - ana\n" in lake or (
         f"          viewer:\n            - ana\n            - {shown}  # Zoe: new, #1\n" in lake
     )
