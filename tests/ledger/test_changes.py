@@ -14,13 +14,13 @@ def test_numbers_grow_and_entries_keep_their_order(database: Database) -> None:
     assert 0 < first < second
     with database.read() as transaction:
         assert head(transaction, 1) == second
-        assert [(line.seq, line.entry) for line in since(transaction, 1, 0)[1]] == [
+        assert [(line.seq, line.entry) for line in since(transaction, 1, 0, "c.fact")[1]] == [
             (first, ENTRIES[0]),
             (first, ENTRIES[1]),
             (second, ENTRIES[0]),
         ]
-        assert since(transaction, 1, first)[0] == second
-        assert [line.seq for line in since(transaction, 1, first)[1]] == [second]
+        assert since(transaction, 1, first, "NULL")[0] == second
+        assert [line.seq for line in since(transaction, 1, first, "NULL")[1]] == [second]
 
 
 def test_every_tenant_has_a_log_of_its_own(database: Database) -> None:
@@ -28,4 +28,4 @@ def test_every_tenant_has_a_log_of_its_own(database: Database) -> None:
         append(transaction, 1, 100, ENTRIES)
     with database.read() as transaction:
         assert head(transaction, 2) == 0
-        assert since(transaction, 2, 0) == (0, [])
+        assert since(transaction, 2, 0, "NULL") == (0, [])

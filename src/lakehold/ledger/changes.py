@@ -9,6 +9,7 @@ that is held until the commit is visible.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -31,16 +32,12 @@ change_table = sa.Table(
 
 _LOCK = 0x4C414B45
 _HEAD = sa.text("SELECT max(seq) FROM change WHERE tenant_id = :tenant")
-_SINCE = (
-    "SELECT head.seq, c.seq, c.made_at, c.fact, c.fact_id, c.was_until, c.until"
-    " FROM (SELECT max(seq) AS seq FROM change WHERE tenant_id = {tenant}) AS head"
-    " LEFT JOIN change AS c ON c.tenant_id = {tenant} AND c.seq > {seq} ORDER BY c.seq, c.n"
-)
-_SINCE_IN = {
-    "sqlite": _SINCE.format(tenant=":tenant", seq=":seq"),
-    "postgresql": _SINCE.format(tenant="%(tenant)s", seq="%(seq)s"),
+_PLACES = {
+    "sqlite": (":tenant", ":seq"),
+    "postgresql": ("%(tenant)s", "%(seq)s"),
 }
-"""As each driver takes it: every transaction begins with this, and what lies between takes as long as the answer."""
+"""As each driver takes them: every transaction begins with `since`, and what lies between takes as long as the answer.
+"""
 
 
 class Entry(NamedTuple):
@@ -53,11 +50,12 @@ class Entry(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """An entry with its place in the log."""
+    """An entry with its place in the log, and what was asked for beside it."""
 
     seq: int
     made_at: Moment
     entry: Entry
+    beside: str
 
 
 def head(transaction: Transaction, tenant: int) -> int:
@@ -92,12 +90,24 @@ def append(transaction: Transaction, tenant: int, made_at: Moment, entries: Sequ
     return seq
 
 
-def since(transaction: Transaction, tenant: int, seq: int) -> tuple[int, list[Logged]]:
-    """The number of the last change that this transaction sees, and everything after the given number, in order.
+@cache
+def _since(dialect: str, beside: str) -> str:
+    tenant, seq = _PLACES[dialect]
+    # The texts are our own; what comes from outside is bound.
+    return (
+        f"SELECT head.seq, c.seq, c.made_at, {beside}, c.fact, c.fact_id, c.was_until, c.until"  # noqa: S608
+        f" FROM (SELECT max(seq) AS seq FROM change WHERE tenant_id = {tenant}) AS head"
+        f" LEFT JOIN change AS c ON c.tenant_id = {tenant} AND c.seq > {seq} ORDER BY c.seq, c.n"
+    )
+
+
+def since(transaction: Transaction, tenant: int, seq: int, beside: str) -> tuple[int, list[Logged]]:
+    """The number of the last change that this transaction sees, and everything after the given number, in order,
+    each with what an expression over its entry `c` comes to.
 
     In one question: every transaction begins with it, and to a database far away the way is what takes time.
     """
-    text = _SINCE_IN[transaction.dialect]
+    text = _since(transaction.dialect, beside)
     found = transaction.connection.exec_driver_sql(text, {"tenant": tenant, "seq": seq}).all()
-    news = [Logged(seq, made_at, Entry(*rest)) for _, seq, made_at, *rest in found if seq is not None]
+    news = [Logged(seq, made_at, Entry(*rest), told) for _, seq, made_at, told, *rest in found if seq is not None]
     return int(found[0][0] or 0), news

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import RLock
 
 from lakehold.access.facts.changes import Opening
-from lakehold.access.facts.loading import Spanned, fill, rows_by_id, uncollected
+from lakehold.access.facts.loading import AS_JSON, Spanned, fill, row_of, uncollected
 from lakehold.access.facts.view import ResourceRow, Row, View
 from lakehold.access.model.policy import policy_of
 from lakehold.kit.clock import FOREVER, Moment
@@ -68,18 +68,14 @@ class Index(View):
 
     def catch_up(self, transaction: Transaction, at: Moment) -> int:
         """Come to the state that the transaction sees, or past it. Returns the number that it sees."""
-        seen, news = changes.since(transaction, self.tenant, self.seq)
+        seen, news = changes.since(transaction, self.tenant, self.seq, AS_JSON[transaction.dialect])
         if news:
-            self._replay(transaction, news, at)
+            self._replay(news, at)
         elif self._agenda and self._agenda[0][0] <= at:
             self._step(self.seq, self._due(at), max(self.time, at), logged=False)
         return seen
 
-    def _replay(self, transaction: Transaction, logged: Sequence[changes.Logged], at: Moment) -> None:
-        wanted: dict[str, list[int]] = {}
-        for _, _, entry in logged:
-            wanted.setdefault(entry.fact, []).append(entry.fact_id)
-        known = {fact: rows_by_id(transaction, fact, ids) for fact, ids in wanted.items()}
+    def _replay(self, logged: Sequence[changes.Logged], at: Moment) -> None:
         batches: dict[int, list[changes.Logged]] = {}
         for line in logged:
             batches.setdefault(line.seq, []).append(line)
@@ -88,7 +84,7 @@ class Index(View):
             moment = max(self.time, at, *(line.made_at for line in lines))
             openings = self._due(moment)
             for line in lines:
-                row, since = known[line.entry.fact][line.entry.fact_id]
+                row, since = row_of(line.entry.fact, line.beside)
                 openings.extend(self._moved(line.entry, row, since, moment))
             self._step(seq, openings, moment, logged=True)
 
