@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pyarrow as pa
@@ -115,9 +116,9 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
     assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
 
 
-def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop) -> None:
+def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
     persons = Persons(spark, shop.house.keys, shop.house.clock, "")
-    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1))
+    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1), tmp_path)
     first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
     with queries._counted(first), queries._counted(second):
         with pytest.raises(TooMuchError, match="2 queries running"), queries._counted(third):

@@ -12,7 +12,7 @@ What a server may import:
 - `runs`: pipelines that are run: start, stop, resume, retry, look; `run_table`: where runs are written down
 - `runnable`: what a workspace tells of a kind that can be run; `triggers`: what starts runs by itself
 - `queries`: SQL as oneself, and what was asked before; `asking`: a worker that is asked straight away
-- `figures`: how many runs there are
+- `figures`: how many runs there are; `system`: permissions, runs and the audit log as tables for SQL
 
 What only a worker imports:
 

@@ -60,7 +60,7 @@ class Warm:
 
         house = self._house
         persons = Persons(self.spark, house.keys, house.clock, self._address)
-        return Queries(self.spark, persons, Limits.of(house.settings))
+        return Queries(self.spark, persons, Limits.of(house.settings), house.settings.data)
 
     @cached_property
     def _tables(self) -> Tables:

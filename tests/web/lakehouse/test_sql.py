@@ -75,14 +75,18 @@ def test_names_and_fields_are_those_that_one_may_read(shop: Shop) -> None:
     fill_orders(shop.house)
     ana, olga = shop.client("ana"), shop.client("olga")
     told = ana.get(f"{SQL}/names").json()
-    assert {layer["name"] for layer in told["layers"]} == {"Clean", "Shaped", "Raw"}
+    assert {layer["name"] for layer in told["layers"]} == {"Clean", "Shaped", "Raw", "system"}
     assert [table["name"] for layer in told["layers"] if layer["name"] == "Raw" for table in layer["tables"]] == [
         "weather"
     ]
     assert "salaries" in olga.get(f"{SQL}/names").text
-    wanted = {"table": ["orders", "salaries", "clean", "no_such_table"]}
+    assert "system.access" in str(told)
+    assert "system.audit" not in str(told)
+    assert "system.audit" in olga.get(f"{SQL}/names").text
+    wanted = {"table": ["orders", "salaries", "clean", "no_such_table", "system.runs", "system.audit"]}
     fields = ana.get(f"{SQL}/fields", params=wanted).json()["fields"]
-    assert list(fields) == ["orders"]
+    assert list(fields) == ["orders", "system.runs"]
+    assert {"name": "rows", "type": "bigint"} in fields["system.runs"]
     assert fields["orders"][2] == {"name": "amount", "type": "decimal(10, 2)"}
 
 

@@ -20,11 +20,13 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.pipeline import loads, metadata, names, reading
 from lakehold.pipeline.lake import Lake
+from lakehold.pipeline.sights import SYSTEM
 
 routes = APIRouter(prefix=PREFIX, route_class=Route, include_in_schema=False)
 
 _BETWEEN = "\x1f"
 _LONGEST = 4_000
+_OF_SYSTEM = (2, 3)
 _ENDPOINTS = [
     "GET /v1/{prefix}/namespaces",
     "GET /v1/{prefix}/namespaces/{namespace}",
@@ -172,16 +174,31 @@ def _tables(work: Work, lake: Lake, before: tuple[str, ...], namespace: str) -> 
 
 def _table(work: Work, request: Request, lake: Lake, path: tuple[str, ...]) -> Response:
     reading.refuse_viewer(work)
+    location = _of_system(work, request, path) or _of_lake(work, request, lake, path)
+    head = json.dumps({"metadata-location": location, "config": {}})
+    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata.text(location))
+    return Response(body, media_type="application/json")
+
+
+def _of_lake(work: Work, request: Request, lake: Lake, path: tuple[str, ...]) -> str:
     *before, table = path
     uid = names.table(work, before, table)
     loads.note(shown_by(request).token, uid)
     location = lake.metadata_of(reading.place_of(work, uid))
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
-    head = json.dumps({"metadata-location": location, "config": {}})
-    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
-    body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata.text(location))
-    return Response(body, media_type="application/json")
+    return location
+
+
+def _of_system(work: Work, request: Request, path: tuple[str, ...]) -> str | None:
+    """What the platform tells of itself; only a worker has it, for queries that are asked there."""
+    system = getattr(request.app.state, "system", None)
+    # Behind the name of a workspace, or alone.
+    if system is None or len(path) not in _OF_SYSTEM or path[-2].lower() != SYSTEM:
+        return None
+    location: str = system.load(work, shown_by(request).token, path[-1])
+    return location
 
 
 def _parts(namespace: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from lakehold import workspaces
 from lakehold.api.frame.app import create_app
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.works import house_of
@@ -28,6 +29,8 @@ from lakehold.directory.installation import Installation
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
 from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, PATH
+from lakehold.runs.runs import Runs
+from lakehold.runs.system.system import System
 from lakehold.runs.warm import Warm
 
 _HOST = "127.0.0.1"
@@ -116,6 +119,7 @@ def application(house: Installation, warm: Warm) -> FastAPI:
     """All of it."""
     app = create_app(house, [catalog.routes, routes], Tickets())
     app.state.warm = warm
+    app.state.system = System(warm, Runs(workspaces.runnables()))
     return app
 
 

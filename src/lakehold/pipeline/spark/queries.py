@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock, Timer
 from uuid import uuid4
 
@@ -19,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.pipeline import loads
+from lakehold.pipeline import loads, sights
 from lakehold.pipeline.errors import StoppedError, TooMuchError
 from lakehold.pipeline.limits import Limits
 from lakehold.pipeline.spark import results
@@ -56,8 +57,9 @@ class _Running:
 class Queries:
     """Those that run here."""
 
-    def __init__(self, spark: SparkSession, persons: Persons, limits: Limits) -> None:
+    def __init__(self, spark: SparkSession, persons: Persons, limits: Limits, data: Path) -> None:
         self._spark = spark
+        self._data = data
         self._persons = persons
         self._limits = limits
         self._guard = Guard(spark)
@@ -67,9 +69,10 @@ class Queries:
     def ask(self, query: Query) -> Result:
         """Run it; the rows, or what stands against it."""
         limits = self._limits
-        with self._counted(query) as running, self._timed(query.id):
+        ticket = self._persons.ticket(query.caller, limits.seconds + _GRACE)
+        with self._counted(query) as running, self._timed(query.id), sights.opened(ticket, self._data):
             try:
-                rows = self._analysed(query, running)
+                rows = self._analysed(query, ticket, running)
                 return results.collected(
                     rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000
                 )
@@ -95,8 +98,7 @@ class Queries:
                 raise words.told(error) from error
             return rows, frozenset(loaded)
 
-    def _analysed(self, query: Query, running: _Running) -> DataFrame:
-        ticket = self._persons.ticket(query.caller, self._limits.seconds + _GRACE)
+    def _analysed(self, query: Query, ticket: str, running: _Running) -> DataFrame:
         context = self._spark.sparkContext
         context.setJobGroup(running.group, "query", interruptOnCancel=True)
         context.setLocalProperty(_POOL, f"{query.caller.tenant} {query.caller.member}")

@@ -11,7 +11,9 @@ from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.directory.work import Work
 from lakehold.pipeline import metadata, names, reading
+from lakehold.pipeline.sights import SYSTEM
 from lakehold.runs import queries
+from lakehold.runs.system import known
 from lakehold.web.lakehouse import grids
 from lakehold.web.routes import router
 
@@ -31,7 +33,8 @@ def known_names(work: Reading, uid: str) -> Response:
         tables = names.tables(work, [place.name, layer.name])[:left]
         left -= len(tables)
         layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
-    return JSONResponse({"layers": layers})
+    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(work)]
+    return JSONResponse({"layers": [*layers, {"name": SYSTEM, "tables": own}]})
 
 
 @routes.get("/{uid:path}/sql/fields")
@@ -49,6 +52,10 @@ def known_fields(
         for each, place in places.items()
         if place in there
     }
+    for name, schema in known.tables(work).items():
+        if f"{SYSTEM}.{name}" in (table or ()):
+            told = [{"name": field, "type": grids.field_type(kind)} for field, kind in known.fields(schema)]
+            fields[f"{SYSTEM}.{name}"] = told
     return JSONResponse({"fields": fields})
 
 
