@@ -39,7 +39,11 @@ class Worker:
         self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._house = house
         self._engine = Engine(house, self.id)
-        self._ticks = [*tending.ticks(), Tick("forget runs", 3600, lambda _: self._engine.forget())]
+        self._ticks = [
+            *tending.ticks(),
+            Tick("forget runs", 3600, lambda _: self._engine.forget()),
+            Tick("archive classes", 600, lambda _: warm.archive()),
+        ]
         self._warm = warm
         self._triggers = running.triggers
         self._workflows = Workflows(house, self._ticks, running)

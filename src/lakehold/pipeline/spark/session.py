@@ -17,7 +17,7 @@ from threading import Lock, Thread
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.spark import jars
+from lakehold.pipeline.spark import archive, jars
 from lakehold.pipeline.spark.jvm import jvm_of
 
 _lock = Lock()
@@ -43,8 +43,10 @@ _ALWAYS = {
     "spark.executor.killOnFatalError.depth": "0",
     # Nothing of a table comes to the driver but the rows of a query and the small side of a join.
     "spark.driver.maxResultSize": "256m",
-    "spark.driver.extraJavaOptions": "-Djava.security.manager=allow",
 }
+
+JAVA, ALLOW = "spark.driver.extraJavaOptions", "-Djava.security.manager=allow"
+"""How the JVM is started, and what it has to be told in any case."""
 
 _JAVA = ("reflect", "java_method", "try_reflect")
 # Of each error these write down the whole text of the query, with all that somebody typed into it.
@@ -65,14 +67,22 @@ def session(master: str, settings: Mapping[str, str] | None = None, drivers: str
             for name in _CHATTY:
                 PySparkLogger.getLogger(name).disabled = True
             builder = SparkSession.builder.appName("lakehold").master(master)
-            added = sorted(Path(drivers).glob("*.jar")) if drivers else []
-            builder = builder.config("spark.jars", ",".join(str(file) for file in (*jars.files(), *added)))
-            for name, value in {**_ALWAYS, **(settings or {})}.items():
+            for name, value in {**_ALWAYS, **_java(master, drivers), **(settings or {})}.items():
                 builder = builder.config(name, value)
             _started.append(builder.getOrCreate())
             _forget_java(_started[0])
             _outlive(_started[0])
         return _started[0]
+
+
+def _java(master: str, drivers: str) -> dict[str, str]:
+    """With which classes the JVM starts. On this machine it finds its own by itself; others are sent them."""
+    own, added = jars.files(), sorted(Path(drivers).glob("*.jar")) if drivers else []
+    told = {JAVA: f"{ALLOW} {archive.options(archive.kept())}"}
+    if master.startswith("local"):
+        told["spark.driver.extraClassPath"] = archive.class_path(own)
+        own = []
+    return {**told, "spark.jars": ",".join(map(str, (*own, *added)))}
 
 
 def _forget_java(spark: SparkSession) -> None:
