@@ -11,7 +11,7 @@ from random import Random
 from time import perf_counter_ns
 
 from benchmarks.figures import ROUNDS, Figure, median_of, p50
-from benchmarks.growth_plot import draw
+from benchmarks.plot import Axes, draw
 from lakehold.access.decide.decisions import Decisions
 from lakehold.access.facts.index import Index
 from lakehold.access.facts.loading import Spanned
@@ -22,6 +22,7 @@ SIZES = (10_000, 31_600, 100_000, 316_000, 1_000_000)
 FLAT = 2.5
 """Nothing takes longer for a hundred times as many resources, but that the processor's caches hold less of them."""
 _PLOT = Path(__file__).parents[1] / "docs" / "access" / "growth.svg"
+_AXES = Axes("resources, with three grants each", "µs, median", (10_000, 100_000, 1_000_000), "µs", 1e6)
 _QUESTIONS = 2_000
 _MEMBERS, _GROUPS, _IN_LAYER = 1_000, 100, 1_000
 
@@ -41,7 +42,7 @@ class _Grown:
 def figures(say: Callable[[str], None]) -> Iterator[Figure]:
     """Largest over smallest."""
     taken = _measured(say)
-    draw(_PLOT, taken)
+    draw(_PLOT, taken, _AXES)
     for name, by_size in taken.items():
         grown = by_size[SIZES[-1]] / by_size[SIZES[0]]
         yield Figure(

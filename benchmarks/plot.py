@@ -1,8 +1,9 @@
-"""The growth plot: one small SVG that can be read on light and on dark pages."""
+"""A plot as one small SVG that can be read on light and on dark pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +31,33 @@ _SETTINGS: Any = {
 }
 
 
-def draw(path: Path, taken: Mapping[str, Mapping[int, float]]) -> None:
-    """One line for each name: seconds by number of resources."""
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What is drawn against what."""
+
+    across: str
+    up: str
+    ticks: Sequence[int]
+    unit: str
+    scale: float
+    """How many of the unit a second is."""
+
+
+def draw(path: Path, taken: Mapping[str, Mapping[int, float]], how: Axes) -> None:
+    """One line for each name: seconds by size."""
     with plt.rc_context(_SETTINGS):
         figure, axes = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
-        for (name, by_size), colour in zip(taken.items(), _COLOURS, strict=True):
-            sizes, times = list(by_size), [seconds * 1e6 for seconds in by_size.values()]
+        for (name, by_size), colour in zip(taken.items(), _COLOURS, strict=False):
+            sizes, times = list(by_size), [seconds * how.scale for seconds in by_size.values()]
             axes.plot(sizes, times, marker="o", color=colour, linewidth=2, label=name)
-            axes.annotate(
-                f"{times[-1]:.1f} µs", (sizes[-1], times[-1]), (8, 0), textcoords="offset points", va="center"
-            )
+            end = f"{times[-1]:.1f} {how.unit}"
+            axes.annotate(end, (sizes[-1], times[-1]), (8, 0), textcoords="offset points", va="center")
         axes.set_xscale("log")
-        axes.set_xlim(8_000, 2_200_000)
+        axes.set_xlim(how.ticks[0] * 0.8, how.ticks[-1] * 2.2)
         axes.set_ylim(0, None)
-        axes.set_xticks([10_000, 100_000, 1_000_000], ["10,000", "100,000", "1,000,000"])
-        axes.set_xlabel("resources, with three grants each")
-        axes.set_ylabel("µs, median")
+        axes.set_xticks(list(how.ticks), [f"{tick:,}" for tick in how.ticks])
+        axes.set_xlabel(how.across)
+        axes.set_ylabel(how.up)
         axes.grid(visible=True, axis="y", color=_INK, alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="upper left")

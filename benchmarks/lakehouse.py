@@ -1,0 +1,175 @@
+"""A lakehouse with many rows: a file that arrives, a query over it, a file that goes out; and the same in plain Spark.
+
+Both read the same file, write Iceberg tables beside each other and send out the same rows.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+
+from pyspark.sql import SparkSession
+
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.catalog import resources
+from lakehold.cli.processes.answering import answering
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.spark import session
+from lakehold.pipeline.spark.queries import Queries
+from lakehold.pipeline.spark.tables import Tables
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs import run_table as states
+from lakehold.runs import turns
+from lakehold.runs.running import Running
+from lakehold.runs.runs import Runs
+from lakehold.runs.warm import Warm
+from lakehold.workspaces import doing
+
+TENANT = "bench"
+ED = Caller(TENANT, "ed")
+ROWS = 10_000_000
+SUMS = "SELECT day, customer % 1000 AS part, count(*) AS orders, sum(amount) AS amount FROM {table} GROUP BY 1, 2"
+_ORDERS = (
+    "SELECT id, CAST(id * 7919 % 100000 AS INT) AS customer, CAST(id % 9973 AS DECIMAL(10, 2)) AS amount,"
+    " DATE '2026-01-01' + CAST(id % 300 AS INT) AS day, concat('order ', id % 1000) AS note FROM range({rows})"
+)
+_RUNS = Runs(workspaces.runnables())
+
+
+@dataclass
+class Lakehouse:
+    """It, and the same by hand."""
+
+    folder: Path
+    house: Installation
+    spark: SparkSession
+    warm: Warm
+
+    def run(self, uid: str) -> float:
+        """A run from its start to its end, as a worker does it; in seconds."""
+        start = perf_counter()
+        with self.house.write(ED) as work:
+            _RUNS.start(work, uid)
+        running = Running(self.house, workspaces.runnables(), lambda: doing.DOERS, self.warm)
+        with self.house.database.write(turns.TURN) as transaction:
+            ((number, _),) = turns.claim(transaction, self.house.clock(), most=1, at_once=2)
+        problem, count = running.begin(number)
+        for place in range(count):
+            problem = problem or running.step(number, place)
+        running.end(number, problem)
+        taken = perf_counter() - start
+        with self.house.read(ED) as work:
+            run = _RUNS.page(work, resource=uid, limit=1)[0]
+        assert run.state == states.SUCCEEDED, run.error
+        return taken
+
+    @property
+    def tables(self) -> Tables:
+        """As the platform sees them."""
+        return self.warm.tables
+
+    @property
+    def queries(self) -> Queries:
+        """As people ask them."""
+        return self.warm.queries
+
+    def place(self, uid: str) -> Place:
+        """Where a table or a volume lies."""
+        with self.house.read(ED) as work:
+            return Place(work.session.tenant, work.view.resource(uid))
+
+    @cached_property
+    def plain(self) -> SparkSession:
+        """Spark and Iceberg, and nothing of ours."""
+        made = self.spark.newSession()
+        here = "spark.sql.catalog.plain"
+        for name, value in {
+            here: "org.apache.iceberg.spark.SparkCatalog",
+            f"{here}.type": "jdbc",
+            f"{here}.uri": f"jdbc:sqlite:file:{self.folder / 'plain.sqlite'}?busy_timeout=30000",
+            f"{here}.warehouse": str(self.folder / "plain"),
+            f"{here}.jdbc.schema-version": "V1",
+            f"{here}.jdbc.init-catalog-tables": "true",
+        }.items():
+            made.conf.set(name, value)
+        made.sql("CREATE NAMESPACE IF NOT EXISTS plain.a")
+        return made
+
+    @property
+    def file(self) -> Path:
+        """The file that arrives."""
+        return Volume(self.house.settings, self.place("files")).folder / "orders.parquet"
+
+    def pipeline(self) -> float:
+        """In, over, out; in seconds."""
+        return sum(self.run(uid) for uid in ("source", "query", "destination"))
+
+    def by_hand(self) -> float:
+        """The same in plain Spark."""
+        spark, out = self.plain, self.folder / "out.parquet"
+        shutil.rmtree(out, ignore_errors=True)
+        start = perf_counter()
+        spark.read.parquet(str(self.file)).writeTo("plain.a.orders").using("iceberg").createOrReplace()
+        spark.sql(SUMS.format(table="plain.a.orders")).writeTo("plain.a.sums").using("iceberg").createOrReplace()
+        spark.table("plain.a.sums").coalesce(1).write.parquet(str(out))
+        return perf_counter() - start
+
+
+@contextmanager
+def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
+    """With a file of so many rows in its volume. The heap is one GiB."""
+    house = Installation(Settings(data=folder / "data", spark="local[2]"))
+    house.database.migrate()
+    house.access.found(TENANT, "Bench", workspaces.models())
+    _furnish(house)
+    spark = session.session("local[2]", {"spark.driver.memory": "1g"})
+    with answering(house) as (_, warm):
+        made = Lakehouse(folder, house, spark, warm)
+        made.file.parent.mkdir(parents=True, exist_ok=True)
+        parts = folder / "parts"
+        spark.sql(_ORDERS.format(rows=rows)).coalesce(1).write.parquet(str(parts))
+        next(parts.glob("*.parquet")).rename(made.file)
+        yield made
+    session.stop()
+    house.close()
+
+
+def _furnish(house: Installation) -> None:
+    with house.access.write(TENANT) as session_:
+        store = session_.store
+        store.create("tenant.member", "Ed", uid="ed", edges={"tenant": TENANT})
+        store.create("lakehouse.lakehouse", "Bench", uid="shop", edges={"tenant": TENANT})
+        store.add(Grant("ed", "member", "shop"))
+        for layer in ("raw", "trusted"):
+            store.create("lakehouse.layer", layer, uid=layer, edges={"lakehouse": "shop"})
+            store.add(Grant("ed", "editor", layer))
+        store.create("lakehouse.volume", "files", uid="files", edges={"layer": "raw"})
+        store.create("lakehouse.table", "orders", uid="orders", edges={"layer": "raw"})
+        store.create("lakehouse.table", "sums", uid="sums", edges={"layer": "trusted"})
+    made: dict[str, tuple[dict[str, str | list[str]], dict[str, object]]] = {
+        "source": ({"into": "raw"}, {"connector": "files", "volume": "files"}),
+        "query": (
+            {"reads": ["orders"], "writes": ["sums"], "into": "trusted"},
+            {"sql": SUMS.format(table="raw.orders")},
+        ),
+        "destination": (
+            {"reads": ["sums"], "writes": ["files"]},
+            {"to": "files", "name": "sums", "kind": "parquet"},
+        ),
+    }
+    with house.write(ED) as work:
+        for kind, (edges, settings) in made.items():
+            around = {"lakehouse": "shop", **edges}
+            resources.create(work, f"lakehouse.{kind}", kind, uid=kind, edges=around, settings=settings)
+        stream = {"stream": "orders.parquet", "mode": "full"}
+        into = {"source": "source", "writes": "orders"}
+        resources.create(work, "lakehouse.stream", "orders", uid="stream", edges=into, settings=stream)
