@@ -39,10 +39,11 @@ class Process:
         environment: Mapping[str, str],
         beside: Process | None = None,
         python: Path = Path(sys.executable),
+        module: str = "lakehold.cli",
     ) -> None:
         known = {name: value for name, value in os.environ.items() if name not in _OURS and "LAKEHOLD_" not in name}
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and words
-            [python, "-m", "lakehold.cli", *verb.split()],
+            [python, "-m", module, *verb.split()],
             env={**known, "PYTHONUNBUFFERED": "1", "PYTHONPYCACHEPREFIX": str(_bytecode()), **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

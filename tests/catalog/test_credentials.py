@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from lakehold.catalog import credentials
+from lakehold.catalog import credentials, editing
 from lakehold.catalog.credentials import credential_table
+from lakehold.catalog.editing import Edit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit import keys
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -64,6 +65,29 @@ def test_kinds_whose_credentials_are_never_copied(corner: Corner) -> None:
         assert credentials.names(work, "till_link") == ["password"]
         with pytest.raises(InvalidInputError, match="cannot be copied"):
             credentials.copy(work, "till_link")
+
+
+def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: Corner) -> None:
+    here, there = {"address": "jdbc:postgresql://ours/db", "user": "reader"}, {"address": "jdbc:postgresql://theirs/db"}
+    with corner.write(by("dana")) as work:
+        editing.edit(work, "till_link", Edit(settings=here))
+        credentials.put(work, "till_link", {"password": SECRET})
+        assert credentials.used_at(work, "till_link", {**here, "user": "writer"}) == {"password": SECRET}
+        assert credentials.used_at(work, "till_link", there) == {}
+        editing.edit(work, "till_link", Edit(settings={**here, "user": "writer"}))
+        assert credentials.names(work, "till_link") == ["password"]
+        editing.edit(work, "till_link", Edit(settings=there))
+        assert credentials.names(work, "till_link") == []
+    assert [line.entry.before for line in corner.log(Filter(action="forget credentials"))] == [
+        {"credentials": ["password"]}
+    ]
+
+
+def test_who_may_copy_them_may_send_them_elsewhere(corner: Corner) -> None:
+    with corner.write(by("tara")) as work:
+        credentials.put(work, "lake", {"password": SECRET})
+        editing.edit(work, "lake", Edit(settings={"address": "jdbc:postgresql://new/db"}))
+        assert credentials.names(work, "lake") == ["password"]
 
 
 def test_copying_needs_a_transaction_that_can_write_it_down(corner: Corner) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.access import Grant
 from lakehold.access.facts.view import View
-from lakehold.catalog import answers, discovery, requests, resources, usage
+from lakehold.catalog import answers, campaigns, discovery, requests, resources, usage
 from lakehold.demo import company, furnishing, told
 from lakehold.directory import accounts, invites, members
 from lakehold.directory.caller import Caller
@@ -67,3 +67,15 @@ def test_its_pages_have_something_to_show(furnished: tuple[Installation, set[Gra
             kind = session.asking(lambda view, uid=grant.resource: view.kind(view.resource(uid)))  # type: ignore[misc]
             assert kind == "lakehouse.saved_query"
     assert before <= grants(house)
+
+
+def test_a_review_has_begun_and_not_ended(furnished: tuple[Installation, set[Grant]]) -> None:
+    house, _ = furnished
+    before = grants(house)
+    uid = furnishing.review(house)
+    with house.read(by("adam")) as work:
+        told = campaigns.get(work, uid)
+    assert told.campaign.closed_at is None
+    assert told.progress.kept == 3
+    assert told.progress.undecided > 3
+    assert grants(house) == before

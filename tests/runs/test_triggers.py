@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from threading import Thread
 from zoneinfo import ZoneInfo
 
@@ -19,12 +20,11 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runs import Runs
-from lakehold.runs.triggers import Triggers, When
+from lakehold.runs.triggers import Triggers, When, trigger_table
 from tests.house import ADA, ANN, BOB
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
-BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def query(house: Installation, name: str) -> str:
@@ -40,19 +40,60 @@ def causes(house: Installation) -> list[str]:
         return list(transaction.connection.execute(sa.select(run_table.c.cause).order_by(run_table.c.n)).scalars())
 
 
+def succeeded(house: Installation, uid: str) -> int:
+    """The number of a run that has."""
+    with house.write(ADA) as work:
+        run = RUNS.start(work, uid).id
+    with house.database.write() as transaction:
+        mine = run_table.c.id == run
+        transaction.connection.execute(run_table.update().where(mine).values(state=states.SUCCEEDED))
+        return int(transaction.connection.execute(sa.select(run_table.c.n).where(mine)).scalar_one())
+
+
 @pytest.mark.parametrize(
-    ("behind", "due"),
+    ("zone", "behind", "due"),
     [
-        ("2026-03-28 03:00", "2026-03-29 03:00"),  # half past two is not there on this day: as soon as there is time
-        ("2026-03-29 12:00", "2026-03-30 02:30"),
-        ("2026-10-24 12:00", "2026-10-25 02:30"),  # and here twice: the first of them
-        ("2026-10-25 02:30", "2026-10-26 02:30"),
+        # Half past two is not there on this day: as soon as there is time.
+        ("Europe/Berlin", "2026-03-28 03:00", "2026-03-29 03:00"),
+        ("Europe/Berlin", "2026-03-29 12:00", "2026-03-30 02:30"),
+        ("America/New_York", "2026-03-07 03:00", "2026-03-08 03:00"),
+        ("America/New_York", "2026-03-08 12:00", "2026-03-09 02:30"),
+        # And here twice: the first of them. In New York it is half past one that is.
+        ("Europe/Berlin", "2026-10-24 12:00", "2026-10-25 02:30"),
+        ("Europe/Berlin", "2026-10-25 02:30", "2026-10-26 02:30"),
+        ("America/New_York", "2026-10-31 12:00", "2026-11-01 02:30"),
     ],
 )
-def test_on_the_days_when_clocks_change_it_runs_once(behind: str, due: str) -> None:
-    start = datetime.fromisoformat(behind).replace(tzinfo=BERLIN)
-    found = When("30 2 * * *", "Europe/Berlin").next(start)
+def test_on_the_days_when_clocks_change_it_runs_once(zone: str, behind: str, due: str) -> None:
+    start = datetime.fromisoformat(behind).replace(tzinfo=ZoneInfo(zone))
+    found = When("30 2 * * *", zone).next(start)
     assert found.strftime("%Y-%m-%d %H:%M") == due
+
+
+@pytest.mark.parametrize(
+    ("zone", "cron", "day"),
+    [
+        ("Europe/Berlin", "30 2 * * *", "2026-03-29"),
+        ("Europe/Berlin", "30 2 * * *", "2026-10-25"),
+        ("America/New_York", "30 2 * * *", "2026-03-08"),
+        ("America/New_York", "30 1 * * *", "2026-11-01"),
+    ],
+)
+def test_from_noon_to_noon_over_a_change_of_clocks_one_run_is_started(
+    house: Installation, zone: str, cron: str, day: str
+) -> None:
+    uid = query(house, "nightly")
+    noon = datetime.fromisoformat(f"{day} 12:00").replace(tzinfo=ZoneInfo(zone))
+    with house.write(ADA) as work:
+        made = TRIGGERS.save(work, uid, When(cron, zone))
+    before = noon - timedelta(days=1)
+    first = int(When(cron, zone).next(before).timestamp()) * SECOND
+    with house.database.write() as transaction:
+        mine = trigger_table.c.id == made.id
+        transaction.connection.execute(trigger_table.update().where(mine).values(next_at=first))
+    # Every quarter of an hour somebody looks whether it is due.
+    looks = range(int(before.timestamp()) * SECOND, int(noon.timestamp()) * SECOND, 900 * SECOND)
+    assert sum(TRIGGERS.fire(house, at) for at in looks) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,14 +148,20 @@ def test_it_comes_after_any_or_after_all_of_others(house: Installation, every: b
         TRIGGERS.save(work, last, When(after=(first, second), every=every))
     found = []
     for uid in (first, second, first):
-        with house.write(ADA) as work:
-            run = RUNS.start(work, uid).id
-        with house.database.write() as transaction:
-            done = run_table.update().where(run_table.c.id == run).values(state=states.SUCCEEDED)
-            transaction.connection.execute(done)
-            number = transaction.connection.execute(sa.select(run_table.c.n).where(run_table.c.id == run)).scalar_one()
+        number = succeeded(house, uid)
         found.append(TRIGGERS.hear(house, number))
+        # A worker that died before it wrote down that it had told of the run is followed by one that tells it again.
+        assert TRIGGERS.hear(house, number) == 0
     assert found == started
+
+
+def test_runs_that_end_at_once_are_both_heard_of(house: Installation) -> None:
+    first, second, last = (query(house, name) for name in ("first", "second", "last"))
+    with house.write(ADA) as work:
+        TRIGGERS.save(work, last, When(after=(first, second), every=True))
+    numbers = [succeeded(house, uid) for uid in (first, second)]
+    with ThreadPoolExecutor(2) as both:
+        assert sum(both.map(lambda number: TRIGGERS.hear(house, number), numbers)) == 1
 
 
 def test_only_who_may_run_it_has_a_trigger_on_it(house: Installation) -> None:

@@ -19,6 +19,10 @@ def worker(house: Installation, beside: Process | None = None, **more: str) -> P
 
 def beginning(house: Installation, beside: Process | None = None, **more: str) -> Process:
     """A worker that is not ready yet. Others take over after five seconds without a word."""
+    return Process("worker", {**known(house), **more}, beside)
+
+
+def known(house: Installation) -> dict[str, str]:
+    """What a worker is told by its environment."""
     settings = house.settings
-    known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_WORKER_SILENCE": "5"}
-    return Process("worker", {**known, **more}, beside)
+    return {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_WORKER_SILENCE": "5"}

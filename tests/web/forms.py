@@ -17,6 +17,6 @@ def token(client: httpx.Client, page: str = PAGE) -> str:
     return found[1]
 
 
-def send(client: httpx.Client, page: str, to: str, **fields: str | list[str]) -> httpx.Response:
+def send(client: httpx.Client, page: str, to: str, /, **fields: str | list[str]) -> httpx.Response:
     """Send a form as one of the page's own."""
     return client.post(to, data={"csrf_token": token(client, page), **fields})

@@ -12,7 +12,8 @@ from lakehold.api.catalog.routers import ROUTERS as CATALOG
 from lakehold.api.code import files
 from lakehold.api.directory.routers import ROUTERS as DIRECTORY
 from lakehold.api.iceberg import catalog
-from lakehold.api.pipeline import integrations, queries, runs, sources, tables, triggers, volumes
+from lakehold.api.marts.routers import ROUTERS as MARTS
+from lakehold.api.pipeline.routers import ROUTERS as PIPELINE
 
 ROUTERS: list[APIRouter] = [
     checks.routes,
@@ -30,11 +31,6 @@ ROUTERS: list[APIRouter] = [
     *CATALOG,
     files.routes,
     catalog.routes,
-    queries.routes,
-    runs.routes,
-    sources.routes,
-    integrations.routes,
-    tables.routes,
-    triggers.routes,
-    volumes.routes,
+    *PIPELINE,
+    *MARTS,
 ]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 
 from lakehold.access.facts.inputs import mapping
-from lakehold.catalog import kinds
+from lakehold.catalog import details, kinds
 from lakehold.directory.work import Work
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
@@ -29,6 +29,8 @@ credential_table = sa.Table(
 )
 
 COPY = "copy_credentials"
+DIRECTING = ("address", "driver", "properties")
+"""The settings that say where secrets are sent."""
 LONGEST = 20_000
 _AT_ONCE = 500
 
@@ -70,6 +72,18 @@ def used(work: Work, uid: str) -> dict[str, str]:
     return {name: work.keys.decrypt(secret) for name, secret in _kept(work, uid).items()}
 
 
+def used_at(work: Work, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """The same for settings that are tried out: secrets are not sent to where they were not given for."""
+    return used(work, uid) if _goes_where_it_went(work, uid, details.read(work, uid).settings, settings) else {}
+
+
+def directed(work: Work, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> None:
+    """The resource has other settings now: whoever edits it does not get at its secrets by sending them elsewhere."""
+    if not _goes_where_it_went(work, uid, before, after) and (found := _kept(work, uid)):
+        gone(work, work.view.resource(uid))
+        work.note("forget credentials", uid, before={"credentials": sorted(found)})
+
+
 def gone(work: Work, number: int) -> None:
     """The resource has come to its end, and so have its secrets."""
     c = credential_table.c
@@ -99,6 +113,13 @@ def reencrypt(transaction: Transaction, keys: Keys) -> int:
         count += len(rows)
         if len(rows) < _AT_ONCE:
             return count
+
+
+def _goes_where_it_went(work: Work, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    """Whether the secrets go where they went, or are no secret to the caller anyway."""
+    if all(before.get(name) == after.get(name) for name in DIRECTING):
+        return True
+    return COPY in kinds.schema_of(work.view, uid).actions and work.session.check(work.asker, COPY, uid)
 
 
 def _kept(work: Work, uid: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from lakehold.access.facts.inputs import mapping, text
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind
 from lakehold.access.model.syntax import Path
-from lakehold.catalog import details, kinds, shapes
+from lakehold.catalog import credentials, details, kinds, shapes
 from lakehold.directory.work import Targets, Work
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import shown, valid_name
@@ -85,6 +85,8 @@ def make(work: Work, plan: Plan) -> int:
         work.made(change)
     if plan.told - {"name"}:
         _note(work, plan)
+    if plan.wanted.settings is not None:
+        credentials.directed(work, plan.uid, plan.before.settings, plan.wanted.settings)
     return details.changed(work, plan.uid, description=plan.wanted.description, settings=plan.wanted.settings)
 
 

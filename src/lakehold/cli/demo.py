@@ -64,6 +64,7 @@ def make(folder: Path) -> None:
     try:
         house.database.migrate()
         furnishing.load(house)
+        furnishing.review(house)
         web_shop.make(house, folder)
     finally:
         house.close()

@@ -41,7 +41,7 @@ class Local:
             self.house.close()
             raise
         secret = secrets.token_urlsafe()
-        app = create_app(self.house, callers=_Known(secret, self.caller))
+        app = self._app = create_app(self.house, callers=_Known(secret, self.caller))
         self._runner = asyncio.Runner()
         self._client = httpx.AsyncClient(
             base_url="http://localhost",
@@ -91,9 +91,11 @@ class Local:
         doing.end(self.house, job, outcome)
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, and that of the tables if anybody asked for some."""
         self._runner.run(self._client.aclose())
         self._runner.close()
+        if lake := getattr(self._app.state, "lake", None):
+            lake.close()
         self.house.close()
 
 

@@ -25,6 +25,7 @@ from lakehold.cli.verbs import (
     running,
     showing,
     signing,
+    tables,
     tokens,
     workspaces,
 )
@@ -51,7 +52,7 @@ def main(
 
 _VERBS = (
     *(asking, reviewing, audit),
-    *(querying, running),
+    *(querying, running, tables),
     *(workspaces, resources, grants, requests),
     *(members, groups, invites, tokens),
     code,

@@ -5,10 +5,10 @@ It adds to what `company` loads, and does so as its people do: through the servi
 
 from __future__ import annotations
 
-from lakehold.catalog import editing, requests, resources
+from lakehold.catalog import campaign_rows, campaigns, editing, requests, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.usage import Usage
-from lakehold.demo import company, lakehouse, told
+from lakehold.demo import asked, company, lakehouse, told
 from lakehold.directory import invites, members, service_accounts, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -19,6 +19,7 @@ from lakehold.kit.clock import DAY
 MAILS_TO = "corner.example"
 """Where nobody reads mails."""
 SERVICE = "nightly"
+_REVIEW_DAYS, _LOOKED_AT = 14, 3
 
 
 def load(house: Installation) -> None:
@@ -39,6 +40,17 @@ def furnish(house: Installation) -> None:
     _use(house)
 
 
+def review(house: Installation) -> str:
+    """A review of who holds what in the lakehouse, begun and not ended."""
+    with house.write(_by("adam")) as work:
+        due = work.at + _REVIEW_DAYS * DAY
+        begun = campaigns.start(work, lakehouse.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
+        uid = begun.campaign.uid
+        looked_at = [row.n for row in campaign_rows.rows(work, uid)[:_LOOKED_AT]]
+        campaign_rows.keep(work, uid, looked_at)
+        return uid
+
+
 def _tell(house: Installation) -> None:
     for member, descriptions in told.DESCRIPTIONS.items():
         with house.write(_by(member)) as work:
@@ -46,11 +58,18 @@ def _tell(house: Installation) -> None:
                 editing.edit(work, uid, Edit(description=words))
             for uid in told.DISCOVERABLE.get(member, ()):
                 editing.edit(work, uid, Edit(attributes={"discoverable": True}))
-    for member, queries in told.QUERIES.items():
+    _keep(house)
+
+
+def _keep(house: Installation) -> None:
+    for member, queries in asked.QUERIES.items():
         with house.write(_by(member)) as work:
-            for name, reads in queries.items():
-                edges = {"lakehouse": lakehouse.LAKEHOUSE, "reads": reads}
-                resources.create(work, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges)
+            for name, kept in queries.items():
+                edges, settings = {"lakehouse": lakehouse.LAKEHOUSE, "reads": kept.reads}, {"sql": kept.sql}
+                resources.create(work, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges, settings=settings)
+    for uid, (member, sql) in asked.FIRST.items():
+        with house.write(_by(member)) as work:
+            editing.edit(work, uid, Edit(settings={"sql": sql}))
 
 
 def _ask(house: Installation) -> None:

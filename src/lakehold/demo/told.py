@@ -106,33 +106,6 @@ DISCOVERABLE: dict[str, tuple[str, ...]] = {
 }
 """Who lets what be found by its name."""
 
-QUERIES: dict[str, dict[str, tuple[str, ...]]] = {
-    "ana": {
-        "Best shops this month": ("sales_by_store",),
-        "Customers we may lose": ("customers", "orders"),
-        "Pairs worth a shelf": ("basket_pairs",),
-        "Slow items": ("items", "stock"),
-        "What a customer is worth": ("customer_value",),
-        "Orders by hour": ("orders",),
-    },
-    "erik": {
-        "Receipts without lines": ("tills", "order_lines"),
-        "Orders that came twice": ("orders",),
-        "Rows by hour": ("web_orders", "web_clicks"),
-        "Shops without stock": ("stores", "stock"),
-        "Late shipments": ("shipments",),
-    },
-    "mona": {
-        "Items without a supplier": ("items", "supplier_feed"),
-        "Shops that changed address": ("stores",),
-        "Customers seen twice": ("customers",),
-        "Bills that do not add up": ("invoices",),
-    },
-    "bella": {"My shops yesterday": ("sales_by_day",), "Margin of my items": ("margin_by_item",)},
-    "boris": {"Shelves to fill": ("stock_cover",)},
-}
-"""What each has kept in the lakehouse, and what it reads."""
-
 REQUESTS = (
     ("ana", "edit", "sales_by_day", "I add the new shops in Lyon, and one column is wrong."),
     ("nils", "see", "daily_sales", "I am new in the Lyon shop and plan the week with it."),

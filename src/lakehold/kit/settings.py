@@ -60,6 +60,12 @@ class Settings(BaseSettings):
     query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
     query_rows: Annotated[int, Field(ge=1, description="How many rows a query may give.")] = 100_000
     query_megabytes: Annotated[int, Field(ge=1, description="How large the rows of a query may be.")] = 64
+    snapshot_days: Annotated[
+        int, Field(ge=1, le=3650, description="How long a table can be read as it was and rolled back.")
+    ] = 30
+    dropped_days: Annotated[
+        int, Field(ge=1, le=3650, description="How long the rows of a deleted table can be restored.")
+    ] = 30
     result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
     trusted_proxies: Annotated[
         str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")

@@ -1,4 +1,4 @@
-"""What is to be sent once the transaction that says so has been committed: mails now, webhooks later.
+"""What is to be sent once the transaction that says so has been committed: mails and webhooks.
 
 A row is written with the change it tells of, so that neither is without the other. The worker sends it and writes down
 that it did; a crash between the two may send it twice, never not at all.
@@ -6,6 +6,7 @@ that it did; a crash between the two may send it twice, never not at all.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ outbox_table = sa.Table(
     metadata,
     sa.Column("id", Id, primary_key=True, autoincrement=True),
     sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False, server_default="mail"),
     sa.Column("made_at", Id, nullable=False),
     sa.Column("due_at", Id, nullable=False),
     sa.Column("receiver", sa.Text, nullable=False),
@@ -30,26 +32,31 @@ outbox_table = sa.Table(
 )
 sa.Index("outbox_due", outbox_table.c.sent_at, outbox_table.c.due_at)
 
+MAIL, WEBHOOK = "mail", "webhook"
 MOST_TRIES = 10
 _FIRST_WAIT = 30 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail that waits to be sent. The body is as it lies in the database: encrypted."""
+    """What waits to be sent. The body is as it lies in the database: encrypted."""
 
     id: int
     receiver: str
     subject: str
     body: str
     tries: int
+    kind: str = MAIL
 
 
-def put(transaction: Transaction, tenant: int, at: Moment, *, receiver: str, subject: str, body: str) -> None:
-    """Let a mail be sent after the commit."""
+def put(
+    transaction: Transaction, tenant: int, at: Moment, *, receiver: str, subject: str, body: str, kind: str = MAIL
+) -> None:
+    """Let it be sent after the commit."""
     transaction.connection.execute(
         outbox_table.insert().values(
             tenant_id=tenant,
+            kind=kind,
             made_at=at,
             due_at=at,
             receiver=receiver,
@@ -62,12 +69,12 @@ def put(transaction: Transaction, tenant: int, at: Moment, *, receiver: str, sub
     )
 
 
-def due(transaction: Transaction, at: Moment, limit: int = 20) -> list[Mail]:
+def due(transaction: Transaction, at: Moment, limit: int = 20, kinds: Collection[str] = (MAIL, WEBHOOK)) -> list[Mail]:
     """What is to be sent by now, oldest first."""
     c = outbox_table.c
     query = (
-        sa.select(c.id, c.receiver, c.subject, c.body, c.tries)
-        .where(c.sent_at.is_(None), c.due_at <= at, c.tries < MOST_TRIES)
+        sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind)
+        .where(c.sent_at.is_(None), c.due_at <= at, c.tries < MOST_TRIES, c.kind.in_(kinds))
         .order_by(c.id)
         .limit(limit)
     )
@@ -77,7 +84,7 @@ def due(transaction: Transaction, at: Moment, limit: int = 20) -> list[Mail]:
 def unsent(transaction: Transaction, number: int, tries: int) -> Mail | None:
     """The mail of this number, unless it was sent or tried again since."""
     c = outbox_table.c
-    query = sa.select(c.id, c.receiver, c.subject, c.body, c.tries).where(
+    query = sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind).where(
         c.id == number, c.tries == tries, c.sent_at.is_(None)
     )
     found = transaction.connection.execute(query).first()

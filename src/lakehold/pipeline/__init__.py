@@ -3,7 +3,8 @@
 What a server may import:
 
 - `lake`: where tables lie, by number; `metadata`: what a table is and was; `names`: what SQL calls it
-- `reading`: who may read rows at all; `tickets`: what a Spark session shows to the catalog
+- `reading`: who may read rows at all; `tickets`: what a Spark session shows to the catalog; `loads`: what it asked for
+- `sights`: a place for what the platform tells one query of itself
 - `previews`: the first rows of a table; behind it `scans`, `parquets` and `filters`, which take long to import
 - `volumes`: files, a folder for each volume
 - `errors`: what can go wrong with data

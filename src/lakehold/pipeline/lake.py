@@ -14,6 +14,7 @@ from functools import cached_property
 
 import sqlalchemy as sa
 
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
 from lakehold.pipeline import metadata
 from lakehold.pipeline.metadata import Metadata
@@ -108,6 +109,26 @@ class Lake:
                     if place is not None and row.metadata_location:
                         found[place] = row.metadata_location
         return found
+
+    def places(self, tenant: int) -> list[Place]:
+        """Where the tables of a tenant lie, whether or not anybody still knows of them."""
+        c, namespace = _tables.c, Place(tenant, 0).namespace
+        query = sa.select(c.table_name).where(c.catalog_name == NAME, c.table_namespace == namespace)
+        with self._engine.connect() as connection:
+            found = connection.execute(query).scalars().all()
+        return sorted(Place(tenant, int(name[1:])) for name in found if name[1:].isdigit())
+
+    def move(self, old: Place, new: Place) -> None:
+        """Let the rows of one be those of the other, which has none. The files stay where they are."""
+        c = _tables.c
+        if self.metadata_of(old) is None and self.metadata_of(new) is not None:
+            return
+        moved = _tables.update().where(
+            c.catalog_name == NAME, c.table_namespace == old.namespace, c.table_name == old.table
+        )
+        with self._engine.begin() as connection:
+            if not connection.execute(moved.values(table_name=new.table)).rowcount:
+                raise ConflictError("The rows of the table are gone.", "They may have been restored before.")
 
     def spark_settings(self) -> dict[str, str]:
         """What the platform's own Spark session has to be told, and no other one may know."""

@@ -18,7 +18,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import folded, shown
 
-READABLE: Mapping[str, str] = {"lakehouse.table": "read"}
+READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
 """The kinds that are tables to SQL, each with the action that lets one read it."""
 
 Names = tuple[str, ...]

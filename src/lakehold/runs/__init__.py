@@ -23,6 +23,6 @@ What only a worker imports:
 - `workflows`: a mail, a job, a tick, as steps
 - `sending`: what waits in the outbox
 - `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
-- `running`: a run's steps; `turns`: which run is next; `notices`: who is told of one that failed
+- `running`: a run's steps; `turns`: which run is next; `notices`: who is told of one that failed; `hooks`: an address
 - `warm`: the worker's Spark
 """

@@ -21,11 +21,19 @@ from lakehold.kit.errors import (
     UnavailableError,
 )
 from lakehold.pipeline import tickets
-from lakehold.pipeline.errors import DataError, QueryError, RefusedQueryError, SourceError, StoppedError, TooMuchError
+from lakehold.pipeline.errors import (
+    DataError,
+    DeliveryError,
+    QueryError,
+    RefusedQueryError,
+    SourceError,
+    StoppedError,
+    TooMuchError,
+)
 from lakehold.runs import beats
 
 PATH = "/query"
-DESCRIBE, LOOK = "/describe", "/look"
+DESCRIBE, LOOK, TRY = "/describe", "/look", "/try"
 ARROW = "application/vnd.apache.arrow.stream"
 COMPLETE = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -35,7 +43,7 @@ _KINDS: dict[str, type[LakeholdError]] = {
     for each in (
         *(RefusedQueryError, QueryError, TooMuchError, StoppedError),
         *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError, UnavailableError),
-        *(SourceError, DataError),
+        *(SourceError, DataError, DeliveryError),
     )
 }
 
@@ -89,6 +97,11 @@ def describe(house: Installation, caller: Caller, *, workspace: str, text: str) 
 def look(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look at a source: its streams, or a sample of one."""
     return _answer(house, caller, LOOK, asked)
+
+
+def try_out(house: Installation, caller: Caller, asked: Mapping[str, object]) -> str:
+    """A destination tried out, without anything being sent: what was found, in words."""
+    return str(_answer(house, caller, TRY, asked)["said"])
 
 
 def _answer(house: Installation, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:

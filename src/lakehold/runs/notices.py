@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lakehold.catalog import details, telling
 from lakehold.directory.work import Work
 from lakehold.kit.settings import Settings
+from lakehold.runs import hooks
 from lakehold.runs.run_table import RunRow
 from lakehold.runs.runnable import Runnables
 
@@ -15,10 +16,11 @@ NOTIFY = "notify"
 
 
 def tell(work: Work, settings: Settings, runnables: Runnables, row: RunRow, problem: str) -> int:
-    """Put the mails into the outbox; how many."""
+    """Put the mails into the outbox, and the webhook; how many mails."""
     uid = work.view.uids.get(row.resource_id)
     if uid is None:
         return 0
+    hooks.put(work, settings, runnables, row, problem)
     named = details.read(work, uid).settings.get(NOTIFY)
     wanted = (
         [row.started_by] if not isinstance(named, Sequence) or isinstance(named, str) else [str(at) for at in named]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lakehold.pipeline.spark.tables import Tables
 
 
+LONGEST_CURSOR = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """What a step did."""
@@ -91,12 +94,59 @@ Doers = Mapping[type[Step], Callable[[Any, Doing], Done]]
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A part of what a pipeline reads: the values of its cursor from one on, and before another."""
+
+    since: str = ""
+    """The first that is wanted; empty for the very first."""
+    until: str = ""
+    """The first that is no longer wanted; empty if all that follow are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """How a run differs from an ordinary one."""
 
     reload: bool = False
     """All of it anew, not what is new."""
     parameters: Mapping[str, object] = field(default_factory=dict)
+    """What else is to be done than what a run does; who may is what the kind says of them."""
+    span: Span | None = None
+    """Only this part, anew: a backfill."""
+
+    def told(self) -> dict[str, object]:
+        """As it is kept."""
+        said: dict[str, object] = {"reload": self.reload, "parameters": dict(self.parameters)}
+        return said | ({"span": [self.span.since, self.span.until]} if self.span else {})
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Wanted:
+        """The one of which this was told."""
+        span = told.get("span")
+        return cls(told["reload"], told["parameters"], Span(*span) if span else None)
+
+    def checked(self) -> Wanted:
+        """Itself, if it can be wanted."""
+        span = self.span
+        if span is None:
+            return self
+        if self.reload:
+            raise InvalidInputError("A reload is all of it anew, and a span is a part.", "Ask for one of the two.")
+        if not span.since and not span.until:
+            raise InvalidInputError("The span has no beginning and no end.", "Give one of them, or reload.")
+        if max(len(span.since), len(span.until)) > LONGEST_CURSOR:
+            raise InvalidInputError("The span is no value of a cursor.", f"Use {LONGEST_CURSOR} characters at most.")
+        return self
+
+    @property
+    def deed(self) -> str:
+        """What the audit log calls it."""
+        return "reload" if self.reload else "backfill" if self.span else "run"
+
+    @property
+    def is_special(self) -> bool:
+        """Whether it is more than the next run would do by itself."""
+        return self.reload or self.span is not None
 
 
 class Runnable(Protocol):
@@ -105,6 +155,8 @@ class Runnable(Protocol):
     kind: str
     trigger: str
     """The action that lets one run it."""
+    schedule: str
+    """The action that lets one say when it is run."""
     stop: str
     """The action that lets one stop it."""
     see: str
@@ -112,6 +164,12 @@ class Runnable(Protocol):
 
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """The tables and volumes that it writes, or the layers that these will be in."""
+
+    def right(self, wanted: Wanted) -> str:
+        """The action that lets one run it so."""
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """What no other run may write meanwhile."""
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""

@@ -22,7 +22,7 @@ from lakehold.runs import notices
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import Doers, Done, Runnables, Step
-from lakehold.runs.runs import Runs, wanted_of
+from lakehold.runs.runs import Runs, need_start, wanted_of
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.warm import Warm
 
@@ -145,7 +145,7 @@ class Running:
     def _steps(self, row: RunRow) -> Sequence[Step]:
         with self._house.read(caller_of(row)) as work:
             runnable, uid = self._runnables[row.kind], _resource(work, row)
-            work.need(runnable.trigger, uid)
+            need_start(work, runnable, uid, wanted_of(row))
             return runnable.steps(work, uid, wanted_of(row))
 
     def _row(self, number: int) -> RunRow:

@@ -1,4 +1,4 @@
-"""Runs of pipelines: start, stop, resume, retry, reload; how far they are, and what they said.
+"""Runs of pipelines: start, stop, resume, retry, reload, backfill; how far they are, and what they said.
 
 A run is written down in the transaction of whoever starts it, and runs as them, or as who saved the trigger. What they
 may no longer do when it starts is not done.
@@ -20,7 +20,7 @@ from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import shown
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run_step_table, run_table
-from lakehold.runs.runnable import Runnables, Wanted
+from lakehold.runs.runnable import Runnable, Runnables, Span, Wanted
 
 BY_HAND = "by hand"
 _MOST_NAMED = 500
@@ -57,6 +57,8 @@ class Run:
     started_at: Moment | None
     ended_at: Moment | None
     reload: bool
+    span: Span | None = None
+    """The part that was wanted anew."""
     steps: tuple[StepState, ...] = ()
 
 
@@ -81,8 +83,8 @@ class Runs:
         """Let it be run, as the caller."""
         work.writing()
         runnable = self.runnables.of(work, uid)
-        work.need(runnable.trigger, uid)
-        asked = wanted or Wanted()
+        asked = (wanted or Wanted()).checked()
+        need_start(work, runnable, uid, asked)
         # Asked now too, so that what cannot be done is refused to whoever starts it and not only in the background.
         runnable.steps(work, uid, asked)
         return self.get(work, self.write(work, uid, asked, cause=cause))
@@ -104,20 +106,20 @@ class Runs:
                 cause=cause,
                 started_by=work.caller.member,
                 caller=json.dumps(work.caller.told()),
-                wanted=json.dumps({"reload": asked.reload, "parameters": dict(asked.parameters)}),
+                wanted=json.dumps(asked.told()),
                 tries=0,
                 error="",
                 made_at=work.at,
             )
         )
         number = (added.inserted_primary_key or (0,))[0]
-        for output in sorted(set(runnable.outputs(work, uid))):
+        for output in sorted(set(runnable.locks(work, uid, asked))):
             work.session.transaction.connection.execute(
                 run_output_table.insert().values(
                     tenant_id=work.session.tenant, run=number, resource_id=view.resource(output)
                 )
             )
-        work.note("reload" if asked.reload else "run", uid, after={"run": run, "cause": cause})
+        work.note(asked.deed, uid, after={"run": run, "cause": cause})
         return run
 
     def stop(self, work: Work, run: str) -> Run:
@@ -250,10 +252,18 @@ class Runs:
         return work.session.sees(work.asker, uid) and work.session.check(work.asker, self.runnables[row.kind].see, uid)
 
 
+def need_start(work: Work, runnable: Runnable, uid: str, wanted: Wanted) -> None:
+    """Refuse unless the caller may run it so. The installation itself runs only what asks nobody: its steps say so."""
+    if not work.caller.member:
+        return
+    work.need(runnable.right(wanted), uid)
+    if wanted.is_special:
+        work.need(runnable.stop, uid)
+
+
 def wanted_of(row: RunRow) -> Wanted:
     """How the run differs from an ordinary one."""
-    told = json.loads(row.wanted)
-    return Wanted(told["reload"], told["parameters"])
+    return Wanted.of(json.loads(row.wanted))
 
 
 def _resource(work: Work, row: RunRow) -> str:
@@ -266,7 +276,8 @@ def _move(work: Work, row: RunRow, **values: object) -> None:
 
 def _told(work: Work, row: RunRow, steps: Sequence[StepState] = ()) -> Run:
     values = {name: getattr(row, name) for name in _RUN}
-    return Run(resource=_resource(work, row), reload=wanted_of(row).reload, steps=tuple(steps), **values)
+    wanted = wanted_of(row)
+    return Run(resource=_resource(work, row), reload=wanted.reload, span=wanted.span, steps=tuple(steps), **values)
 
 
 _RUN = ("id", "kind", "state", "cause", "started_by", "tries", "error", "made_at", "started_at", "ended_at")

@@ -1,4 +1,4 @@
-"""One mail out of the outbox: send it, then write down what became of it."""
+"""One mail or webhook out of the outbox: send it, then write down what became of it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from lakehold.directory.installation import Installation
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.mails import Post, message
 from lakehold.ledger import outbox
+from lakehold.runs import hooks
 
 _log = logging.getLogger("lakehold.runs")
 
 
 def send(house: Installation, number: int, tries: int) -> str:
-    """Hand the mail over; what went wrong, or nothing."""
+    """Hand it over; what went wrong, or nothing."""
     with house.database.read() as transaction:
         mail = outbox.unsent(transaction, number, tries)
     if mail is None:
         return ""
     try:
+        body = house.keys.decrypt(mail.body)
+        if mail.kind == outbox.WEBHOOK:
+            hooks.post(body, private=house.settings.private_addresses)
+            return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
         uid = f"outbox-{number}-{house.keys.seal(f'outbox {number}')[:16]}"
-        body = house.keys.decrypt(mail.body)
         made = message(house.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
         Post.at(house.settings.smtp.get_secret_value()).send(made)
     except (OSError, ValueError, LakeholdError) as error:
-        _log.warning("mail %s was not sent: %s", number, type(error).__name__)
+        _log.warning("%s %s was not sent: %s", mail.kind, number, type(error).__name__)
         return str(error) or type(error).__name__
     return ""
 

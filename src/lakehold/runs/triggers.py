@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -15,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import sqlalchemy as sa
 from cronsim import CronSim, CronSimError
 
+from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
@@ -54,6 +56,8 @@ TriggerRow = sa.Row[tuple[object, ...]]
 ACTIVATE, DEACTIVATE = "activate", "deactivate"
 _MOST = 1_000
 _LONGEST = 200
+_COUNTED = "counted"
+"""Among what was heard of: the runs after which it was started the last time, so that none of them counts twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ class Triggers:
     def save(self, work: Work, resource: str, when: When, *, uid: str | None = None, active: bool = True) -> Trigger:
         """Make one, or change it. It runs as the caller from now on."""
         work.writing()
-        work.need(self._runs.runnables.of(work, resource).trigger, resource)
+        work.need(self._runs.runnables.of(work, resource).schedule, resource)
         checked = when.checked()
         for other in checked.after:
             work.need(self._runs.runnables.of(work, other).see, other)
@@ -163,13 +167,15 @@ class Triggers:
         """Let it pause, or go on as the caller. What it comes after stays, whether or not they see it."""
         work.writing()
         found = self.get(work, uid)
-        work.need(self._runs.runnables.of(work, found.resource).trigger, found.resource)
+        work.need(self._runs.runnables.of(work, found.resource).schedule, found.resource)
         return self._switched(work, found, active=active)
 
     def activate(self, work: Work, resource: str, *, active: bool) -> list[Trigger]:
         """Let all triggers of a pipeline go on as the caller, or pause."""
         work.writing()
-        work.need(ACTIVATE if active else DEACTIVATE, resource)
+        own = ACTIVATE if active else DEACTIVATE
+        known = kinds.schema_of(work.view, resource).actions if work.view.ids.get(resource) else ()
+        work.need(own if own in known else self._runs.runnables.of(work, resource).schedule, resource)
         there = self.of(work, resource)
         return [each if each.active == active else self._switched(work, each, active=active) for each in there]
 
@@ -187,7 +193,7 @@ class Triggers:
         """End it."""
         found = self.get(work, uid)
         work.writing()
-        work.need(self._runs.runnables.of(work, found.resource).trigger, found.resource)
+        work.need(self._runs.runnables.of(work, found.resource).schedule, found.resource)
         gone = trigger_table.delete().where(*_at({"tenant_id": work.session.tenant, "id": uid}))
         work.session.transaction.connection.execute(gone)
         work.note("remove trigger", found.resource, before={"trigger": uid})
@@ -203,7 +209,7 @@ class Triggers:
         return sum(self._fired(house, row, at) for row in rows)
 
     def hear(self, house: Installation, number: int) -> int:
-        """A run has succeeded: start what comes after it; how many that were."""
+        """A run has succeeded: start what comes after it; how many that were. Told of twice, it counts once."""
         with house.database.read() as transaction:
             run = transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
             c = trigger_table.c
@@ -216,35 +222,49 @@ class Triggers:
 
     def _fired(self, house: Installation, row: TriggerRow, at: Moment) -> bool:
         when = _when(row)
-        c = trigger_table.c
-        mine = [*_at({"tenant_id": row.tenant_id, "id": row.id}), c.next_at == row.next_at]
-        moved = trigger_table.update().where(*mine).values(next_at=_next(when, max(at, row.next_at)), last_at=at)
-        return self._started(house, row, moved, f"by schedule {when.cron} {when.zone}")
+        values = {"next_at": _next(when, max(at, row.next_at)), "last_at": at}
+        with _as_saver(house, row) as work:
+            moved = trigger_table.update().where(*_mine(row), trigger_table.c.next_at == row.next_at).values(**values)
+            if not work.session.transaction.connection.execute(moved).rowcount:
+                # Another worker was first.
+                return False
+            return self._begun(work, row, f"by schedule {when.cron} {when.zone}")
 
     def _heard(self, house: Installation, row: TriggerRow, after: str, run: str) -> bool:
-        heard = {**json.loads(row.heard), after: run}
-        if _when(row).every and set(heard) < set(_after(row)):
-            moved = trigger_table.update().where(*_unchanged(row)).values(heard=json.dumps(heard))
-            with house.database.write() as transaction:
-                transaction.connection.execute(moved)
-            return False
-        moved = trigger_table.update().where(*_unchanged(row)).values(heard="{}", last_at=house.clock())
-        return self._started(house, row, moved, f"after {run}")
-
-    def _started(self, house: Installation, row: TriggerRow, moved: sa.Update, cause: str) -> bool:
-        caller = Caller.of(row.tenant, json.loads(row.caller), address="worker")
-        with house.write(caller) as work:
-            resource = work.view.uids.get(row.resource_id)
-            if not work.session.transaction.connection.execute(moved).rowcount or resource is None:
-                # Another worker was first, or there is nothing left to run.
+        c = trigger_table.c
+        with _as_saver(house, row) as work:
+            connection = work.session.transaction.connection
+            # Read anew: of two runs that end at once, the second one finds here what the first one has left.
+            now = connection.execute(sa.select(c.heard).where(*_mine(row), c.active)).one_or_none()
+            told = {} if now is None else json.loads(now.heard)
+            if now is None or run in told.get(_COUNTED, ()):
                 return False
-            # Whether they still may is asked when it begins, so that a refusal is a run that says so.
-            self._runs.write(work, resource, Wanted(), cause=cause)
+            heard = {name: each for name, each in told.items() if name != _COUNTED} | {after: run}
+            if _when(row).every and set(heard) < set(_after(row)):
+                kept = json.dumps({**heard, _COUNTED: told.get(_COUNTED, [])})
+                connection.execute(trigger_table.update().where(*_mine(row)).values(heard=kept))
+                return False
+            counted = json.dumps({_COUNTED: sorted(heard.values())})
+            values = {"heard": counted, "last_at": house.clock()}
+            connection.execute(trigger_table.update().where(*_mine(row)).values(**values))
+            return self._begun(work, row, f"after {run}")
+
+    def _begun(self, work: Work, row: TriggerRow, cause: str) -> bool:
+        resource = work.view.uids.get(row.resource_id)
+        if resource is None:
+            # There is nothing left to run.
+            return False
+        # Whether they still may is asked when it begins, so that a refusal is a run that says so.
+        self._runs.write(work, resource, Wanted(), cause=cause)
         return True
 
 
-def _unchanged(row: TriggerRow) -> list[sa.ColumnElement[bool]]:
-    return [*_at({"tenant_id": row.tenant_id, "id": row.id}), trigger_table.c.heard == row.heard]
+def _as_saver(house: Installation, row: TriggerRow) -> AbstractContextManager[Work]:
+    return house.write(Caller.of(row.tenant, json.loads(row.caller), address="worker"))
+
+
+def _mine(row: TriggerRow) -> list[sa.ColumnElement[bool]]:
+    return _at({"tenant_id": row.tenant_id, "id": row.id})
 
 
 def _at(here: Mapping[str, object]) -> list[sa.ColumnElement[bool]]:

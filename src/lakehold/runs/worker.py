@@ -8,6 +8,7 @@ import secrets
 import socket
 import sys
 import time
+from collections.abc import Iterable
 from threading import Event
 
 import sqlalchemy as sa
@@ -35,12 +36,15 @@ _MOST_RUNS = 50
 class Worker:
     """One process that does the background work of an installation; there may be several."""
 
-    def __init__(self, house: Installation, running: Running, warm: Warm, address: str = "") -> None:
+    def __init__(
+        self, house: Installation, running: Running, warm: Warm, address: str = "", ticks: Iterable[Tick] = ()
+    ) -> None:
         self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._house = house
         self._engine = Engine(house, self.id)
         self._ticks = [
             *tending.ticks(),
+            *ticks,
             Tick("forget runs", 3600, lambda _: self._engine.forget()),
             Tick("archive classes", 600, lambda _: warm.archive()),
         ]
@@ -91,7 +95,8 @@ class Worker:
         at = self._house.clock()
         with self._house.database.read() as transaction:
             jobs = book.waiting(transaction)
-            mails = outbox.due(transaction, at) if self._house.settings.smtp.get_secret_value() else []
+            sent = (outbox.MAIL, outbox.WEBHOOK) if self._house.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
+            mails = outbox.due(transaction, at, kinds=sent)
         for uid in jobs:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
             with self._house.database.write() as transaction:

@@ -52,10 +52,17 @@ PLACES: Mapping[str, tuple[View, ...]] = {
 """The places of a workspace behind its overview."""
 
 FORMS: Mapping[str, str] = {
-    "lakehouse.query": "pipelines/new/query",
-    "lakehouse.history": "pipelines/new/history",
+    f"lakehouse.{name}": f"pipelines/new/{name}" for name in ("source", "query", "history", "destination")
 }
 """The part of the workspace's address at which one of the kind is made."""
+
+EDITS: Mapping[str, str] = {
+    "lakehouse.source": "connection",
+    "lakehouse.query": "pipeline/edit",
+    "lakehouse.history": "pipeline/edit",
+    "lakehouse.destination": "delivery",
+}
+"""The part of the address at which a kind has a form of its own to change it."""
 
 
 def of(uid: str, kind: str) -> list[Place]:
@@ -76,3 +83,8 @@ def home(uid: str, kind: str) -> str:
 def form(workspace: str, kind: str) -> str:
     """The form that a kind has of its own; empty for most."""
     return addresses.workspace(workspace, FORMS[kind]) if kind in FORMS else ""
+
+
+def edit(uid: str, kind: str) -> str:
+    """The form to change one that a kind has of its own; empty for most."""
+    return addresses.resource(uid, EDITS[kind]) if kind in EDITS else ""

@@ -35,6 +35,8 @@ def policy() -> Policy:
 
 def runnables() -> Runnables:
     """The kinds that can be run, of every workspace."""
-    from lakehold.workspaces.lakehouse import pipelines  # noqa: PLC0415 - whoever wants the models alone needs no more
+    # Here, not above: whoever wants the models alone needs no more.
+    from lakehold.workspaces.lakehouse.pipelines import RUNNABLES as LAKEHOUSE  # noqa: PLC0415
+    from lakehold.workspaces.marts.pipelines import RUNNABLES as MARTS  # noqa: PLC0415
 
-    return Runnables(pipelines.RUNNABLES)
+    return Runnables([*LAKEHOUSE, *MARTS])

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from lakehold.runs.runnable import Doers
 from lakehold.workspaces.lakehouse import doing as lakehouse
+from lakehold.workspaces.marts import doing as marts
 
-DOERS: Doers = {**lakehouse.DOERS}
+DOERS: Doers = {**lakehouse.DOERS, **marts.DOERS}

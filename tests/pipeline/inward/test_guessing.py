@@ -169,3 +169,28 @@ def test_a_sample_shows_rows_and_streams_are_files_and_sheets(tmp_path: Path) ->
         Files((str(tmp_path / "gone.csv"),)).check()
     with pytest.raises(LakeholdError, match="no folder"):
         Files(folder=str(tmp_path / "nowhere")).streams()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shape", "fields"),
+    [
+        ("a.csv", "id;n\n1;2\n", FileFormat(Kind.SEPARATED, delimiter=","), {"id;n": "string"}),
+        ("a.csv", "id;n\n1;2\n", FileFormat(Kind.SEPARATED, delimiter=";"), {"id": "bigint", "n": "bigint"}),
+        (
+            "a.csv",
+            "id;n\n1;2\n",
+            FileFormat(Kind.SEPARATED, delimiter=";", header=False),
+            {"column_1": "string", "column_2": "string"},
+        ),
+        ("a.txt", '{"id": 1}\n', FileFormat(Kind.LINES), {"id": "bigint"}),
+    ],
+)
+def test_with_other_signs_a_sample_finds_the_fields_anew(
+    tmp_path: Path, name: str, content: str, shape: FileFormat, fields: dict[str, str]
+) -> None:
+    source = Files((made(tmp_path, name, content.encode()),), formats={name: shape})
+    found = source.sample(name, 5)
+    assert {field.name: field.type for field in found.fields} == fields
+    assert len(found.rows[0]) == len(fields)
+    # What is read is what was set: fields that nobody chose stay text.
+    assert source.format_of(name).fields == ()

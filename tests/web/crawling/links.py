@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 _NOT_PAGES = ("/static/", "/api/", "/access/")
 
+_LEADING = re.compile(r"<[a-z][^<>]*\s(?:href|hx-get|data-get-[a-z-]+|action)=[^<>]*>")
+"""Signs like < are never themselves in our attributes."""
+
 
 def links_in(html: str, at: str) -> list[str]:
     """The addresses of our own pages that a page leads to, each once, in order."""
     reader = _Reader()
-    reader.feed(html)
+    # Only tags that may lead somewhere: the parser takes its time for each, and pages have hundreds of others.
+    reader.feed("".join(_LEADING.findall(html)))
     return list(dict.fromkeys(address for found in reader.found if (address := _own(found, at))))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from zlib import crc32
 
 import httpx
 from fastapi import APIRouter
@@ -30,6 +31,7 @@ TELL_ALL = {"/audit": "see_audit"}
 """Pages that tell everything about the tenant to those who have a right."""
 MOST_ALIKE = 3
 """How often a visitor looks at the same page, with a query and without, about things of different kinds."""
+_IN_TURN = 3
 _FINE = {200, 303, 401, 403, 404, 409, 422}
 _ONCE_ONLY = re.compile(r'(name="csrf_token" value|name="csrf-token" content)="[^"]*"|<time[^>]*>[^<]*</time>')
 _PLACE = re.compile(r"\{([^}:]+)(?::[^}]*)?\}")
@@ -73,13 +75,17 @@ class Pages(Crawl):
                     waiting.append(link)
         return visited
 
-    def probe(self, person: Person, client: httpx.Client, visited: Iterable[str]) -> None:
-        """Ask every page about something hidden, and about something that does not exist: it answers alike."""
+    def probe(self, person: Person, client: httpx.Client, visited: Iterable[str], turn: int | None = None) -> None:
+        """Ask pages about something hidden, and about something that does not exist: they answer alike. Visitors may
+        take turns: each asks a third of the pages, and each page is asked by a third of them.
+        """
         hidden = self._hidden(person)
         for address in [*self._blank(), *visited]:
             for template in self._templates(address):
-                key = (person.name, self._shapeless(template))
-                if key in self._probed:
+                shape = self._shapeless(template)
+                key = (person.name, shape)
+                anothers = turn is not None and crc32(shape.encode()) % _IN_TURN != turn % _IN_TURN
+                if key in self._probed or anothers:
                     continue
                 self._probed.add(key)
                 for kind in self._some_kinds(hidden):

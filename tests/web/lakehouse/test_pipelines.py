@@ -197,7 +197,8 @@ def test_the_runs_of_one_are_listed_and_drawn(shop: Shop) -> None:
 def test_somebody_gives_it_a_schedule_pauses_it_and_removes_it(open_as: Open, shop: Shop, scripts: bool) -> None:
     uid = query(shop)
     page = open_as("erik", f"/resources/{uid}/triggers", scripts=scripts)
-    page.get_by_label("Schedule", exact=True).fill("30 6 * * 1-5")
+    page.get_by_role("radio", name="Monday to Friday").check()
+    page.get_by_label("At", exact=True).fill("06:30")
     page.get_by_label("Time zone").fill("Europe/Berlin")
     page.get_by_role("button", name="Add schedule").click()
     expect(page.get_by_text("At 06:30, Monday to Friday (Europe/Berlin)")).to_be_visible()

@@ -141,6 +141,23 @@ def test_a_result_is_saved_as_a_table_and_its_run_is_shown(ask_as: Open, violati
     page.wait_for_url("**/runs/run_*")
 
 
+def test_a_query_is_looked_at_before_it_is_kept(ask_as: Open) -> None:
+    page = ask_as("ed", "/workspaces/shop/pipelines/new/query", refused=True)
+    page.get_by_label("Name", exact=True).fill("By customer")
+    page.get_by_label("Layer", exact=True).select_option("raw")
+    page.get_by_label("Name of the table").fill("kept_by_customer")
+    page.get_by_label("SQL").fill("SELECT customer\nFRM raw.orders")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("alert")).to_contain_text("line 2")
+    expect(page.get_by_label("SQL")).to_have_value("SELECT customer\nFRM raw.orders")
+    page.get_by_label("SQL").fill("SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("alert")).to_contain_text("It reads orders too, now ticked.")
+    expect(page.get_by_label("raw.orders")).to_be_checked()
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", name="By customer")).to_be_visible()
+
+
 def test_who_may_make_no_table_is_told_so(ask_as: Open) -> None:
     page = ask_as("rita", SQL)
     ask(page, BY_CUSTOMER)

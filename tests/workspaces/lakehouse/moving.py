@@ -18,7 +18,7 @@ from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import beats, turns
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import Span, Wanted
 from lakehold.runs.running import Running
 from lakehold.runs.runs import Run, Runs
 from lakehold.runs.warm import Warm
@@ -61,10 +61,10 @@ class Moving:
             edges = {"lakehouse": "shop", "reads": reads, "writes": [volume] if volume else []}
             return resources.create(work, "lakehouse.destination", name, uid=name, edges=edges, settings=settings)
 
-    def run(self, uid: str, *, by: Caller = ED, reload: bool = False) -> Run:
+    def run(self, uid: str, *, by: Caller = ED, reload: bool = False, span: Span | None = None) -> Run:
         """From its start to its end."""
         with self.shop.house.write(by) as work:
-            run = RUNS.start(work, uid, Wanted(reload)).id
+            run = RUNS.start(work, uid, Wanted(reload, span=span)).id
         return self.go(run)
 
     def go(self, run: str) -> Run:

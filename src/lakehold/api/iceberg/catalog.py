@@ -39,7 +39,7 @@ _ENDPOINTS = [
 Text = Annotated[str, Path(max_length=_LONGEST)]
 
 
-def _lake(request: Request) -> Lake:
+def lake_of(request: Request) -> Lake:
     """The catalog's own database; one for the application."""
     state = request.app.state
     if not hasattr(state, "lake"):
@@ -48,7 +48,7 @@ def _lake(request: Request) -> Lake:
     return lake
 
 
-InLake = Annotated[Lake, Depends(_lake)]
+InLake = Annotated[Lake, Depends(lake_of)]
 
 
 @routes.get("/config")

@@ -123,7 +123,7 @@ def ask_query(
     found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
     kind, parts = formats.written(found.batches, accept, complete=found.complete)
     headers = {"X-Lakehold-Complete": str(found.complete).lower(), "X-Lakehold-Query": uid}
-    return StreamingResponse(_closing(stack, parts), media_type=kind, headers=headers)
+    return StreamingResponse(closing(stack, parts), media_type=kind, headers=headers)
 
 
 @routes.post("/describe", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
@@ -165,7 +165,8 @@ def _entered(request: Request, workspace: str) -> queries.Place:
     return Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, workspace))
 
 
-def _closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
+def closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The parts; what they come from is let go behind the last."""
     with stack:
         yield from parts
 

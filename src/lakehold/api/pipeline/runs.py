@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,12 +12,20 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.runs import runs
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import Span, Wanted
 
 routes = router("/api/v1/runs", "Runs")
 
 State = Literal["queued", "waiting", "running", "stopping", "succeeded", "failed", "stopped"]
+CursorText = Annotated[str, Field(max_length=200)]
 _runs = runs.Runs(workspaces.runnables())
+
+
+class RunSpan(Body):
+    """A part of what is read, by the cursor."""
+
+    from_: CursorText = Field(default="", alias="from", examples=["2031-01-01"], description="The first; or none.")
+    until: CursorText = Field(default="", examples=["2031-02-01"], description="The first that is left out; or none.")
 
 
 class NewRun(Body):
@@ -25,6 +33,11 @@ class NewRun(Body):
 
     resource: IdText = Field(examples=["daily_sales"], description="A source, query, history or destination.")
     reload: bool = Field(default=False, description="All of it anew, not only what is new.")
+    span: RunSpan | None = Field(
+        default=None,
+        examples=[None],
+        description="Only this part, anew: of a source that is read by a cursor, or a query that names one.",
+    )
 
 
 class RunStep(Answer):
@@ -50,6 +63,7 @@ class Run(Answer):
     cause: str = Field(examples=["by hand"])
     started_by: str = Field(examples=["erik"])
     reload: bool
+    span: RunSpan | None = Field(examples=[None], description="The part that was wanted anew.")
     tries: int = Field(description="How often it was resumed.")
     error: str = Field(examples=[""])
     made_at: Time
@@ -71,7 +85,8 @@ class RunLine(Answer):
 @routes.post("", status_code=202)
 def start_run(work: Creating, body: NewRun) -> Run:
     """Let something be run, as you. Ask for the run again to see how far it is."""
-    return _told(_runs.start(work, body.resource, Wanted(body.reload)))
+    span = Span(body.span.from_, body.span.until) if body.span else None
+    return told_run(_runs.start(work, body.resource, Wanted(body.reload, span=span)))
 
 
 @routes.get("")
@@ -86,31 +101,31 @@ def list_runs(
     start = paged.start("runs", str)
     before = None if start is None else str(start[0])
     found = _runs.page(work, resource=resource, within=workspace, state=state, before=before, limit=paged.limit + 1)
-    return paged.page("runs", found, lambda run: (run.id,), _told)
+    return paged.page("runs", found, lambda run: (run.id,), told_run)
 
 
 @routes.get("/{run}")
 def get_run(work: Reading, run: IdText) -> Run:
     """A run, with its steps."""
-    return _told(_runs.get(work, run))
+    return told_run(_runs.get(work, run))
 
 
 @routes.post("/{run}/stop")
 def stop_run(work: Writing, run: IdText) -> Run:
     """Stop it. What it has written whole stays."""
-    return _told(_runs.stop(work, run))
+    return told_run(_runs.stop(work, run))
 
 
 @routes.post("/{run}/resume")
 def resume_run(work: Writing, run: IdText) -> Run:
     """Go on behind the last step that succeeded, as you."""
-    return _told(_runs.resume(work, run))
+    return told_run(_runs.resume(work, run))
 
 
 @routes.post("/{run}/retry", status_code=202)
 def retry_run(work: Creating, run: IdText) -> Run:
     """The same from its beginning, as a run of its own."""
-    return _told(_runs.retry(work, run))
+    return told_run(_runs.retry(work, run))
 
 
 @routes.get("/{run}/log")
@@ -122,7 +137,8 @@ def get_run_log(work: Reading, paged: Paged, run: IdText) -> Page[RunLine]:
     return paged.page("log", found, lambda line: (line.n,), _line)
 
 
-def _told(run: runs.Run) -> Run:
+def told_run(run: runs.Run) -> Run:
+    """A run as it is answered."""
     return Run(
         id=run.id,
         resource=run.resource,
@@ -131,6 +147,7 @@ def _told(run: runs.Run) -> Run:
         cause=run.cause,
         started_by=run.started_by,
         reload=run.reload,
+        span=RunSpan.model_validate({"from": run.span.since, "until": run.span.until}) if run.span else None,
         tries=run.tries,
         error=run.error,
         made_at=time_of(run.made_at),

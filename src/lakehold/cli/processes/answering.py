@@ -28,7 +28,7 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
-from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, PATH
+from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, PATH, TRY
 from lakehold.runs.runs import Runs
 from lakehold.runs.system.system import System
 from lakehold.runs.warm import Warm
@@ -66,6 +66,17 @@ class Looked(BaseModel):
     secrets: dict[str, str] = {}
     stream: str = ""
     how: dict[str, Any] = {}
+
+
+class Tried(BaseModel):
+    """A destination that is to be tried out."""
+
+    settings: dict[str, Any]
+    destination: str = ""
+    lakehouse: str = ""
+    reads: list[str] = []
+    volume: str = ""
+    secrets: dict[str, str] = {}
 
 
 class Tickets:
@@ -111,8 +122,20 @@ def look(request: Request, asked: Looked) -> dict[str, Any]:
     """A look at a source."""
     from lakehold.workspaces.lakehouse.doing import looking  # noqa: PLC0415 - as above
 
-    _ = _warm(request).spark
+    if asked.settings.get("connector") == "database":
+        # Its drivers are Spark's. Files and APIs are looked at without.
+        _ = _warm(request).spark
     return looking.look(house_of(request), _caller(request), looking.Look(**asked.model_dump()))
+
+
+@routes.post(TRY)
+def try_out(request: Request, asked: Tried) -> dict[str, str]:
+    """A destination tried out."""
+    from lakehold.workspaces.lakehouse.doing import trying  # noqa: PLC0415 - as above
+
+    if asked.settings.get("to") == "database":
+        _ = _warm(request).spark
+    return trying.tried(house_of(request), _caller(request), trying.Trial(**asked.model_dump()))
 
 
 def application(house: Installation, warm: Warm) -> FastAPI:

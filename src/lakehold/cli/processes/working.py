@@ -13,7 +13,12 @@ from lakehold.directory.installation import Installation
 from lakehold.kit.settings import Settings
 from lakehold.runs.runnable import Doers
 from lakehold.runs.running import Running
+from lakehold.runs.ticks import Tick
+from lakehold.runs.warm import Warm
 from lakehold.runs.worker import Worker
+from lakehold.workspaces.lakehouse import dropping, scheduling
+
+_QUARTER, _HOUR = 15 * 60, 3600
 
 
 def run(settings: Settings) -> None:
@@ -27,9 +32,22 @@ def run(settings: Settings) -> None:
     house.database.migrate()
     try:
         with answering(house) as (address, warm):
-            Worker(house, Running(house, workspaces.runnables(), _doers, warm), warm, address).run(stop)
+            running = Running(house, workspaces.runnables(), _doers, warm)
+            Worker(house, running, warm, address, _ticks(warm)).run(stop)
     finally:
         house.close()
+
+
+def _ticks(warm: Warm) -> list[Tick]:
+    """What the workspaces want done again and again."""
+
+    def purge(house: Installation) -> None:
+        if dropping.gone(house):
+            from lakehold.workspaces.lakehouse.doing import purging  # noqa: PLC0415 - as below
+
+            purging.purge(house, warm.tables)
+
+    return [Tick("keep tables", _QUARTER, scheduling.schedule), Tick("purge tables", _HOUR, purge)]
 
 
 def _doers() -> Doers:

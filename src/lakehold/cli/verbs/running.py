@@ -32,12 +32,15 @@ def run(
     resource: Annotated[str, typer.Argument(help="A source, query, history or destination, by its id.")],
     *,
     reload: Annotated[bool, typer.Option("--reload", help="All of it anew, not only what is new.")] = False,
+    since: Annotated[str, typer.Option("--from", help="Only what its cursor has from here on, anew.")] = "",
+    until: Annotated[str, typer.Option("--until", help="Only what its cursor has before this, anew.")] = "",
     wait: Wait = True,
 ) -> None:
     """Run something, and wait until it has ended."""
+    span = {"from": since, "until": until} if since or until else None
     with talk(ctx) as to:
-        begun = to.door.ask("POST", _RUNS, body={"resource": resource, "reload": reload})
-        _tell(to, _ended(to, begun) if wait else begun)
+        begun = to.door.ask("POST", _RUNS, body={"resource": resource, "reload": reload, "span": span})
+        tell(to, ended(to, begun) if wait else begun)
 
 
 def runs(
@@ -63,7 +66,7 @@ def resume(ctx: typer.Context, run: RunId, *, wait: Wait = True) -> None:
     """Let a run that failed or was stopped go on where it was."""
     with talk(ctx) as to:
         begun = to.door.ask("POST", at(_RUNS, run) + "/resume")
-        _tell(to, _ended(to, begun) if wait else begun)
+        tell(to, ended(to, begun) if wait else begun)
 
 
 def logs(ctx: typer.Context, run: RunId) -> None:
@@ -73,7 +76,8 @@ def logs(ctx: typer.Context, run: RunId) -> None:
         to.table(lines, {"at": "when", "level": "level", "text": "what"}, "It said nothing.")
 
 
-def _ended(to: Talk, found: Json) -> Json:
+def ended(to: Talk, found: Json) -> Json:
+    """The run, once it has ended."""
     from threading import Event  # noqa: PLC0415 - loaded by these verbs only
 
     while found["state"] not in _ENDED:
@@ -82,7 +86,8 @@ def _ended(to: Talk, found: Json) -> Json:
     return found
 
 
-def _tell(to: Talk, told: Json) -> None:
+def tell(to: Talk, told: Json) -> None:
+    """What became of it; an exit code that says so too."""
     rows = sum(step["rows"] for step in told["steps"])
     words = f"{told['id']} {told['state']}" + (f", {rows:,} rows" if told["state"] == "succeeded" else "")
     to.done(told, f"{words}: {told['error']}" if told["error"] else words)

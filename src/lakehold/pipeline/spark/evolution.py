@@ -24,7 +24,8 @@ from pyspark.sql.types import (
 
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark.tables import Tables, quoted
+from lakehold.pipeline.quoting import quoted
+from lakehold.pipeline.spark.tables import Tables
 
 
 class Evolution(StrEnum):
@@ -77,6 +78,18 @@ def fitted(tables: Tables, place: Place, rows: DataFrame, evolution: Evolution) 
             for field in has.fields
         )
     )
+
+
+def typed_if_empty(tables: Tables, place: Place, rows: DataFrame) -> DataFrame:
+    """The rows; where there is none, with the types of the table: what has no value says nothing of its type."""
+    if not tables.exists(place):
+        return rows
+    kinds = {field.name.lower(): field.dataType for field in tables.schema(place).fields}
+    typed = StructType(
+        [StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
+    )
+    same = [field.dataType for field in typed.fields] == [field.dataType for field in rows.schema.fields]
+    return rows if same or rows.limit(1).count() else tables.session.createDataFrame([], typed)
 
 
 def refuse_twins(schema: StructType) -> None:

@@ -30,10 +30,11 @@ from pyspark.sql.types import (
 from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.lake import Place
+from lakehold.pipeline.quoting import quoted
 from lakehold.pipeline.spark import arrivals
 from lakehold.pipeline.spark.evolution import Evolution, fitted, refuse_twins
 from lakehold.pipeline.spark.jvm import within
-from lakehold.pipeline.spark.tables import Tables, quoted
+from lakehold.pipeline.spark.tables import Tables
 from lakehold.pipeline.spark.versions import CURRENT, FROM, KEY, OWN, TO, Rule, column
 from lakehold.pipeline.spark.writing import Written, told
 

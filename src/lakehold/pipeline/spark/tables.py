@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.pipeline.lake import NAME, Lake, Place
 from lakehold.pipeline.metadata import MARK, Metadata
+from lakehold.pipeline.quoting import literal, quoted
 
 _MARKING = f"spark.sql.iceberg.snapshot-property.{MARK}"
 
@@ -131,13 +132,3 @@ class Tables:
     def drop(self, place: Place) -> None:
         """End the table and its files."""
         self.session.sql(f"DROP TABLE IF EXISTS {place.sql} PURGE")
-
-
-def quoted(name: str) -> str:
-    """A name in SQL."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def literal(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

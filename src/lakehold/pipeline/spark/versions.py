@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, MapType, StructField
 
-from lakehold.pipeline.spark.tables import quoted
+from lakehold.pipeline.quoting import quoted
 
 KEY, FROM, TO, CURRENT = "surrogate_key", "valid_from", "valid_to", "is_current"
 OWN = (KEY, FROM, TO, CURRENT)

@@ -14,9 +14,12 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.metadata import Snapshot
+from lakehold.pipeline.quoting import quoted
+from lakehold.pipeline.spark import spans
 from lakehold.pipeline.spark.evolution import Evolution, fitted, refuse_twins
 from lakehold.pipeline.spark.jvm import within
-from lakehold.pipeline.spark.tables import PROPERTIES, Tables, quoted
+from lakehold.pipeline.spark.spans import Within
+from lakehold.pipeline.spark.tables import PROPERTIES, Tables
 
 _SHOWN = 3
 
@@ -44,6 +47,8 @@ class Write:
     keys: Sequence[str] = ()
     evolution: Evolution = Evolution.MERGE
     partitioned_by: Sequence[str] = ()
+    part: Within | None = None
+    """What is added takes the place of what lies in this part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,8 @@ def _write(tables: Tables, session: SparkSession, place: Place, rows: DataFrame,
         case Mode.OVERWRITE:
             ready = within(session, fitted(tables, place, rows, how.evolution))
             ready.writeTo(place.sql).overwrite(f.lit(True))
+        case Mode.APPEND if how.part is not None:
+            spans.replace(session, place, fitted(tables, place, rows, how.evolution), how.part)
         case Mode.APPEND:
             within(session, fitted(tables, place, rows, how.evolution)).writeTo(place.sql).append()
         case Mode.MERGE | Mode.MIRROR:

@@ -18,6 +18,7 @@ QUERY, HISTORY = "lakehouse.query", "lakehouse.history"
 NEW, THERE = "new", "there"
 _MOST = 300
 _COMMAS = re.compile(r"[,\n]")
+_WHOLE = re.compile(r"[0-9]{1,9}")
 _BY_KEY = frozenset({"merge", "mirror"})
 
 
@@ -148,6 +149,11 @@ def options(work: Work, workspace: str) -> Options:
     may_edit = {uid for uid, _ in writable}
     reads = [(uid, name, uid in may_edit) for uid, name in _listed(work, "read", TABLE, workspace)]
     return Options(reads, _listed(work, "create_table", LAYER, workspace), writable)
+
+
+def whole(text: str) -> int | None:
+    """A number that somebody wrote; None if it is none, or longer than any that is asked for."""
+    return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def parts(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import editing, kinds, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.errors import ChangedMeanwhileError
@@ -14,12 +14,13 @@ from lakehold.catalog.shapes import Resource
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse import checking, forms
 from lakehold.web.lakehouse.pipeline import HAS_FORM, need_pipeline
 from lakehold.web.lakehouse.pipelines import need_lakehouse
+from lakehold.web.lakehouse.sources import looking
 from lakehold.web.routes import Sent, router
 
 new = router("/workspaces")
@@ -38,20 +39,23 @@ def new_form(request: Request, work: Reading, uid: str, word: Word, *, table: st
 
 
 @new.post("/{uid:path}/pipelines/new/{word}")
-def make(request: Request, work: Writing, uid: str, word: Word, sent: Sent) -> Response:
-    """Make it."""
-    need_lakehouse(work, uid)
-    kind, filled = f"lakehouse.{word}", forms.sent(sent)
-    if errors := filled.errors(kind):
-        return _form(request, work, uid, kind, filled, errors=errors)
+def make(request: Request, house: House, uid: str, word: Word, sent: Sent) -> Response:
+    """Make it. A query is looked at first, outside of any transaction."""
+    kind, filled, reading = f"lakehouse.{word}", forms.sent(sent), looking.reading(request)
+    reading.run(lambda work: need_lakehouse(work, uid))
+    filled, errors = checking.checked(request, house, uid, kind, filled)
+    if errors:
+        return reading.run(lambda work: _form(request, work, uid, kind, filled, errors=errors))
     edges = {"lakehouse": uid, **filled.edges()}
+    settings, words = filled.settings(kind), filled.description
     try:
-        made = resources.create(
-            work, kind, filled.name, edges=edges, settings=filled.settings(kind), description=filled.description
+        made = looking.writing(request).run(
+            lambda work: resources.create(work, kind, filled.name, edges=edges, settings=settings, description=words)
         )
-    except _MENDED as error:
-        return _form(request, work, uid, kind, filled, error=error)
-    return pages.go(request, acting.home_of(work, made), Flash(f"{filled.name} was made. Run it to fill its table."))
+    except _MENDED as refused:
+        error = refused
+        return reading.run(lambda work: _form(request, work, uid, kind, filled, error=error))
+    return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made. Run it to fill its table."))
 
 
 @routes.get("/{uid:path}/pipeline/edit")
@@ -62,24 +66,27 @@ def edit_form(request: Request, work: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/edit")
-def edit(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
-    found, filled = _need_edit(work, uid), forms.sent(sent)
+    reading = looking.reading(request)
+    found = reading.run(lambda work: _need_edit(work, uid))
     within = _workspace(found)
-    if errors := filled.errors(found.kind):
-        return _form(request, work, within, found.kind, filled, found=found, errors=errors)
+    filled, errors = checking.checked(request, house, within, found.kind, forms.sent(sent))
+    if errors:
+        return reading.run(lambda work: _form(request, work, within, found.kind, filled, found=found, errors=errors))
     wanted = Edit(
         name=filled.name,
         description=filled.description,
         settings=filled.settings(found.kind, found.settings),
         edges=filled.edges(),
     )
-    version = int(filled.version) if filled.version.isdigit() else None
+    version = forms.whole(filled.version)
     try:
-        editing.edit(work, uid, wanted, expect_version=version)
-    except _MENDED as error:
-        return _form(request, work, within, found.kind, filled, found=found, error=error)
-    return pages.go(request, acting.home_of(work, uid), Flash("Saved. It is so from the next run on."))
+        looking.writing(request).run(lambda work: editing.edit(work, uid, wanted, expect_version=version))
+    except _MENDED as refused:
+        error = refused
+        return reading.run(lambda work: _form(request, work, within, found.kind, filled, found=found, error=error))
+    return pages.go(request, views.home(uid, found.kind), Flash("Saved. It is so from the next run on."))
 
 
 def _need_edit(work: Work, uid: str) -> Resource:

@@ -11,23 +11,26 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.shapes import Eyes, Ref, Resource, attributes_of
+from lakehold.catalog.shapes import Eyes, Resource
 from lakehold.directory.work import Work
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Run
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import saying, schedules, ways
+from lakehold.web.lakehouse import saying, schedules, switching, ways
+from lakehold.web.lakehouse.destinations import page as destination_page
 from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
 from lakehold.web.lakehouse.runs import rows
+from lakehold.web.lakehouse.sources import page as source_page
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import spoken
+from lakehold.workspaces.lakehouse import sources
 
 routes = router("/resources")
 
@@ -73,7 +76,6 @@ def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Re
         "writes": eyes.refs(written),
         "more_read": not all(map(eyes.sees, read)),
         "more_written": not all(map(eyes.sees, written)),
-        "streams": _streams(work, eyes, uid),
         "sql": str((found.settings or {}).get("sql", "")),
         "settings": None if found.settings is None else told(found.settings),
         "runs": rows(work, runs),
@@ -82,6 +84,11 @@ def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Re
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
+    if found.kind == sources.KIND:
+        return pages.page(request, source_page.TEMPLATE, {**values, **source_page.about(work, eyes, found, runs)})
+    if found.kind == destination_page.KIND:
+        told_of = destination_page.about(work, eyes, found, runs)
+        return pages.page(request, destination_page.TEMPLATE, {**values, **told_of})
     return pages.page(request, "lakehouse/pipeline.html", values)
 
 
@@ -175,13 +182,6 @@ def _meant(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _streams(work: Work, eyes: Eyes, uid: str) -> list[tuple[Ref, bool]]:
-    """What a source brings in, and whether it does at present."""
-    found = eyes.refs(ways.streams(work, uid))
-    on = work.session.asking(lambda view: {each.uid: attributes_of(view, each.uid).get("enabled") for each in found})
-    return [(each, on[each.uid] == "true") for each in found]
-
-
 def _running(work: Work, found: Resource, title: str) -> list[Action]:
     here = addresses.resource(found.uid, "pipeline/run")
     if found.kind not in RUNS.runnables:
@@ -195,7 +195,7 @@ def _running(work: Work, found: Resource, title: str) -> list[Action]:
 
 def _menu(work: Work, found: Resource) -> list[Action]:
     here = addresses.resource
-    edit = here(found.uid, "pipeline/edit" if found.kind in HAS_FORM else "edit")
+    edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
     around = addresses.workspace(found.workspace.uid, "pipelines/graph") if found.workspace else ""
     wanted = {
         "edit": Action("Edit", edit, icon="pencil"),
@@ -204,4 +204,4 @@ def _menu(work: Work, found: Resource) -> list[Action]:
         ),
     }
     graph = [Action("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
-    return graph + acting.actions_of(work, found.uid, wanted)
+    return graph + switching.switches(work, found) + acting.actions_of(work, found.uid, wanted)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakehold.web.lakehouse import asked, browsing, completing, editor, keeping, lineage, saved, tables
+from lakehold.web.lakehouse import asked, browsing, completing, editor, keeping, lineage, saved, tables, upkeeping
 
 ROUTERS = [
     *(asked.routes, completing.routes, saved.routes, keeping.routes, editor.routes, editor.things),
-    *(browsing.routes, tables.routes, lineage.routes),
+    *(browsing.routes, upkeeping.routes, tables.routes, lineage.routes),
 ]

@@ -7,13 +7,15 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.works import Asked, House, Reading, Writing
 from lakehold.catalog import editing, kinds, resources, shapes
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import shown
+from lakehold.runs import queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -21,10 +23,11 @@ from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import browsing
 from lakehold.web.routes import Sent, router
+from lakehold.workspaces.lakehouse import texts
+from lakehold.workspaces.lakehouse.texts import SAVED_QUERY
 
 routes = router("/workspaces")
 
-SAVED_QUERY = "lakehouse.saved_query"
 _AT_ONCE, _MOST = 200, 1_000
 
 
@@ -69,22 +72,28 @@ def opened(work: Work, workspace: str, uid: str) -> Kept:
 
 
 @routes.post("/{uid:path}/sql/save")
-def save(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
-    """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for."""
-    space = browsing.need_lakehouse(work, uid)
+def save(request: Request, house: House, uid: str, sent: Sent) -> Response:
+    """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for.
+
+    What it reads, the worker tells, outside of any transaction.
+    """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
+    reading, writing = (Asked(request, shown_by(request), writes=writes) for writes in (False, True))
+    place = reading.run(lambda work: queries.enter(work, uid))
     if kept and not sent.get("anew"):
-        found = opened(work, uid, kept)
-        editing.edit(work, kept, Edit(settings={**(_need(work, uid, kept).settings or {}), "sql": sql}))
+        found = reading.run(lambda work: opened(work, uid, kept))
+        read = texts.reads_if_known(house, place, sql)
+        writing.run(lambda work: texts.change(work, kept, sql, read))
         return pages.go(request, _address(uid, kept), Flash(f"{found.name} was saved."))
-    values: dict[str, object] = {"crumbs": acting.crumbs(work, uid, "SQL", "Save"), "space": space, "sql": sql}
     if "name" not in sent:
-        return pages.page(request, "lakehouse/sql_save.html", values | {"name": "", "error": None})
+        return reading.run(lambda work: _naming(request, work, uid, sql))
     name = str(sent["name"]).strip()
     try:
-        made = _made(work, uid, name, sql)
-    except (InvalidInputError, ConflictError) as error:
-        return pages.page(request, "lakehouse/sql_save.html", values | {"name": name, "error": error}, status=422)
+        read = texts.reads_if_known(house, place, sql)
+        made = writing.run(lambda work: texts.make(work, uid, name, sql, read))
+    except (InvalidInputError, ConflictError) as refused:
+        error = refused
+        return reading.run(lambda work: _naming(request, work, uid, sql, name=name, error=error))
     return pages.go(request, _address(uid, made), Flash(f"{name} was saved."))
 
 
@@ -116,10 +125,17 @@ def delete(request: Request, work: Writing, uid: str, query: str, sent: Sent) ->
     return pages.go(request, addresses.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
 
 
-def _made(work: Work, workspace: str, name: str, sql: str) -> str:
-    if not sql.strip():
-        raise InvalidInputError("The query is empty.", "Write a SELECT first.")
-    return resources.create(work, SAVED_QUERY, name, edges={"lakehouse": workspace}, settings={"sql": sql})
+def _naming(
+    request: Request, work: Work, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "SQL", "Save"),
+        "space": browsing.need_lakehouse(work, uid),
+        "sql": sql,
+        "name": name,
+        "error": error,
+    }
+    return pages.page(request, "lakehouse/sql_save.html", values, status=422 if error else 200)
 
 
 def _renaming(

@@ -21,12 +21,14 @@ from lakehold.pipeline.metadata import Metadata, Snapshot
 from lakehold.pipeline.previews import Wanted, preview
 from lakehold.runs.runs import Run
 from lakehold.web import pages
-from lakehold.web.lakehouse import grids, lineage, saying
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse import grids, saying, upkeeping
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.frames import need_table, shell
 from lakehold.web.lakehouse.grids import Grid
 from lakehold.web.routes import router
 from lakehold.web.words import counted
+from lakehold.workspaces.lakehouse import lineage
 
 routes = router("/resources")
 
@@ -46,6 +48,8 @@ class Was:
     size: str
     run: str
     is_current: bool
+    back: Action | None
+    """How the table becomes so again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +93,23 @@ def table_snapshots(request: Request, work: Reading, lake: InLake, uid: str) -> 
     """What the table was, the newest first."""
     found = need_table(work, uid, "read")
     now = _now(work, lake, uid)
-    states = [_was(each, now) for each in reversed(now.snapshots)] if now else []
-    return _page(request, work, found, "snapshots", {"states": states, "seen": _seen_runs(work, states)})
+    states = [_was(work, uid, each, now) for each in reversed(now.snapshots)] if now else []
+    values: dict[str, object] = {
+        "states": states,
+        "seen": _seen_runs(work, states),
+        "keeping": upkeeping.keeping(work, uid),
+    }
+    return _page(request, work, found, "snapshots", values)
 
 
 @routes.get("/{uid:path}/written")
 def table_runs(request: Request, work: Reading, uid: str) -> Response:
-    """The runs of what writes it, the newest first."""
+    """The runs of what writes it and its own, the newest first."""
     found = need_table(work, uid, "see_runs")
     writers, hidden = lineage.writers(work, uid)
-    wrote = sorted(_wrote(work, writers), key=lambda each: each.run.made_at, reverse=True)[:_MOST_RUNS]
+    wrote = sorted(
+        _wrote(work, [*writers, Ref(uid, found.kind, found.name)]), key=lambda each: each.run.made_at, reverse=True
+    )[:_MOST_RUNS]
     return _page(
         request,
         work,
@@ -137,7 +148,8 @@ def _stats(now: Metadata | None) -> list[tuple[str, str]]:
     ]
 
 
-def _was(each: Snapshot, now: Metadata | None) -> Was:
+def _was(work: Work, uid: str, each: Snapshot, now: Metadata) -> Was:
+    is_current = now.current == each
     return Was(
         moment(each.at),
         each.operation,
@@ -146,7 +158,8 @@ def _was(each: Snapshot, now: Metadata | None) -> Was:
         each.count("total-records"),
         saying.size(each.count("total-files-size")),
         each.mark.partition("/")[0],
-        is_current=now is not None and now.current == each,
+        is_current=is_current,
+        back=None if is_current else upkeeping.rolling_back(work, uid, each),
     )
 
 

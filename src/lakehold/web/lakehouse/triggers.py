@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from zoneinfo import available_timezones
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
@@ -20,9 +18,11 @@ from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import schedules
+from lakehold.web.lakehouse import schedules, timing
 from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS, TRIGGERS
 from lakehold.web.lakehouse.pipeline import need_pipeline, sees_runs, shown
+from lakehold.web.lakehouse.timing import Timing
+from lakehold.web.lakehouse.zones import zones
 from lakehold.web.routes import Sent, router
 
 routes = router("/resources")
@@ -39,27 +39,45 @@ class Shown:
     after: list[Ref]
     whom: Ref | None
     actions: list[Action]
+    upcoming: list[str]
+    """The next times at which a schedule is due, on the clocks of its zone."""
 
 
 @routes.get("/{uid:path}/triggers")
-def triggers_page(request: Request, work: Reading, uid: str) -> Response:
-    """Those that there are, and a form for one more."""
-    return _page(request, work, need_pipeline(work, uid))
+def triggers_page(request: Request, work: Reading, uid: str, change: str = "") -> Response:
+    """Those that there are, and a form for one more. The address may say which schedule is to be changed."""
+    return _page(request, work, need_pipeline(work, uid), changed=change)
 
 
 @routes.post("/{uid:path}/triggers")
 def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     """One more, as the caller."""
     found = need_pipeline(work, uid)
-    is_cron = str(sent.get("by", "cron")) == "cron"
-    when = _schedule(sent) if is_cron else _after(sent)
-    try:
-        TRIGGERS.save(work, uid, when)
-    except (InvalidInputError, HiddenError) as error:
-        message = str(error) if is_cron or when.after else "Choose at least one that it comes after."
-        where = ("zone" if "time zone" in message else "cron") if is_cron else "after"
-        return _page(request, work, found, filled=sent, errors={where: message})
+    if str(sent.get("by", "cron")) == "cron":
+        filled = timing.sent(sent)
+        if (errors := filled.errors()) or _only_looks(sent):
+            return _page(request, work, found, timed=filled, errors=errors)
+        TRIGGERS.save(work, uid, filled.when())
+    else:
+        when = _after(sent)
+        try:
+            TRIGGERS.save(work, uid, when)
+        except (InvalidInputError, HiddenError) as error:
+            message = str(error) if when.after else "Choose at least one that it comes after."
+            return _page(request, work, found, filled=sent, errors={"after": message})
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
+
+
+@routes.post("/{uid:path}/triggers/change")
+def change_schedule(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Another schedule for one that is there. Whether it pauses stays; it runs as the caller from then on."""
+    found, known, filled = need_pipeline(work, uid), _of(work, uid, sent), timing.sent(sent)
+    if not known.when.cron:
+        raise InvalidInputError("This trigger comes after others.", "Remove it, and add a schedule.")
+    if (errors := filled.errors()) or _only_looks(sent):
+        return _page(request, work, found, changed=known.id, timed=filled, errors=errors)
+    TRIGGERS.save(work, uid, filled.when(), uid=known.id, active=known.active)
+    return pages.go(request, addresses.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/pause")
@@ -92,11 +110,13 @@ def _page(
     found: Resource,
     *,
     filled: FormData | None = None,
+    changed: str = "",
+    timed: Timing | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
     can_run = found.kind in RUNS.runnables
     listed = TRIGGERS.of(work, found.uid) if sees_runs(found) else []
-    action = RUNS.runnables[found.kind].trigger if can_run else "trigger"
+    action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
     values: dict[str, object] = {
         **shown(work, found, "triggers"),
         "can_run": can_run,
@@ -104,23 +124,16 @@ def _page(
         "triggers": [_shown(work, each, action) for each in listed],
         "others": _others(work, found),
         "zones": zones(),
-        "by": str(filled.get("by", "cron")) if filled else "cron",
-        "cron": str(filled.get("cron", "")) if filled else "",
-        "zone": str(filled.get("zone", "")) if filled else "UTC",
+        "every_time": timing.EVERY,
+        "changed": changed,
+        "timed": timed or next((timing.present(each.when) for each in listed if each.id == changed), Timing("day")),
+        "fresh": Timing("day"),
+        "upcoming": timing.upcoming(timed.when(), work.at) if timed and not errors else [],
         "chosen": [str(each) for each in filled.getlist("after")] if filled else [],
         "every": str(filled.get("every", "all")) if filled else "all",
         "errors": errors or {},
     }
     return pages.page(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
-
-
-@cache
-def zones() -> list[str]:
-    """All time zones that people know by a place."""
-    return sorted(name for name in available_timezones() if name == "UTC" or name.partition("/")[0] in _PARTS)
-
-
-_PARTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
 def _shown(work: Work, each: Trigger, action: str) -> Shown:
@@ -132,9 +145,12 @@ def _shown(work: Work, each: Trigger, action: str) -> Shown:
         if each.active
         else Action("Resume", f"{here}/resume", "post", "play", fields)
     )
+    change = Action("Edit", f"{here}?change={each.id}", icon="pencil")
     end = Action("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
-    actions = [act for one in (switch, end) for act in acting.actions_of(work, each.resource, {action: one})]
-    return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions)
+    wanted = (change, switch, end) if each.when.cron else (switch, end)
+    actions = [act for one in wanted for act in acting.actions_of(work, each.resource, {action: one})]
+    due = timing.upcoming(each.when, work.at) if each.when.cron else []
+    return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
 
 
 def _others(work: Work, found: Resource) -> list[tuple[str, str]]:
@@ -148,8 +164,8 @@ def _others(work: Work, found: Resource) -> list[tuple[str, str]]:
     return sorted(others, key=lambda pair: pair[1].casefold())
 
 
-def _schedule(sent: FormData) -> When:
-    return When(str(sent.get("cron", "")).strip(), str(sent.get("zone", "")).strip() or "UTC")
+def _only_looks(sent: FormData) -> bool:
+    return str(sent.get("do", "")) == "times"
 
 
 def _after(sent: FormData) -> When:

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lakehold.access.facts.view import View
 from lakehold.catalog.shapes import Eyes
 from lakehold.directory.work import Work
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import graphs
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, ends, starts
 
 Link = tuple[str, str]
 TO_COME = "\0"
@@ -31,23 +30,19 @@ def links(work: Work, eyes: Eyes, pipelines: Iterable[str]) -> list[Link]:
 
 def reads(work: Work, uid: str) -> list[str]:
     """What a pipeline reads, seen or not."""
-    return work.session.asking(lambda view: _ends(view, uid, "reads"))
+    return ends(work, uid, "reads")
 
 
 def writes(work: Work, eyes: Eyes, uid: str) -> list[str]:
     """What a pipeline writes, seen or not: by itself, by streams that the caller sees, or the layer of what it will."""
-    ask = work.session.asking
     seen = [each for each in streams(work, uid) if eyes.sees(each)]
-    own = ask(lambda view: [end for each in (uid, *seen) for end in _ends(view, each, "writes")])
-    return list(dict.fromkeys(own or ask(lambda view: _ends(view, uid, "into"))))
+    own = [end for each in (uid, *seen) for end in ends(work, each, "writes")]
+    return list(dict.fromkeys(own or ends(work, uid, "into")))
 
 
 def streams(work: Work, uid: str) -> list[str]:
     """What a source is made of, seen or not."""
-    ends = work.session.asking(
-        lambda view: [view.uid(end) for end in view.back["source"].get(view.resource(uid)) or ()]
-    )
-    return sorted(ends)
+    return sorted(starts(work, uid, "source"))
 
 
 def things(pairs: Iterable[Link], more: Iterable[str] = ()) -> dict[str, None]:
@@ -120,7 +115,3 @@ def _drawn_near(found: dict[str, int], pairs: Sequence[Link]) -> dict[str, int]:
         if each not in led_to and following:
             moved[each] = min(following) - 1
     return moved
-
-
-def _ends(view: View, uid: str, edge: str) -> list[str]:
-    return [view.uid(end) for end in view.out[edge].get(view.resource(uid)) or ()]

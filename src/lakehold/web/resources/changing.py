@@ -12,7 +12,7 @@ from lakehold.catalog.shapes import Resource
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
 from lakehold.web.resources import fields
@@ -25,6 +25,8 @@ routes = router("/resources")
 def edit_form(request: Request, work: Reading, uid: str) -> Response:
     """The form with what it says now."""
     found = _need_edit(work, uid)
+    if own := views.edit(uid, found.kind):
+        return pages.go(request, own)
     return _form(request, work, found)
 
 

@@ -10,7 +10,7 @@ from lakehold.catalog import kinds, resources
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
 from lakehold.web.resources import fields
@@ -23,7 +23,10 @@ routes = router("/resources/new")
 def new_form(request: Request, work: Reading, kind: str = "", within: str = "") -> Response:
     """The form for a new one. The address says `in`, which is no name in Python."""
     schema = kinds.kept_here(work.view.policy, kind)
-    return _form(request, work, schema, request.query_params.get("in", within))
+    where = request.query_params.get("in", within)
+    if where and (own := views.form(where, kind)):
+        return pages.go(request, own)
+    return _form(request, work, schema, where)
 
 
 @routes.post("")

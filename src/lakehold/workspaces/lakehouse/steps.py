@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.runs.runnable import Step
+from lakehold.runs.runnable import Span, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,10 @@ class Materialise(Step):
     sql: str
     into: Into
     how: How
+    cursor: str = ""
+    """The field that a span is about."""
+    span: Span | None = None
+    """Only the rows of this part, in the place of those that are there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,8 @@ class Ingest(Step):
     into: Into
     reload: bool = False
     """All of it anew, whatever was read before."""
+    span: Span | None = None
+    """Only this part anew, whatever was read before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,3 +79,37 @@ class Deliver(Step):
     table: str
     alone: bool
     """Whether it is the only table that the destination sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep(Step):
+    """One part of the upkeep of a table: its files are others afterwards, and its rows are not."""
+
+    table: str
+    part: str
+    """`compact`, `expire` or `sweep`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback(Step):
+    """A table as it was."""
+
+    table: str
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe(Step):
+    """Descriptions of the fields of a table."""
+
+    table: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore(Step):
+    """The rows of a table that was dropped, into one that is new."""
+
+    table: str
+    number: int
+    """That the rows lie under."""

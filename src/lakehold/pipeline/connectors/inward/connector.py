@@ -49,13 +49,17 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """How far a stream was read before: only what comes after is wanted."""
+    """How far a stream was read before: only what comes after is wanted. Or a span of it that is wanted again."""
 
     field: str
     value: str
-    """As `cursors.highest` gives it."""
+    """As `cursors.highest` gives it; empty for a span that has no beginning."""
     including: bool = False
     """Whether rows of this very value are wanted again: safe with keys, and then none that came late is missed."""
+    until: str = ""
+    """The first value that is no longer wanted; empty if all that follow are."""
+    again: bool = False
+    """Whether it is a span that somebody chose, and not how far the stream was read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline.connectors.inward import kinds
 from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.errors import DataError
-from lakehold.pipeline.spark.tables import quoted
+from lakehold.pipeline.quoting import quoted
 
 _ORDERED = (IntegralType, FractionalType, DecimalType, DateType, TimestampType, TimestampNTZType, StringType)
 _FORMS: dict[type[DataType], str] = {
@@ -42,20 +42,22 @@ def highest(rows: DataFrame, field: str) -> str | None:
 
 
 def after(rows: DataFrame, since: Since | None) -> DataFrame:
-    """The rows that come after; those whose field is empty have come before."""
+    """The rows that come after, or of the span; those whose field is empty have come before."""
     if since is None:
         return rows
     name, kind = ordered(rows, since.field)
-    column, value = f.col(quoted(name)), literal(since, kind)
-    return rows.filter(column >= value if since.including else column > value)
+    column = f.col(quoted(name))
+    if since.value:
+        value = literal(since.field, since.value, kind)
+        rows = rows.filter(column >= value if since.including else column > value)
+    return rows.filter(column < literal(since.field, since.until, kind)) if since.until else rows
 
 
-def literal(since: Since, kind: DataType) -> Column:
-    """The value, as one of this type."""
-    text = since.value
+def literal(field: str, text: str, kind: DataType) -> Column:
+    """The value of a cursor, as one of its type."""
     if not _is(text, kind):
         raise InvalidInputError(
-            f"{text!r} is no value of {since.field}, which is {kind.simpleString()}.",
+            f"{text!r} is no value of {field}, which is {kind.simpleString()}.",
             "Correct the cursor, or read the stream in full.",
         )
     return f.lit(text).cast(kind)

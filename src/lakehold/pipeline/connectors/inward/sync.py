@@ -18,7 +18,8 @@ from lakehold.pipeline.connectors.inward.trouble import told
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.metadata import Snapshot
-from lakehold.pipeline.spark.evolution import Evolution
+from lakehold.pipeline.spark.evolution import Evolution, typed_if_empty
+from lakehold.pipeline.spark.spans import Within
 from lakehold.pipeline.spark.tables import Tables
 from lakehold.pipeline.spark.writing import Mode, Write, Written, write
 
@@ -83,6 +84,8 @@ class SyncHow:
     """Whether a source without a row may empty a table that has some."""
     evolution: Evolution = Evolution.MERGE
     partitioned_by: Sequence[str] = ()
+    span: Since | None = None
+    """A part that is read again, whatever was read before; without keys it takes the place of what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,18 @@ def sync(tables: Tables, place: Place, connector: Connector, stream: str, how: S
         if not done:
             _refuse_bad(incoming, how)
             _refuse_empty(tables, place, incoming, how)
-        written = write(tables, place, incoming.rows, _write(how, mark))
+        written = write(tables, place, typed_if_empty(tables, place, incoming.rows), _write(how, mark))
         bad = _keep(tables, incoming, written, how, mark)
         return Synced(written, bad, _cursor(tables, place, written, how), incoming.notes)
+
+
+def reached(tables: Tables, place: Place, cursor: str, mark: str) -> str | None:
+    """How far the table goes. The table itself says it: rolled back, it is filled again from there."""
+    if not cursor or not tables.exists(place):
+        return None
+    # What this very step has written before it was broken off is no reason to read less than it had begun to.
+    rows = tables.before(place, mark)
+    return cursors.highest(rows, cursor) if rows is not None and cursor in rows.columns else None
 
 
 def _again(tables: Tables, place: Place, how: SyncHow, mark: str) -> Synced:
@@ -132,8 +144,8 @@ def _refuse(how: SyncHow) -> None:
 @contextmanager
 def _reading(tables: Tables, connector: Connector, stream: str, how: SyncHow) -> Iterator[Incoming]:
     """What is read; a source whose rows are looked at several times is asked once."""
-    since = None
-    if how.mode is SyncMode.INCREMENTAL and how.since is not None:
+    since = how.span
+    if since is None and how.mode is SyncMode.INCREMENTAL and how.since is not None:
         since = Since(how.cursor, how.since, including=bool(how.keys))
     found = connector.read(tables.session, stream, since)
     try:
@@ -159,7 +171,9 @@ def _mode(how: SyncHow) -> Mode:
 
 
 def _write(how: SyncHow, mark: str) -> Write:
-    return Write(_mode(how), mark, how.keys, how.evolution, how.partitioned_by)
+    span = how.span
+    part = None if span is None or how.keys else Within(span.field, span.value, span.until)
+    return Write(_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
 
 
 def _made(tables: Tables, place: Place, mark: str) -> Snapshot | None:
@@ -215,7 +229,7 @@ def _keep(tables: Tables, incoming: Incoming, written: Written, how: SyncHow, ma
 
 def _cursor(tables: Tables, place: Place, written: Written, how: SyncHow) -> str | None:
     """How far the table goes: what was written counts, not what the source may have by now."""
-    if not how.cursor:
+    if not how.cursor or how.span is not None:
         return None
     if written.snapshot is None:
         return how.since

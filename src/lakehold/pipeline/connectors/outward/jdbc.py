@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from py4j.protocol import Py4JError
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructType, TimestampType
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -71,6 +71,13 @@ class Jdbc:
             raise InvalidInputError("At least one connection is needed.")
 
 
+def try_out(how: Jdbc) -> None:
+    """Connect, and leave it at that."""
+    how.check()
+    with connected(SparkSession.active(), how.database):
+        pass
+
+
 def deliver(rows: DataFrame, how: Jdbc, mark: str) -> Delivered:
     """Put the rows into the table, once for each mark."""
     how.check()
@@ -80,17 +87,20 @@ def deliver(rows: DataFrame, how: Jdbc, mark: str) -> Delivered:
         if not connection.has_transactions:
             raise ConflictError("This database has no transactions.", "Deliver a file instead.")
         receipts = _receipts(connection, how)
+        own = qualified(connection, how.schema, f"lakehold_{digest(mark, how.name)}")
         done = _done(connection, receipts, key, how.name)
         if done is not None:
+            # Who died behind the transaction has left it.
+            staging.drop(connection, own)
             return Delivered(done, 0, (how.name,), again=True)
-        target = _target(connection, flat, how, receipts, digest(mark, how.name))
+        target = _target(connection, flat, how, receipts, own)
         try:
             staging.fill(connection, flat, target, how.database, how.at_once)
             if how.into is Into.UPSERT:
                 staging.refuse_doubles(connection, target, how.keys)
             count = _moved(connection, target, how, key)
         finally:
-            staging.drop(connection, target)
+            staging.drop(connection, own)
     return Delivered(count, 0, (how.name,))
 
 
@@ -116,7 +126,7 @@ def _done(connection: Connection, receipts: str, mark: str, target: str) -> int 
         return int(answer.getLong(1)) if answer.next() else None
 
 
-def _target(connection: Connection, rows: DataFrame, how: Jdbc, receipts: str, key: str) -> Target:
+def _target(connection: Connection, rows: DataFrame, how: Jdbc, receipts: str, own: str) -> Target:
     """The table, made if it is not there; its columns are those of the fields."""
     full = qualified(connection, how.schema, how.table)
     columns = columns_of(connection, full)
@@ -129,7 +139,7 @@ def _target(connection: Connection, rows: DataFrame, how: Jdbc, receipts: str, k
     return Target(
         connection.quoted(how.table),
         full,
-        qualified(connection, how.schema, f"lakehold_{key}"),
+        own,
         receipts,
         tuple(connection.quoted(name) for name in names),
         tuple(connection.quoted(by_field[field.lower()]) for field in _keys(rows, how)),

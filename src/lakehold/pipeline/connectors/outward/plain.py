@@ -23,8 +23,8 @@ from pyspark.sql.types import (
 )
 
 from lakehold.pipeline.errors import DataError
+from lakehold.pipeline.quoting import quoted
 from lakehold.pipeline.spark.evolution import refuse_twins
-from lakehold.pipeline.spark.tables import quoted
 
 # To the microsecond, with the zone: as much as a timestamp holds.
 MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"

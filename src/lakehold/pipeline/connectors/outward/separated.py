@@ -18,7 +18,7 @@ from lakehold.kit.ids import shown
 from lakehold.pipeline.connectors.outward.folder import Folder
 from lakehold.pipeline.connectors.outward.plain import MOMENT, MOMENT_WITHOUT_ZONE, plain
 from lakehold.pipeline.errors import DataError
-from lakehold.pipeline.spark.tables import quoted
+from lakehold.pipeline.quoting import quoted
 
 # With one of these a cell is a formula to some spreadsheet; the wide ones are typed in East Asia.
 _FORMULA = "=+-@\t\r\n＝＋－＠"

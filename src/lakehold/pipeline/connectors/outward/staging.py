@@ -19,7 +19,7 @@ _AT_ONCE = 5_000
 
 def fill(connection: Connection, rows: DataFrame, target: Target, database: Database, at_once: int) -> None:
     """Make it anew and let Spark write the rows into it, by several connections."""
-    drop(connection, target)
+    drop(connection, target.staging)
     staged = rows.toDF(*target.staged)
     if database.is_postgresql:
         # With the types of the table itself; and not logged, as it need not outlive a crash.
@@ -62,10 +62,10 @@ def refuse_doubles(connection: Connection, target: Target, keys: Sequence[str]) 
     )
 
 
-def drop(connection: Connection, target: Target) -> None:
+def drop(connection: Connection, own: str) -> None:
     """End it, if it is there. If that cannot be done now, the delivery's next try does it."""
     with suppress(Py4JError):
-        connection.run(f"DROP TABLE {target.staging}")
+        connection.run(f"DROP TABLE {own}")
 
 
 def make(connection: Connection, full: str, statement: str) -> None:

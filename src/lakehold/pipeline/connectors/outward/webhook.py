@@ -109,8 +109,8 @@ def deliver(  # noqa: PLR0917 - the first three are those of every delivery
         reached = replace(before or Reached(), paused=False)
         # Who finds this after a crash knows that a batch may have left.
         progress.keep(reached)
-        with _client(how) as client:
-            poster = Poster(client, how.url, how.secret, how.hidden, how.effort, wait)
+        with client(how) as sending:
+            poster = Poster(sending, how.url, how.secret, how.hidden, how.effort, wait)
             for batch in _batches(spool, reached.rows, how):
                 reached = _sent(poster, mark, batch, reached, doubt, progress)
                 progress.keep(reached)
@@ -179,7 +179,8 @@ def _batches(spool: Spool, skip: int, how: Webhook) -> Iterator[list[bytes]]:
         yield rows
 
 
-def _client(how: Webhook) -> httpx.Client:
+def client(how: Webhook) -> httpx.Client:
+    """What sends to the address, and to no other that it may lead to."""
     return httpx.Client(
         transport=Guarded(private=how.private),
         headers={**_HEADERS, **how.headers},

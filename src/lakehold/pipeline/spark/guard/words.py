@@ -23,7 +23,8 @@ from pyspark.errors import (
 )
 from pyspark.errors.exceptions.captured import UnknownException, convert_exception
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import LakeholdError, UnavailableError
+from lakehold.pipeline.connectors import java
 from lakehold.pipeline.errors import QueryError, TooMuchError
 
 _TELLING = (
@@ -37,6 +38,7 @@ _TELLING = (
 )
 _BROKEN = ("The query could not be run to its end.", "Try again; if it stays so, tell your admin when.")
 _MEMORY = ("OutOfMemory", "OutOfDirectMemory", "OversizedAllocation", "maxResultSize", "BROADCAST_TABLE")
+_FULL = "No space left on device"
 _LONGEST = 500
 _DEEPEST = 10
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
@@ -53,6 +55,8 @@ def told(error: PySparkException | Py4JJavaError) -> LakeholdError:
     """The error as its asker may read it."""
     if any(word in str(error) for word in _MEMORY):
         return TooMuchError("The query needs more memory than there is for it.", "Ask for less at once.")
+    if any(_FULL in str(each.getMessage()) for each in java.chain(error)):
+        return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
     if isinstance(error, Py4JJavaError):
         return _of_java(error)
     if not isinstance(error, _TELLING) and not isinstance(error, IllegalArgumentException):

@@ -4,14 +4,24 @@
 - `materialise`: rows of a query into a table
 - `keep`: a table into its history
 - `ingest`: a stream of a source into a table; `connecting`: the connector, from settings and secrets
-- `looking`: a source before it is one
+- `looking`: a source before it is one; `trying`: a destination
+- `upkeep`: a table kept up, rolled back, described, brought back; `purging`: the rows of deleted ones
 - `deliver`: a table to where a destination sends it; `sending`: how it is sent, from settings and secrets
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import Doers
-from lakehold.workspaces.lakehouse.doing import deliver, ingest, keep, materialise
-from lakehold.workspaces.lakehouse.steps import Deliver, Ingest, Keep, Materialise
+from lakehold.workspaces.lakehouse.doing import deliver, ingest, keep, materialise, upkeep
+from lakehold.workspaces.lakehouse.steps import Deliver, Describe, Ingest, Keep, Materialise, Restore, Rollback, Upkeep
 
-DOERS: Doers = {Materialise: materialise.do, Keep: keep.do, Ingest: ingest.do, Deliver: deliver.do}
+DOERS: Doers = {
+    Materialise: materialise.do,
+    Keep: keep.do,
+    Ingest: ingest.do,
+    Deliver: deliver.do,
+    Upkeep: upkeep.do,
+    Rollback: upkeep.roll_back,
+    Describe: upkeep.describe,
+    Restore: upkeep.restore,
+}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lakehold.catalog import credentials, details
 from lakehold.pipeline.connectors.inward import cursors
+from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, sync
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark.evolution import Evolution
@@ -19,6 +20,7 @@ from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import Ingest
 
 MODES = tuple(SyncMode)
+_ANY = 2**62
 
 
 def do(step: Ingest, doing: Doing) -> Done:
@@ -39,7 +41,9 @@ def do(step: Ingest, doing: Doing) -> Done:
         f"{done.written.added:,} rows written, {done.written.removed:,} removed; the table has {done.written.total:,}"
     )
     if done.bad:
-        doing.log(f"{done.bad:,} rows could not be read and are kept aside", "warning")
+        # Of a span they have been kept when it was read the first time.
+        kept = "left out" if step.span else "kept aside"
+        doing.log(f"{done.bad:,} rows could not be read and are {kept}", "warning")
     return Done(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
@@ -49,17 +53,27 @@ def _how(doing: Doing, step: Ingest, told: Told, place: Place) -> SyncHow:
     if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
         mode = SyncMode.FULL
     cursor = told.text("cursor", "") if mode is SyncMode.INCREMENTAL else ""
+    span = _span(step, cursor)
+    keeps = told.flag("keep_bad", default=True)
+    most = told.count("most_bad", 0) if told.has("most_bad") else _ANY if span and keeps else None
     return SyncHow(
         mode,
         told.texts("keys"),
         cursor,
-        _since(doing, place, cursor),
-        _Rejected(doing, step) if told.flag("keep_bad", default=True) else None,
-        told.count("most_bad", 0) if told.has("most_bad") else None,
+        None if span else _since(doing, place, cursor),
+        _Rejected(doing, step) if keeps and not span else None,
+        most,
         told.flag("allow_empty", default=False),
         Evolution(told.one_of("evolution", EVOLUTIONS, "merge")),
         told.texts("partitioned_by"),
+        span,
     )
+
+
+def _span(step: Ingest, cursor: str) -> Since | None:
+    if step.span is None:
+        return None
+    return Since(cursor, step.span.since, including=True, until=step.span.until, again=True)
 
 
 def _since(doing: Doing, place: Place, cursor: str) -> str | None:

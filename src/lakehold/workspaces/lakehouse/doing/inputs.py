@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakehold.pipeline import names
+from lakehold.pipeline.quoting import quoted
 from lakehold.pipeline.spark.persons import ALL
-from lakehold.pipeline.spark.tables import quoted
 from lakehold.runs.runnable import Doing
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def look(house: Installation, caller: Caller, asked: Look) -> dict[str, Any]:
     told = Told(asked.settings, "source")
     with house.read(caller) as work:
         sources.may_look(work, asked.source, asked.lakehouse, asked.layer)
-        kept = credentials.used(work, asked.source) if asked.source else {}
+        kept = credentials.used_at(work, asked.source, asked.settings) if asked.source else {}
         reads_files = told.text("connector", "") == "files"
         volume = volumes.files_of(work, house.settings, told.text("volume"), "read") if reads_files else None
     streams = {asked.stream: Told(asked.how, "stream")} if asked.stream else {}

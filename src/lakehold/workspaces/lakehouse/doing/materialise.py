@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lakehold.kit.errors import ConflictError
+from lakehold.pipeline.connectors.inward import cursors
+from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.spark.evolution import Evolution
+from lakehold.pipeline.spark.spans import Within
 from lakehold.pipeline.spark.writing import Mode, Write, write
 from lakehold.runs.runnable import Doing, Done
 from lakehold.workspaces.lakehouse.doing import outputs
@@ -18,7 +23,13 @@ def do(step: Materialise, doing: Doing) -> Done:
         raise ConflictError("The query reads tables that it does not name.", "Save it anew.")
     place = outputs.place(doing, step.into)
     doing.go_on()
-    done = write(doing.tables, place, rows, write_of(step.how, doing.mark))
+    how = write_of(step.how, doing.mark)
+    if step.span is not None:
+        part = Within(step.cursor, step.span.since, step.span.until)
+        rows = cursors.after(rows, Since(part.field, part.since, including=True, until=part.until, again=True))
+        # What has keys finds its rows by them; else the span as it is now takes the place of what it was.
+        how = how if how.mode is Mode.MERGE else replace(how, mode=Mode.APPEND, part=part)
+    done = write(doing.tables, place, rows, how)
     doing.log(f"{done.added:,} rows written, {done.removed:,} removed; the table has {done.total:,}")
     return Done(done.added, done.size)
 

@@ -11,9 +11,8 @@ from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Place
 from lakehold.runs.runnable import Doing
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE, ends
+from lakehold.workspaces.lakehouse.pipelines.upkeep import REJECTED
 from lakehold.workspaces.lakehouse.steps import Into
-
-_REJECTED = "_rejected"
 
 
 def place(doing: Doing, into: Into) -> Place:
@@ -27,7 +26,7 @@ def beside(doing: Doing, into: Into, *, make: bool) -> Place | None:
     with doing.house.write(doing.caller) as work:
         table = _table(work, into)
         layer = ends(work, table, "layer")[0]
-        name = f"{work.view.names.get(work.view.resource(table))}{_REJECTED}"
+        name = f"{work.view.names.get(work.view.resource(table))}{REJECTED}"
         found = _named(work, layer).get(folded(name))
         if found is None and make:
             found = resources.create(work, TABLE, name, edges={"layer": layer})

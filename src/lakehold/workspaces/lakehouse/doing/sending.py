@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.mails import Post
 from lakehold.pipeline.connectors.outward import files, jdbc, mail, webhook
+from lakehold.pipeline.connectors.outward.addresses import looked_up
 from lakehold.pipeline.connectors.outward.delivered import Delivered
 from lakehold.pipeline.connectors.outward.excel import Excel
 from lakehold.pipeline.connectors.outward.files import Files
@@ -24,6 +26,8 @@ from lakehold.workspaces.lakehouse.pipelines.told import Told
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_WAYS = ("files", "database", "webhook", "mail")
+_PORTS = {"http": 80, "https": 443}
 _SHAPES = ("csv", "jsonl", "parquet", "xlsx")
 
 
@@ -37,11 +41,35 @@ class Sending:
     """Its name, where there are several; each needs a name of its own there."""
     mark: str
     kept: Path
-    progress: Progress
+    progress: Progress | None
+    """None where nothing is sent."""
+
+    def try_out(self) -> str:
+        """Go as far as one can without sending anything: what was found, in words."""
+        match self.told.one_of("to", _WAYS, ""):
+            case "files":
+                file = self._file(self._volume())
+                file.check()
+                return f"{file.file} can be written."
+            case "database":
+                jdbc.try_out(self._jdbc())
+                return "The database lets us in."
+            case "webhook":
+                hook = self._webhook()
+                hook.check()
+                parts = urlsplit(hook.url)
+                looked_up(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
+                return "The address can be found. Nothing was sent to it."
+            case _:
+                self._mail().check()
+                self._file(self.kept).check()
+                self._post()
+                return "Mails can be sent. None was."
 
     def send(self, rows: DataFrame) -> Delivered:
         """Send the rows."""
-        match self.told.one_of("to", ("files", "database", "webhook", "mail"), ""):
+        assert self.progress is not None  # noqa: S101 - what sends has one
+        match self.told.one_of("to", _WAYS, ""):
             case "files":
                 return self._placed(files.deliver(rows, self._file(self._volume()), self.mark))
             case "database":

@@ -9,7 +9,7 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
 from lakehold.workspaces.lakehouse import volumes
-from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, ends, readable
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, ends, readable, whole
 from lakehold.workspaces.lakehouse.steps import Deliver
 
 
@@ -21,7 +21,7 @@ class DestinationPipeline(Pipeline):
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """One for each table."""
-        del wanted
+        whole(wanted, self.word)
         reads = readable(work, uid)
         if not reads:
             raise ConflictError(f"The destination {shown(uid)} reads no table.", "Let it read at least one.")

@@ -8,7 +8,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable, whole
 from lakehold.workspaces.lakehouse.steps import Keep
 
 
@@ -20,7 +20,7 @@ class HistoryPipeline(Pipeline):
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """One: the table as it is now into its history. What is known of before stays known, reload or not."""
-        del wanted
+        whole(wanted, self.word)
         told = self.told(work, uid)
         reads = readable(work, uid)
         if len(reads) != 1:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lakehold.catalog import details
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.told import Told
@@ -24,11 +24,21 @@ class Pipeline(ABC):
     kind: str
     word: str
     """What people call it."""
-    trigger, stop, see = "trigger", "stop", "see_runs"
+    trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
 
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """The tables that it writes, or their layers."""
         return ends(work, uid, "writes") or ends(work, uid, "into")
+
+    def right(self, wanted: Wanted) -> str:
+        """The same for every run."""
+        del wanted
+        return self.trigger
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """What it writes."""
+        del wanted
+        return self.outputs(work, uid)
 
     @abstractmethod
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
@@ -47,6 +57,15 @@ class Pipeline(ABC):
                 "Let it write one table, or one layer in which the table is made.",
             )
         return output(work, uid, found[0], told)
+
+
+def whole(wanted: Wanted, word: str) -> None:
+    """Refuse a part of what is done as a whole each time."""
+    if wanted.span is not None:
+        raise InvalidInputError(
+            f"A {word} is not run over a span.",
+            "Backfill a source that is read by a cursor, or a query that names one; then run this.",
+        )
 
 
 def output(work: Work, uid: str, end: str, told: Told) -> Into:
@@ -71,6 +90,13 @@ def how(told: Told, *, default: str = "overwrite") -> How:
 def ends(work: Work, uid: str, edge: str) -> list[str]:
     """Where the edges of this name lead."""
     return work.session.asking(lambda view: [view.uid(end) for end in view.out[edge].get(view.resource(uid)) or ()])
+
+
+def starts(work: Work, uid: str, edge: str) -> list[str]:
+    """Where the edges of this name that lead to it come from."""
+    return work.session.asking(
+        lambda view: [view.uid(start) for start in view.back[edge].get(view.resource(uid)) or ()]
+    )
 
 
 def readable(work: Work, uid: str, edge: str = "reads") -> tuple[str, ...]:

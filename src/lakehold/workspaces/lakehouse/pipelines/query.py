@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from lakehold.catalog import kinds
 from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, how, readable
+from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import How, Materialise
 
 
 class QueryPipeline(Pipeline):
-    """Its settings: `sql`, `mode`, `keys`, `evolution`, `partitioned_by`, and `table` if there is none yet."""
+    """Its settings: `sql`, `mode`, `keys`, `evolution`, `partitioned_by`, `cursor`, and `table` if there is none."""
 
     kind = "lakehouse.query"
     word = "query"
@@ -23,6 +25,7 @@ class QueryPipeline(Pipeline):
         reads = readable(work, uid)
         into = self.into(work, uid, told)
         chosen = How(evolution=how(told).evolution) if wanted.reload else how(told)
+        cursor = _cursor(told) if wanted.span else ""
         workspace = view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or ""
         step = Materialise(
             name="query",
@@ -32,5 +35,18 @@ class QueryPipeline(Pipeline):
             sql=told.text("sql"),
             into=into,
             how=chosen,
+            cursor=cursor,
+            span=wanted.span,
         )
         return [step]
+
+
+def _cursor(told: Told) -> str:
+    """The field that a span is about; refused where a part of the rows has no meaning."""
+    if not told.has("cursor"):
+        raise ConflictError(
+            "The query names no cursor, so it has no span.", "Set cursor to a field of its rows, or reload it."
+        )
+    if how(told).mode == "mirror":
+        raise ConflictError("A query that mirrors gives all of its rows each time.", "Run it as a whole.")
+    return told.text("cursor")

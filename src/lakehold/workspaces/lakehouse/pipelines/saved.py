@@ -1,4 +1,7 @@
-"""A table that a result was saved as: it can be written anew from the same query, by those who may read all of it."""
+"""A table that a result was saved as: it can be written anew from the same query, by those who may read all of it.
+
+What keeps up any table is a run of it too, so that nothing else writes it meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, Pipeline, readable
+from lakehold.workspaces.lakehouse.pipelines import upkeep
+from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, Pipeline, readable, whole
 from lakehold.workspaces.lakehouse.steps import How, Into, Materialise
 
 
@@ -25,9 +29,19 @@ class SavedTable(Pipeline):
         del work
         return [uid]
 
+    def right(self, wanted: Wanted) -> str:
+        """To write it, or what else is done with it."""
+        return upkeep.right(wanted) or self.trigger
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """Itself; where files are looked through that may be on their way, all that could be laying some down."""
+        return upkeep.locks(work, uid) if upkeep.right(wanted) else self.outputs(work, uid)
+
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
-        """One: the rows of the query in the place of those that are there."""
-        del wanted
+        """One: the rows of the query in the place of those that are there. Or its upkeep."""
+        if upkeep.right(wanted):
+            return upkeep.steps(work, uid, wanted)
+        whole(wanted, self.word)
         told, view = self.told(work, uid), work.view
         if not told.has("sql"):
             raise ConflictError(

@@ -15,6 +15,7 @@ from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import Ingest
 
 STREAM = "lakehouse.stream"
+INCREMENTAL = "incremental"
 _OFF = "false"
 
 
@@ -35,6 +36,8 @@ class SourcePipeline(Pipeline):
         found = streams(work, uid)
         if not found:
             raise ConflictError(f"No stream of the source {shown(uid)} is enabled.", "Enable at least one.")
+        if wanted.span is not None:
+            found = _by_cursor(work, uid, found)
         return [_step(work, uid, stream, wanted) for stream in found]
 
 
@@ -48,6 +51,17 @@ def streams(work: Work, uid: str) -> list[str]:
         return [view.uid(child) for child in sorted(counted, key=lambda child: (view.names.get(child) or "", child))]
 
     return work.session.asking(found)
+
+
+def _by_cursor(work: Work, uid: str, found: Sequence[str]) -> list[str]:
+    """Those that are read bit by bit: only these have a span. The others are read as a whole each time."""
+    some = [stream for stream in found if told_of(work, stream).text("mode", "") == INCREMENTAL]
+    if not some:
+        raise ConflictError(
+            f"No stream of the source {shown(uid)} is read by a cursor, so it has no span.",
+            f"Set the mode of a stream to {INCREMENTAL}, or reload it.",
+        )
+    return some
 
 
 def readable_files(work: Work, told: Told) -> None:
@@ -73,4 +87,6 @@ def _step(work: Work, uid: str, stream: str, wanted: Wanted) -> Ingest:
         )
     into = output(work, stream, end, told_of(work, stream))
     name = work.view.names.get(work.view.resource(stream)) or stream
-    return Ingest(name=name, writes=(into.end,), source=uid, stream=stream, into=into, reload=wanted.reload)
+    return Ingest(
+        name=name, writes=(into.end,), source=uid, stream=stream, into=into, reload=wanted.reload, span=wanted.span
+    )

@@ -17,7 +17,7 @@ from lakehold.pipeline.connectors.inward.connector import Field, Incoming, Sampl
 from lakehold.pipeline.connectors.inward.cursors import after
 from lakehold.pipeline.connectors.inward.files import arrays, encodings, excel, multiline, separated, table
 from lakehold.pipeline.connectors.inward.files.beginning import beginning
-from lakehold.pipeline.connectors.inward.files.guessing import guess, some_objects
+from lakehold.pipeline.connectors.inward.files.guessing import guess, some_objects, typed
 from lakehold.pipeline.connectors.inward.files.headers import headers
 from lakehold.pipeline.connectors.inward.files.paths import addresses
 from lakehold.pipeline.connectors.inward.files.paths import name as file_name
@@ -62,8 +62,10 @@ class Files:
     def sample(self, stream: str, limit: int) -> Sample:
         """Fields and rows from the beginning of the first file."""
         files, _ = chosen(self._by_stream(), stream)
-        shape = self.format_of(stream)
-        rows = _some(_first_with_anything(files), shape, limit)
+        shape, first = self.format_of(stream), _first_with_anything(files)
+        if not shape.fields:
+            shape = replace(shape, fields=typed(first, shape))
+        rows = _some(first, shape, limit)
         return Sample(shape.fields, tuple(rows), shape.notes)
 
     def read(self, spark: SparkSession, stream: str, since: Since | None = None) -> Incoming:

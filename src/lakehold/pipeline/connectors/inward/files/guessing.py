@@ -54,15 +54,12 @@ def separated(start: Beginning, encoding: str, text: str) -> FileFormat:
     if not rows:
         raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is no table.")
     header = table.has_header(rows)
-    body = rows[1:] if header else rows
-    width = len(rows[0]) if header else table.width_of(rows)
-    names, notes = distinct(rows[0] if header else [f"column_{number + 1}" for number in range(width)])
-    columns = [[row[place] for row in body if len(row) == width] for place in range(width)]
+    fields, notes = _columns(rows, header=header)
     if encoding == "windows-1252":
         notes = (*notes, "It is no utf-8; it is read as windows-1252.")
     return FileFormat(
         Kind.SEPARATED,
-        tuple(Field(name, kinds.of_texts(values)) for name, values in zip(names, columns, strict=True)),
+        fields,
         encoding=encoding,
         delimiter=sign,
         quote=quote,
@@ -72,6 +69,18 @@ def separated(start: Beginning, encoding: str, text: str) -> FileFormat:
         multiline=encoding.startswith("utf-16") or any("\n" in value for row in rows for value in row),
         notes=notes,
     )
+
+
+def typed(path: str, shape: FileFormat) -> tuple[Field, ...]:
+    """The fields of a file whose signs somebody has chosen, and its fields not yet."""
+    start = beginning(path)
+    text = start.text(shape.encoding)
+    if shape.kind in {Kind.JSON, Kind.LINES}:
+        return records.fields_of(some_objects(start, text, shape.kind))
+    if shape.kind is not Kind.SEPARATED:
+        return ()
+    rows = table.rows_of(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+    return _columns(rows, header=shape.header)[0] if rows else ()
 
 
 def some_objects(start: Beginning, text: str, kind: Kind) -> list[dict[str, Any]]:
@@ -109,6 +118,15 @@ def kind_of(kind: pa.DataType) -> str:
         return kinds.DAY
     name = str(kind)
     return plain.get(name, name if name in kinds.TYPES else kinds.TEXT if name == "large_string" else name)
+
+
+def _columns(rows: list[list[str]], *, header: bool) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+    """Fields with the narrowest types that fit, and what a person should know of their names."""
+    body = rows[1:] if header else rows
+    width = len(rows[0]) if header else table.width_of(rows)
+    names, notes = distinct(rows[0] if header else [f"column_{number + 1}" for number in range(width)])
+    columns = [[row[place] for row in body if len(row) == width] for place in range(width)]
+    return tuple(Field(name, kinds.of_texts(values)) for name, values in zip(names, columns, strict=True)), notes
 
 
 def _kind(start: Beginning, text: str) -> Kind:

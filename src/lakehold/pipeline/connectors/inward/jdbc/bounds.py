@@ -46,7 +46,7 @@ def in_parts(spark: SparkSession, told: Mapping[str, str], parts: Parts, quoted:
     if isinstance(bounds.schema["low"].dataType, TimestampNTZType):
         return reader.jdbc(told["url"], told["dbtable"], predicates=_cuts(quoted, row[0], row[1], parts.count))
     low, high = _bound(row[0], parts.column, math.floor), _bound(row[1], parts.column, math.ceil)
-    if since is not None and since.field.lower() == parts.column.lower():
+    if since is not None and not since.again and since.field.lower() == parts.column.lower():
         # Only what is new is read, so only that is cut into parts.
         low = since.value
     cut = {"partitionColumn": parts.column, "lowerBound": low, "upperBound": high, "numPartitions": str(parts.count)}

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType
 
+from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline.connectors.inward import records
 from lakehold.pipeline.connectors.inward.connector import Field, Incoming, Sample, Since, Stream, chosen
 from lakehold.pipeline.connectors.inward.cursors import after, ordered
 from lakehold.pipeline.connectors.inward.jdbc.bounds import Parts, in_parts
-from lakehold.pipeline.connectors.inward.jdbc.catalog import Table, catalog
+from lakehold.pipeline.connectors.inward.jdbc.catalog import Catalog, Table, catalog
 from lakehold.pipeline.connectors.inward.trouble import told
 from lakehold.pipeline.connectors.outward.database import Database
 
@@ -33,6 +34,8 @@ class Jdbc:
     """Whose tables are streams; those of the connection's own schema if none is chosen."""
     parts: Mapping[str, Parts] = field(default_factory=dict)
     """The streams that are read in parts, several at a time."""
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Streams that are no tables: what the database is asked instead, in its own SQL."""
     at_once: int = 10_000
     """How many rows the driver fetches at a time."""
     patience: int = 0
@@ -75,8 +78,7 @@ class Jdbc:
     def _options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """What Spark is told, and the name of the column by which the table is cut, quoted."""
         with catalog(spark, self.database) as about:
-            table: Table = chosen({each.full: each for each in about.tables(self.schemas)}, stream)
-            name = about.quoted(table.schema, table.name)
+            name = self._query(stream) or self._table(about, stream)
             column = about.quoted(self.parts[stream].column) if stream in self.parts else ""
         options = {
             **self.database.options,
@@ -87,5 +89,16 @@ class Jdbc:
         }
         if self.database.is_postgresql:
             # A moment that stands in a question has no zone there.
-            options["sessionInitStatement"] = "SET TIME ZONE 'UTC'"
+            options["sessionInitStatement"] = "SET TIME ZONE 'UTC'; SET default_transaction_read_only = on"
         return options, column
+
+    def _query(self, stream: str) -> str:
+        """A query stands in the place of a table, so that nothing but a query can stand there."""
+        text = self.queries.get(stream, "").strip().rstrip(";")
+        if ";" in text:
+            raise InvalidInputError("The query has a semicolon in it.", "Write one query; in a text, use chr(59).")
+        return f"({text}\n) lakehold_query" if text else ""
+
+    def _table(self, about: Catalog, stream: str) -> str:
+        table: Table = chosen({each.full: each for each in about.tables(self.schemas)}, stream)
+        return about.quoted(table.schema, table.name)

@@ -50,7 +50,7 @@ class Rest:
         """All records of an endpoint; it is asked once, and what it said is kept on disk until it is written."""
         endpoint = self._endpoint(stream)
         with told(stream):
-            asked = texts(spark, self.settings, endpoint, since.value if since else None)
+            asked = texts(spark, self.settings, endpoint, since.value if since and since.value else None)
             kept = records.kept(asked)
             short = kept.filter(f.length("raw") <= _SHORT).limit(_SOME).select("raw").collect()
             some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]

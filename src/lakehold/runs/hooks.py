@@ -1,0 +1,84 @@
+"""A failed run told to an address: `POST` of what it was, signed and under one key however often it is sent.
+
+The pipeline's setting `failure_webhook` is the address, else that of its workspace; the credential of the same name is
+the secret that it is signed with. It says what whoever saved the setting may see, and nothing to anybody who may not.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+
+from lakehold.catalog import credentials, details
+from lakehold.directory.work import Work
+from lakehold.kit.clock import SECOND
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from lakehold.runs.run_table import RunRow
+from lakehold.runs.runnable import Runnables
+
+WEBHOOK = "failure_webhook"
+"""The setting that is an address, and the credential that is its secret."""
+_SECONDS = 10
+
+
+def put(work: Work, settings: Settings, runnables: Runnables, row: RunRow, problem: str) -> bool:
+    """Put it into the outbox, if there is an address; whether there was one."""
+    uid = work.view.uids.get(row.resource_id)
+    holder, url, owner = _address(work, row)
+    if uid is None or not url or work.view.ids.get(owner) is None:
+        return False
+    if not work.session.check(owner, runnables[row.kind].see, uid):
+        return False
+    told = {
+        "event": "run.failed",
+        "run": row.id,
+        "resource": uid,
+        "name": work.view.names.get(row.resource_id) or uid,
+        "kind": row.kind,
+        # Which run it came after is for those who may see that one.
+        "cause": row.cause.partition(" run_")[0],
+        "error": problem,
+        "at": datetime.fromtimestamp(work.at / SECOND, UTC).isoformat(),
+        "address": f"{settings.base}/runs/{row.id}",
+    }
+    secret = credentials.used(work, holder).get(WEBHOOK, "")
+    kept = {"url": url, "secret": secret, "key": f"{row.id}-{row.tries}", "body": json.dumps(told)}
+    outbox.put(
+        work.session.transaction,
+        work.session.tenant,
+        work.at,
+        receiver=holder,
+        subject=f"{told['name']} has failed",
+        body=work.keys.encrypt(json.dumps(kept)),
+        kind=outbox.WEBHOOK,
+    )
+    return True
+
+
+def post(kept: str, *, private: bool) -> None:
+    """Send it once; an error if it is not taken. The outbox has it tried again."""
+    # Here, not above: only a worker sends, and what stands behind this knows Spark.
+    from lakehold.pipeline.connectors.outward.posting import Effort, Poster  # noqa: PLC0415
+    from lakehold.pipeline.connectors.outward.webhook import Webhook, client  # noqa: PLC0415
+
+    told = json.loads(kept)
+    how = Webhook(told["url"], told["secret"], effort=Effort(tries=1, seconds=_SECONDS), private=private)
+    how.check()
+    with client(how) as sending:
+        poster = Poster(sending, how.url, how.secret, how.hidden, how.effort, time.sleep)
+        posted = poster.post(told["body"].encode(), key=told["key"], batch=1)
+    if posted.error is not None:
+        raise posted.error
+
+
+def _address(work: Work, row: RunRow) -> tuple[str, str, str]:
+    """Which resource says where to: the pipeline, else its workspace. The address, and who saved it last."""
+    for number in (row.resource_id, row.workspace_id):
+        uid = work.view.uids.get(number)
+        told = details.read(work, uid) if uid else None
+        url = told.settings.get(WEBHOOK) if told else None
+        if uid and told and isinstance(url, str) and url:
+            return uid, url, told.updated_by
+    return "", "", ""

@@ -1,0 +1,85 @@
+"""What is told of a destination on its own page: where it sends to, without its secret, and its last deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakehold.catalog import credentials
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.work import Work
+from lakehold.runs.runs import Run, StepState
+from lakehold.web import addresses
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.destinations import delivery
+from lakehold.web.lakehouse.destinations.delivery import Delivery
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.lakehouse.forms import parts
+from lakehold.workspaces.lakehouse.destinations import KIND
+
+__all__ = ["KIND", "TEMPLATE", "about"]
+
+TEMPLATE = "lakehouse/destination.html"
+_MOST = 8
+_WORDS = {word: label for word, label, _, _ in delivery.WAYS}
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """One table in one run."""
+
+    run: str
+    step: StepState
+    size: str
+
+
+def about(work: Work, eyes: Eyes, found: Resource, runs: Sequence[Run]) -> dict[str, object]:
+    """For the page."""
+    here = addresses.resource
+    change = Action("Edit", here(found.uid, "delivery"), icon="pencil")
+    trial = Action("Test", here(found.uid, "delivery/try"), "post", "zap")
+    is_set = found.settings is None or bool(found.settings.get("to"))
+    return {
+        "where": None if found.settings is None else _where(work, eyes, found),
+        "is_set": is_set,
+        "change": acting.actions_of(work, found.uid, {"edit": change})[0],
+        "trial": acting.actions_of(work, found.uid, {"edit": trial})[0],
+        "deliveries": _deliveries(work, runs),
+    }
+
+
+def _where(work: Work, eyes: Eyes, found: Resource) -> list[tuple[str, str]]:
+    filled = delivery.present(found)
+    if not filled.to:
+        return []
+    secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.names(work, found.uid)]
+    return [("As", _WORDS[filled.to]), *_place(eyes, found, filled), *secret]
+
+
+def _place(eyes: Eyes, found: Resource, filled: Delivery) -> list[tuple[str, str]]:
+    text, shapes, told = filled.text, dict(delivery.SHAPES), found.settings or {}
+    match filled.to:
+        case "files":
+            volume = eyes.ref(text("volume"))
+            named = [("Volume", volume.name if volume else "None that you can see"), ("Name", text("file"))]
+            return [*named, ("Format", shapes.get(text("kind"), text("kind")))]
+        case "database":
+            modes = {word: label for word, label, _ in delivery.MODES}
+            table = ".".join(filter(None, (text("schema"), text("table"))))
+            place = [("Address", str(told.get("address", ""))), ("User name", text("user")), ("Table", table)]
+            keys = [("Keys", ", ".join(parts(text("keys"))))] if text("keys") else []
+            return [*place, ("Rows that are there", modes.get(text("mode"), text("mode"))), *keys]
+        case "webhook":
+            # What stands behind the path may be a secret.
+            address = text("address").partition("?")[0]
+            return [("Address", address), ("At once", f"{text('batch')} rows")]
+        case _:
+            file = f"{text('file') or 'rows'}.{text('kind')}"
+            return [("Receivers", text("receivers")), ("Subject", text("subject")), ("Attached", file)]
+
+
+def _deliveries(work: Work, runs: Sequence[Run]) -> list[Delivered]:
+    steps = [(run.id, step) for run in runs for step in RUNS.get(work, run.id).steps]
+    return [Delivered(run, step, saying.size(step.size)) for run, step in steps[:_MOST]]

@@ -1,0 +1,55 @@
+"""The worker is asked to look at a source. Not in a transaction: it may take as long as the other side does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import Request
+
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.works import Asked, house_of
+from lakehold.directory.caller import Caller
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs import asking
+from lakehold.workspaces.lakehouse import sources
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What there is, or why nobody knows."""
+
+    found: Mapping[str, Any] = field(default_factory=dict)
+    error: LakeholdError | None = None
+
+    @property
+    def streams(self) -> list[Mapping[str, Any]]:
+        """The streams of the source."""
+        return list(self.found.get("streams", ()))
+
+
+def reading(request: Request) -> Asked:
+    """To ask something in a transaction of its own."""
+    return Asked(request, shown_by(request), writes=False)
+
+
+def writing(request: Request) -> Asked:
+    """To change something in a transaction of its own."""
+    return Asked(request, shown_by(request), writes=True)
+
+
+def look(request: Request, asked: Mapping[str, Any]) -> Seen:
+    """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
+    where = (str(asked.get("source", "")), str(asked.get("lakehouse", "")), str(asked.get("layer", "")))
+
+    def let_in(work: Work) -> Caller:
+        sources.may_look(work, *where)
+        return work.caller
+
+    caller = reading(request).run(let_in)
+    try:
+        return Seen(asking.look(house_of(request), caller, asked))
+    except LakeholdError as error:
+        return Seen(error=error)

@@ -1,0 +1,36 @@
+"""A secret that was filled in, while the form is not right yet: only we can open it, and only for who filled it in.
+
+It comes back with the form instead of the secret itself, which is in no page.
+"""
+
+from __future__ import annotations
+
+import json
+
+from lakehold.directory.caller import Caller
+from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.keys import Keys
+
+_FOR = "a form's secret"
+_LASTS = 3600 * SECOND
+
+
+def closed(keys: Keys, caller: Caller, secret: str, at: Moment) -> str:
+    """The secret as a page may have it."""
+    if not secret:
+        return ""
+    return keys.encrypt(json.dumps([_FOR, caller.tenant, caller.member, at + _LASTS, secret]))
+
+
+def opened(keys: Keys, caller: Caller, kept: str, at: Moment) -> str:
+    """The secret itself; empty if it is somebody else's, too old, or none of ours."""
+    if not kept:
+        return ""
+    try:
+        told = json.loads(keys.decrypt(kept))
+    except (InvalidInputError, ValueError):
+        return ""
+    if not isinstance(told, list) or told[:3] != [_FOR, caller.tenant, caller.member] or told[3] < at:
+        return ""
+    return str(told[4])

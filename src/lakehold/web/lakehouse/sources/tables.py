@@ -1,0 +1,60 @@
+"""What a stream writes, as people say it: `raw.orders`. A table that is there, or one that is made in that layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lakehold.access.query.listing import Found
+from lakehold.catalog.shapes import Eyes
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
+from lakehold.workspaces.lakehouse.pipelines.told import table_name
+
+MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the rows of a stream go: a table, or a name for one in a layer."""
+
+    end: str
+    """The table, or the layer."""
+    table: str = ""
+    """What it is to be called; empty if it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the caller may write, by name."""
+
+    layers: Mapping[str, str]
+    tables: Mapping[str, str]
+
+    def read(self, text: str) -> Target:
+        """What somebody wrote; refused if they may not write there."""
+        if text in self.tables:
+            return Target(self.tables[text])
+        layer, dot, table = text.rpartition(".")
+        if not dot:
+            raise InvalidInputError("Write the layer too.", "Such as raw.orders.")
+        if layer not in self.layers:
+            raise InvalidInputError("There is no layer of this name in which you may make tables.", "Choose another.")
+        return Target(self.layers[layer], table_name(table))
+
+
+def targets(work: Work, workspace: str) -> Targets:
+    """All that there are in a lakehouse."""
+    layers = work.session.list(work.asker, "create_table", LAYER, within=workspace, limit=MOST).items
+    found = work.session.list(work.asker, "write", TABLE, within=workspace, limit=MOST).items
+    return Targets({item.name: item.uid for item in layers}, {name: uid for uid, name in named(work, found)})
+
+
+def named(work: Work, found: Sequence[Found]) -> list[tuple[str, str]]:
+    """Ids, and names with the layer before them."""
+    eyes = Eyes(work)
+    pairs = [
+        (item.uid, f"{above.name}.{item.name}" if (above := eyes.parent(item.uid)) else item.name) for item in found
+    ]
+    return sorted(pairs, key=lambda pair: pair[1].casefold())

@@ -1,0 +1,17 @@
+"""The rows of tables that were deleted long ago go too."""
+
+from __future__ import annotations
+
+from lakehold.directory.installation import Installation
+from lakehold.pipeline.spark import maintenance
+from lakehold.pipeline.spark.tables import Tables
+from lakehold.workspaces.lakehouse import dropping
+
+
+def purge(house: Installation, tables: Tables) -> int:
+    """Drop them, with all their files; how many tables that were. Nobody writes what nobody knows of."""
+    found = dropping.gone(house)
+    for place in found:
+        tables.drop(place)
+        maintenance.sweep(tables, place)
+    return len(found)

@@ -1,0 +1,13 @@
+"""How the steps of marts are done. Only a worker imports this.
+
+- `refresh`: the rows of its storage go into a mart; `check`: its checks are looked at
+- `send`: what a report asks goes to its destination
+"""
+
+from __future__ import annotations
+
+from lakehold.runs.runnable import Doers
+from lakehold.workspaces.marts.doing import check, refresh, send
+from lakehold.workspaces.marts.steps import Look, Refresh, Send
+
+DOERS: Doers = {Refresh: refresh.do, Look: check.do, Send: send.do}

@@ -1,0 +1,95 @@
+"""A data mart is refreshed: its rows are drawn from its storage and kept in the lake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakehold.catalog import credentials, details
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.pipeline import names, reading
+from lakehold.pipeline.connectors.inward.connector import Connector
+from lakehold.pipeline.connectors.inward.drawing import DRAWN, Asked, Drawn
+from lakehold.pipeline.connectors.inward.jdbc.jdbc import Jdbc
+from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.quoting import quoted
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse.doing.connecting import Connecting
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.marts.definitions import By, Definition, In
+from lakehold.workspaces.marts.pipelines.mart import told_of
+from lakehold.workspaces.marts.steps import Refresh
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def do(step: Refresh, doing: Doing) -> Done:
+    """One write of what the definition gives now."""
+    with doing.house.read(doing.caller) as work:
+        definition = Definition.of(told_of(work, step.mart))
+        place = reading.place_of(work, step.mart)
+        drawn = Drawn(
+            _storage(work, doing, step.storage, definition),
+            definition.text,
+            tuple(column.name for column in definition.columns if column.hidden),
+            {column.name: column.type for column in definition.columns if column.type and not column.hidden},
+            definition.by is By.PATTERN,
+        )
+    doing.go_on()
+    done = sync(doing.tables, place, drawn, DRAWN, _how(doing, definition, place, reload=step.reload), doing.mark)
+    for note in done.notes:
+        doing.log(note)
+    written = done.written
+    doing.log(f"{written.added:,} rows written, {written.removed:,} removed; the data mart has {written.total:,}")
+    return Done(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
+
+
+def _storage(work: Work, doing: Doing, storage: str, definition: Definition) -> Connector:
+    told = Told(details.read(work, storage).settings, "storage")
+    settings, where = doing.house.settings, In(told.one_of("kind", tuple(In), ""))
+    if where is In.LAKE:
+        return _lake(work, doing, told, definition)
+    connecting = Connecting(
+        settings, credentials.used(work, storage), Volume(settings, reading.place_of(work, storage))
+    )
+    plain = Told({**told.all, "connector": where.value}, "storage")
+    if definition.by is not By.SQL:
+        return connecting.connector(plain)
+    if where is not In.DATABASE:
+        raise InvalidInputError("Files are not asked in SQL.", "Define the data mart by a table or a pattern.")
+    return Jdbc(connecting.database(plain), queries={definition.text: definition.text})
+
+
+def _lake(work: Work, doing: Doing, told: Told, definition: Definition) -> Asked:
+    """The lake is read as the person whom the run is for: whoever uses the storage brings their own levels."""
+    lakehouse = told.text("lakehouse")
+    work.see(lakehouse)
+    name = work.view.names.get(work.view.resource(lakehouse)) or lakehouse
+    tables = tuple(
+        f"{layer.name}.{table.name}"
+        for layer in names.inside(work, [name])
+        for table in names.tables(work, [name, layer.name])
+    )
+
+    def ask(stream: str) -> DataFrame:
+        text = stream if definition.by is By.SQL else f"SELECT * FROM {_quoted(stream)}"  # noqa: S608 - quoted
+        return doing.asked(name, text)[0]
+
+    return Asked(ask, lambda: tables)
+
+
+def _quoted(name: str) -> str:
+    layer, _, table = name.partition(".")
+    return ".".join(quoted(part) for part in (layer, table) if part)
+
+
+def _how(doing: Doing, definition: Definition, place: Place, *, reload: bool) -> SyncHow:
+    """A reload of what comes bit by bit replaces it all."""
+    mode = SyncMode(definition.mode)
+    if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
+        mode = SyncMode.FULL
+    cursor = definition.cursor if mode is SyncMode.INCREMENTAL else ""
+    return SyncHow(mode, definition.keys, cursor, reached(doing.tables, place, cursor, doing.mark), allow_empty=True)

@@ -1,0 +1,90 @@
+"""A report: asked of its data mart as the person whom the run is for, and sent to its destination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lakehold.catalog import credentials, details
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import shown
+from lakehold.pipeline import reading
+from lakehold.pipeline.spark import seals
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs import last
+from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.lakehouse.doing.connecting import Connecting
+from lakehold.workspaces.lakehouse.doing.deliver import Noted
+from lakehold.workspaces.lakehouse.doing.sending import Sending
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.marts import reporting
+from lakehold.workspaces.marts.steps import Send
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_CONDITIONS = ("always", "rows", "changed")
+_OWN = frozenset({"name", "subject", "body", "kind"})
+
+
+def do(step: Send, doing: Doing) -> Done:
+    """Ask, and send what was asked for, if its condition holds."""
+    with doing.house.read(doing.caller) as work:
+        report = reporting.told_of(work, step.report)
+        work.need("use", step.destination)
+        sending = _sending(work, doing, step, report)
+        before = str(last.told(work, step.report).get("seal", ""))
+        text = reporting.text(work, doing.tables.lake, report, step.mart)
+    rows = doing.asked("", text)[0]
+    doing.go_on()
+    reason, seal = _left_out(rows, report, before)
+    if reason:
+        doing.log(f"Nothing was sent: {reason}")
+        return Done(told={"seal": before})
+    done = sending.send(rows)
+    doing.log(f"{done.rows:,} rows delivered: {', '.join(done.places)}")
+    if done.words:
+        doing.log(done.words, "info" if done.sure else "warning")
+    return Done(done.rows, done.size, told={"places": list(done.places), "sure": done.sure, "seal": seal})
+
+
+def _sending(work: Work, doing: Doing, step: Send, report: Told) -> Sending:
+    destination = details.read(work, step.destination).settings
+    # What a report says of how it is sent goes before what its destination says.
+    told = Told({**destination, **_plain(report, "delivery")}, "destination")
+    volume = Volume(doing.house.settings, reading.place_of(work, step.destination))
+    connecting = Connecting(doing.house.settings, credentials.used(work, step.destination), volume)
+    name = work.view.names.get(work.view.resource(step.report)) or step.report
+    return Sending(
+        connecting,
+        Told({"name": name, "subject": name, **told.all}, "destination"),
+        "",
+        doing.mark,
+        doing.kept,
+        Noted(doing),
+    )
+
+
+def _plain(report: Told, name: str) -> Mapping[str, object]:
+    """What a report may say of its delivery: words, and nothing of where it goes."""
+    if not report.has(name):
+        return {}
+    given = report.within(name).all
+    if unknown := sorted(set(given) - _OWN):
+        raise InvalidInputError(
+            f"A report does not say {shown(unknown[0])} of its delivery.", f"It may say {', '.join(sorted(_OWN))}."
+        )
+    return given
+
+
+def _left_out(rows: DataFrame, report: Told, before: str) -> tuple[str, str]:
+    """Why nothing is sent, if nothing is; and a seal of the rows, where it matters whether they have changed."""
+    match report.one_of("send", _CONDITIONS, "always"):
+        case "rows":
+            return ("there are no rows." if seals.is_empty(rows) else ""), ""
+        case "changed":
+            seal = seals.seal(rows)
+            return ("nothing has changed since it was last sent." if seal == before else ""), seal
+        case _:
+            return "", ""

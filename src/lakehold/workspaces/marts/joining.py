@@ -1,0 +1,84 @@
+"""A data mart with those that are joined to it: every mart on the chain must be usable, and is named if it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lakehold.catalog import details
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import shown
+from lakehold.pipeline import names, reading
+from lakehold.pipeline.lake import Lake
+from lakehold.pipeline.quoting import quoted
+from lakehold.workspaces.lakehouse.pipelines.pipeline import ends
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.marts.definitions import WORD
+from lakehold.workspaces.marts.questions import Known, Source
+
+_ALL = "lake"
+"""What a person's session calls the catalog of all workspaces."""
+_DEEPEST = 5
+
+
+def source(work: Work, lake: Lake, mart: str) -> Source:
+    """What can be asked of a mart by the caller, as SQL and by column. A joined mart's columns have its name before
+    theirs: `customer.city`.
+    """
+    joined = _Joined(work, lake)
+    joined.add(mart)
+    return Source(" ".join(joined.tables), joined.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _On:
+    """Which columns are the same: ours, by theirs."""
+
+    before: str
+    columns: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Joined:
+    work: Work
+    lake: Lake
+    tables: list[str] = field(default_factory=list)
+    columns: dict[str, Known] = field(default_factory=dict)
+
+    def add(self, mart: str, before: str = "", on: _On | None = None) -> None:
+        """A mart, and all that is joined to it in turn."""
+        self.work.need("use", mart)
+        called = quoted(f"t{len(self.tables)}")
+        self._know(mart, before, called)
+        path = ".".join(quoted(name) for name in (_ALL, *names.path_of(self.work.view, mart)))
+        self.tables.append(
+            f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
+        )
+        told = Told(details.read(self.work, mart).settings, WORD)
+        allowed = set(ends(self.work, mart, "joins"))
+        for each in told.each("joins"):
+            other, name = each.text("mart"), each.text("name")
+            if other not in allowed:
+                raise InvalidInputError(f"The data mart is not joined to {shown(other)}.", "Save its joins anew.")
+            if before.count(".") >= _DEEPEST:
+                raise ConflictError(f"More than {_DEEPEST} data marts are joined one behind the other.", "Join fewer.")
+            self.add(other, f"{before}{name}.", _On(before, each.pairs("on")))
+
+    def _know(self, mart: str, before: str, called: str) -> None:
+        now = self.lake.now(reading.place_of(self.work, mart))
+        if now is None:
+            name = self.work.view.names.get(self.work.view.resource(mart)) or mart
+            raise ConflictError(f"The data mart {shown(name)} has no data yet.", "Refresh it.")
+        for each in now.fields:
+            self.columns[f"{before}{each.name}"] = Known(f"{called}.{quoted(each.name)}", each.type)
+
+    def _same(self, before: str, on: _On) -> str:
+        if not on.columns:
+            raise InvalidInputError(
+                f"The join {shown(before.rstrip('.'))} has no columns.", "Say which are the same: on."
+            )
+        pairs = [(f"{on.before}{ours}", f"{before}{theirs}") for ours, theirs in on.columns.items()]
+        for name in (name for pair in pairs for name in pair if name not in self.columns):
+            raise InvalidInputError(f"There is no column {shown(name)} to join by.", "Correct the join.")
+        return " AND ".join(f"{self.columns[ours].sql} = {self.columns[theirs].sql}" for ours, theirs in pairs)

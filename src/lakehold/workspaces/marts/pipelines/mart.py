@@ -1,0 +1,74 @@
+"""A data mart: its rows come from its storage, as often as it is refreshed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakehold.catalog import details
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import shown
+from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
+from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.marts.checks import checks_of
+from lakehold.workspaces.marts.definitions import WORD, Definition
+from lakehold.workspaces.marts.steps import Look, Refresh
+
+DO, CHECK = "do", "check"
+"""What a run may be asked to do instead of all: its checks alone."""
+
+
+class MartPipeline:
+    """Whoever edits a data mart refreshes it; whoever sees it sees its runs."""
+
+    kind = "marts.data_mart"
+    trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
+
+    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+        """Its own rows."""
+        del work
+        return [uid]
+
+    def right(self, wanted: Wanted) -> str:
+        """The same for every run."""
+        del wanted
+        return self.trigger
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """What it writes."""
+        del wanted
+        return self.outputs(work, uid)
+
+    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+        """Its rows, drawn from the storage that the person may use; then its checks, or these alone."""
+        whole(wanted, WORD)
+        work.need(self.trigger, uid)
+        told = told_of(work, uid)
+        Definition.of(told)
+        looks = [Look(name="check", reads=(uid,), mart=uid)] if checks_of(told) else []
+        if wanted.parameters.get(DO) == CHECK:
+            return looks or _no_checks(uid)
+        storage = storage_of(work, uid)
+        work.need("use", storage)
+        refresh = Refresh(
+            name="refresh", reads=(storage,), writes=(uid,), mart=uid, storage=storage, reload=wanted.reload
+        )
+        return [refresh, *looks]
+
+
+def _no_checks(uid: str) -> list[Step]:
+    raise ConflictError(f"The data mart {shown(uid)} has no checks.", "Write some first.")
+
+
+def told_of(work: Work, uid: str) -> Told:
+    """The settings of a data mart."""
+    return Told(details.read(work, uid).settings, WORD)
+
+
+def storage_of(work: Work, uid: str) -> str:
+    """Where it draws from."""
+    found = ends(work, uid, "storage")
+    if not found:
+        raise ConflictError(f"The data mart {shown(uid)} has no storage.", "Choose one.")
+    return found[0]

@@ -1,0 +1,65 @@
+"""A report: what it asks of its data mart goes to its destination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakehold.catalog import kinds
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import shown
+from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
+from lakehold.workspaces.marts.definitions import Definition
+from lakehold.workspaces.marts.pipelines.mart import told_of
+from lakehold.workspaces.marts.reporting import WORD
+from lakehold.workspaces.marts.steps import Send
+
+
+class ReportPipeline:
+    """Whoever may run it stops it too; whoever sees it sees its runs."""
+
+    kind = "marts.report"
+    trigger, schedule, stop, see = "run", "edit", "run", "see"
+
+    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+        """No table; two runs of one report do not overtake each other."""
+        del work
+        return [uid]
+
+    def right(self, wanted: Wanted) -> str:
+        """The same for every run."""
+        del wanted
+        return self.trigger
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """What it writes."""
+        del wanted
+        return self.outputs(work, uid)
+
+    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+        """One: asked and sent."""
+        whole(wanted, WORD)
+        mart, destination = mart_of(work, uid), destination_of(work, uid)
+        work.need(self.trigger, uid)
+        Definition.of(told_of(work, mart)).refuse_draft(mart)
+        return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+
+
+def mart_of(work: Work, uid: str) -> str:
+    """What it is about."""
+    found = kinds.parent_of(work.view, uid)
+    assert found is not None  # noqa: S101 - no report lies elsewhere
+    return found
+
+
+def destination_of(work: Work, uid: str) -> str:
+    """Where it goes; refused if that is gone."""
+    found = ends(work, uid, "destination")
+    view = work.view
+    there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
+    if not there:
+        raise ConflictError(
+            f"The destination of the report {shown(uid)} is gone.", "Restore it, or choose another destination."
+        )
+    return there[0]

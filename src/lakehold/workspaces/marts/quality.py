@@ -1,0 +1,65 @@
+"""How the checks of a data mart have come out, over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Id, Transaction, metadata
+
+quality_table = sa.Table(
+    "quality",
+    metadata,
+    sa.Column("n", Id, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", Id, nullable=False),
+    # The data mart.
+    sa.Column("resource_id", Id, nullable=False),
+    # Which look it was: a step that is done again looks once.
+    sa.Column("mark", sa.Text, nullable=False),
+    sa.Column("at", Id, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("said", sa.Text, nullable=False),
+)
+sa.Index("quality_by_resource", quality_table.c.tenant_id, quality_table.c.resource_id, quality_table.c.n)
+
+KEPT, BROKEN, UNKNOWN = "kept", "broken", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one check came out."""
+
+    name: str
+    state: str
+    """Kept, broken, or unknown if it could not be looked at."""
+    said: str
+    at: Moment = 0
+
+
+def write(transaction: Transaction, tenant: int, resource: int, mark: str, outcomes: list[Outcome]) -> None:
+    """Write down how they came out: once for each mark."""
+    c = quality_table.c
+    gone = sa.and_(c.tenant_id == tenant, c.resource_id == resource, c.mark == mark)
+    transaction.connection.execute(quality_table.delete().where(gone))
+    here = {"tenant_id": tenant, "resource_id": resource, "mark": mark}
+    rows = [{**here, "name": each.name, "state": each.state, "said": each.said, "at": each.at} for each in outcomes]
+    if rows:
+        transaction.connection.execute(quality_table.insert(), rows)
+
+
+def page(work: Work, mart: str, *, limit: int = 200) -> list[Outcome]:
+    """The newest first, for those who see the mart."""
+    work.need("see", mart)
+    c = quality_table.c
+    query = (
+        sa.select(quality_table)
+        .where(c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(mart))
+        .order_by(c.n.desc())
+        .limit(limit)
+    )
+    rows = work.session.transaction.connection.execute(query)
+    return [Outcome(row.name, row.state, row.said, row.at) for row in rows]

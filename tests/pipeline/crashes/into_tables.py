@@ -1,0 +1,130 @@
+"""Pipelines that write a table: what is there before, and what is to be there after one run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lakehold.catalog import resources
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.spark.histories import History, keep
+from lakehold.pipeline.spark.maintenance import sweep
+from lakehold.pipeline.spark.tables import PROPERTIES
+from tests.pipeline.crashes import stored
+from tests.pipeline.crashes.stored import Rows
+from tests.pipeline.crashes.world import World
+from tests.pipeline.shop import ED, TENANT
+from tests.workspaces.lakehouse.moving import Moving
+
+OLD: Rows = [(1, "a"), (2, "b")]
+NEW: Rows = [(2, "B"), (3, "c")]
+BOTH: Rows = sorted([*OLD, *NEW], key=str)
+MERGED: Rows = [(1, "a"), (2, "B"), (3, "c")]
+NEWS = "news"
+"""A table with the new rows, and the file with the same."""
+FIELDS = [{"name": "id", "type": "bigint"}, {"name": "word", "type": "string"}]
+MODES: dict[str, Rows] = {
+    "full": list(NEW),
+    "append": list(BOTH),
+    "merge": list(MERGED),
+    "mirror": list(NEW),
+    "incremental": [*OLD, (3, "c")],
+    "overwrite": list(NEW),
+}
+
+
+@dataclass(frozen=True)
+class IntoTable:
+    """A stream of a source, a query or a history."""
+
+    kind: str
+    mode: str
+    point: str
+    file: str = "news.csv"
+    filled: bool = True
+
+    @property
+    def uid(self) -> str:
+        return "_".join((self.kind, self.mode, *self.point.split()))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return ("id", "word", "is_current") if self.kind == "history" else ("id", "word")
+
+    @property
+    def before(self) -> Rows | None:
+        if not self.filled:
+            return None
+        return [(*row, True) for row in OLD] if self.kind == "history" else list(OLD)
+
+    @property
+    def after(self) -> Rows:
+        if self.kind == "history":
+            return [(1, "a", False), (2, "B", True), (2, "b", False), (3, "c", True)]
+        return MODES[self.mode] if self.filled else list(NEW)
+
+    def between(self, seen: object) -> bool:
+        """Whether it may be seen after the crash: all or nothing."""
+        # A table that was made and not filled has no rows.
+        return seen in ([] if not self.filled else self.before, self.before, self.after)
+
+    def make(self, world: World) -> None:
+        """The table, with what is in it before, and the pipeline."""
+        here = world.here
+        with here.shop.house.access.write(TENANT) as session:
+            session.store.create("lakehouse.table", self.uid, uid=f"{self.uid}_table", edges={"layer": "raw"})
+        if self.filled:
+            self._fill(here)
+        if self.kind == "ingest":
+            self._source(here)
+            return
+        settings: dict[str, object] = (
+            {"keys": ["id"]} if self.kind == "history" else {"mode": self.mode, "keys": ["id"]}
+        )
+        if self.kind == "query":
+            settings |= {"sql": f"SELECT id, word FROM raw.{NEWS}"}
+        with here.shop.house.write(ED) as work:
+            edges = {"lakehouse": "shop", "reads": [NEWS], "writes": [f"{self.uid}_table"]}
+            kind = f"lakehouse.{self.kind}"
+            resources.create(work, kind, self.uid, uid=self.uid, edges=edges, settings=settings)
+
+    def _fill(self, here: Moving) -> None:
+        tables, place = here.shop.tables, self.place(here)
+        rows = tables.session.sql(f"SELECT id, word FROM VALUES {', '.join(map(str, OLD))} AS old (id, word)")
+        rows = rows.selectExpr("CAST(id AS bigint) AS id", "word")
+        if self.kind == "history":
+            keep(tables, rows, place, History(["id"]), mark="first", moment=datetime(2026, 1, 1, tzinfo=UTC))
+            return
+        # In one step, since there are many.
+        writer = rows.writeTo(place.sql).using("iceberg")
+        for name, value in PROPERTIES.items():
+            writer = writer.tableProperty(name, value)
+        writer.create()
+
+    def _source(self, here: Moving) -> None:
+        here.source(self.uid, {"connector": "files", "volume": "raw_files"})
+        settings: dict[str, object] = {"stream": self.file, "mode": self.mode, "cursor": "id"}
+        if self.mode in {"merge", "mirror"}:
+            settings |= {"keys": ["id"]}
+        if self.file == "bad.csv":
+            settings |= {"format": {"kind": "separated", "fields": FIELDS}}
+        with here.shop.house.write(ED) as work:
+            edges = {"source": self.uid, "writes": [f"{self.uid}_table"]}
+            resources.create(work, "lakehouse.stream", "rows", uid=f"{self.uid}_rows", edges=edges, settings=settings)
+
+    def place(self, here: Moving) -> Place:
+        return here.shop.place(f"{self.uid}_table")
+
+    def seen(self, world: World) -> Rows | None:
+        return stored.rows(world.here.shop.tables.lake, self.place(world.here), *self.fields)
+
+    def left(self, world: World) -> list[str]:
+        """Files that no snapshot knows, after upkeep."""
+        place, tables = self.place(world.here), world.here.shop.tables
+        sweep(tables, place)
+        return sorted(stored.on_disk(self.folder(world)) - stored.known(tables.lake, place))
+
+    def folder(self, world: World) -> Path:
+        place = self.place(world.here)
+        return Path(world.here.shop.house.settings.tables) / place.namespace / place.table

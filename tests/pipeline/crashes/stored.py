@@ -1,0 +1,52 @@
+"""What is in a table and in its folder, read without Spark and without a word of ours: by PyIceberg alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyiceberg.table import StaticTable
+
+from lakehold.pipeline.lake import Lake, Place
+
+Rows = list[tuple[object, ...]]
+
+
+def rows(lake: Lake, place: Place, *fields: str) -> Rows | None:
+    """The rows that everybody sees; None if there is no table."""
+    location = lake.metadata_of(place)
+    if location is None:
+        return None
+    found = StaticTable.from_metadata(location).scan(selected_fields=fields).to_arrow().to_pylist()
+    return sorted((tuple(row[name] for name in fields) for row in found), key=str)
+
+
+def on_disk(folder: Path) -> set[str]:
+    """All files in a folder. The sums that Hadoop lays beside a file go with it."""
+    found = {file for file in folder.rglob("*") if file.is_file()}
+    return {str(file) for file in found if _of(file) not in found}
+
+
+def _of(file: Path) -> Path:
+    return file.with_name(file.name.removeprefix(".").removesuffix(".crc")) if file.suffix == ".crc" else Path()
+
+
+def known(lake: Lake, place: Place) -> set[str]:
+    """The files that a table has need of, in all its snapshots."""
+    location = lake.metadata_of(place)
+    return set() if location is None else {_path(each) for each in _known(location)}
+
+
+def _known(location: str) -> Iterator[str]:
+    table = StaticTable.from_metadata(location)
+    yield location
+    yield from (each.metadata_file for each in table.metadata.metadata_log)
+    for snapshot in table.metadata.snapshots:
+        yield snapshot.manifest_list
+        for manifest in snapshot.manifests(table.io):
+            yield manifest.manifest_path
+            yield from (entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io))
+
+
+def _path(address: str) -> str:
+    return "/" + address.removeprefix("file:").lstrip("/")

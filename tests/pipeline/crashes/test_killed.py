@@ -1,0 +1,115 @@
+"""A worker is killed while many runs are under way, each at another point. Another worker takes over, and in the end
+everything is as if each had run once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from pyspark.sql import SparkSession
+
+from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.runs.run_table import run_table
+from lakehold.runs.triggers import Triggers, When
+from tests import postgres
+from tests.pipeline.crashes import stored, story
+from tests.pipeline.crashes.into_tables import NEW, NEWS, IntoTable
+from tests.pipeline.crashes.out_of_tables import IntoDatabase, IntoFile, ToHook, ToMail
+from tests.pipeline.crashes.story import COMMIT, FOLLOWED, Story
+from tests.pipeline.crashes.worker import HALF
+from tests.pipeline.crashes.world import Piece, World
+from tests.pipeline.outward.receiver import receiver
+from tests.pipeline.shop import ADA, ED, TENANT
+from tests.smtp import sink
+from tests.workspaces.lakehouse.moving import RUNS, moving
+
+pytestmark = pytest.mark.slow
+
+WRITES = [
+    *(("ingest", mode) for mode in ("full", "append", "merge", "mirror", "incremental")),
+    *(("query", mode) for mode in ("overwrite", "append", "merge")),
+    ("history", "kept"),
+]
+PLAIN = [("ingest", "full"), ("ingest", "append"), ("query", "append")]
+INTO = ("append", "overwrite", "upsert")
+LAST = IntoTable("query", "append", FOLLOWED)
+PIECES: Sequence[Piece] = [
+    *(IntoTable(kind, mode, point) for kind, mode in WRITES for point in (COMMIT, "written")),
+    *(IntoTable(kind, mode, HALF) for kind, mode in PLAIN),
+    *(IntoTable("query", "append", point) for point in ("run begun", "step begun", "recorded", "ended")),
+    LAST,
+    IntoTable("query", "append", "made", filled=False),
+    IntoTable("ingest", "merge", "fields added", "more.csv"),
+    *(IntoTable("ingest", "append", point, "bad.csv") for point in ("bad rows to come", "bad rows kept")),
+    *(IntoFile(point) for point in (HALF, "file made", "file placed", "written")),
+    *(IntoDatabase(mode, point) for mode in INTO for point in ("all but committed", "moved")),
+    IntoDatabase("append", HALF),
+    *(ToHook(point) for point in (HALF, "one taken", "written")),
+    *(ToMail(point) for point in (HALF, "one taken", "written")),
+]
+FILES = {
+    "news.csv": "id,word\n2,B\n3,c\n",
+    "more.csv": "id,word,more\n2,B,x\n3,c,y\n",
+    "bad.csv": "id,word\n2,B\nthree,c\n3,c\n",
+}
+
+
+@pytest.fixture(scope="module")
+def world(
+    spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory, server: postgres.Server
+) -> Iterator[World]:
+    folder, database = tmp_path_factory.mktemp("crashes"), server.create()
+    with moving(spark, template_file, folder) as here, receiver() as hook, sink() as post:
+        for name, content in FILES.items():
+            here.put(name, content)
+        with here.shop.house.access.write(TENANT) as session:
+            session.store.create("lakehouse.table", NEWS, uid=NEWS, edges={"layer": "raw"})
+        rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
+        write(here.shop.tables, here.shop.place(NEWS), rows, Write(Mode.OVERWRITE, "first"))
+        yield World(here, server, database, hook, post)
+    server.drop(database)
+
+
+@pytest.fixture(scope="module")
+def crash(world: World) -> Story:
+    """One for all: each run is at its own point when their worker is killed."""
+    for piece in PIECES:
+        piece.make(world)
+    after = IntoTable("query", "append", "after another")
+    after.make(world)
+    with world.here.shop.house.write(ED) as work:
+        Triggers(RUNS).save(work, after.uid, When(after=(LAST.uid,)))
+    return story.told(world, PIECES)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.uid)
+def test_what_was_killed_is_as_if_it_had_run_once(crash: Story, piece: Piece) -> None:
+    run = crash.runs[piece.uid]
+    assert (run.state, run.error) == ("succeeded", "")
+    assert piece.between(crash.seen[piece.uid]), crash.seen[piece.uid]
+    assert piece.seen(crash.world) == piece.after
+    assert piece.left(crash.world) == []
+
+
+@pytest.mark.parametrize("piece", [each for each in PIECES if "bad" in each.point], ids=lambda piece: piece.uid)
+def test_bad_rows_are_kept_once(crash: Story, piece: Piece) -> None:
+    assert [step.bad for step in crash.runs[piece.uid].steps] == [1]
+    shop = crash.world.here.shop
+    with shop.house.read(ADA) as work:
+        (table,) = work.session.list("ada", "see", "lakehouse.table", search=f"{piece.uid}_rejected").items
+    assert stored.rows(shop.tables.lake, shop.place(table.uid), "raw") == [("three,c",)]
+
+
+def test_what_comes_after_a_run_is_started_once(crash: Story) -> None:
+    with crash.world.here.shop.house.database.read() as transaction:
+        cause = f"after {crash.runs[LAST.uid].id}"
+        found = sa.select(sa.func.count()).select_from(run_table).where(run_table.c.cause == cause)
+        assert transaction.connection.execute(found).scalar_one() == 1
+
+
+def test_a_run_leaves_no_folder_to_work_in(crash: Story) -> None:
+    runs = crash.world.here.shop.house.settings.data / "runs"
+    assert [folder.name for folder in runs.iterdir()] == ["kept"]

@@ -1,0 +1,151 @@
+"""A worker whose runs stop at a point that a test has named for each of them, and wait there to be killed.
+
+It is the worker as it is: only the functions at which a run may stop are led through a gate.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, wraps
+from threading import Event, local
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehold.cli.processes import working
+from lakehold.kit.settings import Settings
+from lakehold.pipeline.connectors.inward import sync
+from lakehold.pipeline.connectors.outward import files, jdbc, mail, spool, staging, webhook
+from lakehold.pipeline.lake import Lake
+from lakehold.pipeline.spark import session, writing
+from lakehold.pipeline.spark.tables import Tables
+from lakehold.runs import engine
+from lakehold.runs.running import Running
+
+PLAN, PORT = "CRASH_PLAN", "CRASH_PORT"
+HALF = "half written"
+_plan: dict[str, str] = json.loads(os.environ.get(PLAN, "{}"))
+_here = local()
+
+
+def parked(port: int, run: str) -> None:
+    """Tell the test, and stay."""
+    with socket.create_connection(("127.0.0.1", port)) as there:
+        there.sendall(run.encode())
+    Event().wait()
+
+
+def _park(point: str) -> None:
+    run = getattr(_here, "run", "")
+    if point and _plan.get(run) == point:
+        parked(int(os.environ[PORT]), run)
+
+
+def _gate(owner: Any, name: str, *, before: str = "", after: str = "") -> None:  # noqa: ANN401 - a module or a class
+    plain = getattr(owner, name)
+
+    @wraps(plain)
+    def gated(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - whatever it takes
+        _park(before)
+        done = plain(*args, **kwargs)
+        _park(after)
+        return done
+
+    setattr(owner, name, gated)
+
+
+def _known(name: str) -> None:
+    """Let what a method of a run does be known as that run's."""
+    plain: Callable[..., object] = getattr(Running, name)
+
+    @wraps(plain)
+    def named(self: Running, number: int, *rest: Any) -> object:  # noqa: ANN401 - as above
+        _here.run = self._row(number).id
+        return plain(self, number, *rest)
+
+    setattr(Running, name, named)
+
+
+def _half(owner: Any, name: str) -> None:  # noqa: ANN401 - as above
+    """Where rows are moved into the session that writes them: let one part be written, and of the other a piece."""
+    plain: Callable[[SparkSession, DataFrame], DataFrame] = getattr(owner, name)
+
+    @wraps(plain)
+    def halved(session: SparkSession, rows: DataFrame) -> DataFrame:
+        ready, run = plain(session, rows), getattr(_here, "run", "")
+        return _halved(ready, run) if _plan.get(run) == HALF else ready
+
+    setattr(owner, name, halved)
+
+
+def _halved(ready: DataFrame, run: str) -> DataFrame:
+    there = partial(parked, int(os.environ[PORT]), run)
+
+    def half(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        context = TaskContext.get()
+        if context is not None and context.partitionId() == 1:
+            there()
+
+    return ready.repartition(2).mapInArrow(half, ready.schema)
+
+
+def _half_staged(plain: Callable[..., None]) -> Callable[..., None]:
+    def filled(connection: Any, rows: DataFrame, *rest: Any) -> None:  # noqa: ANN401 - as it is called
+        run = getattr(_here, "run", "")
+        plain(connection, _halved(rows, run) if _plan.get(run) == HALF else rows, *rest)
+
+    return filled
+
+
+def _before_commit(plain: Callable[..., Iterator[str]]) -> Callable[..., Iterator[str]]:
+    def statements(*args: Any) -> Iterator[str]:  # noqa: ANN401 - as above
+        yield from plain(*args)
+        _park("all but committed")
+
+    return statements
+
+
+def gates() -> None:
+    """All points at which a run may stop."""
+    _gate(Running, "begin", after="run begun")
+    _gate(Running, "_done", before="step begun", after="written")
+    _gate(Running, "step", after="recorded")
+    _gate(Running, "end", after="ended")
+    _gate(Running, "follow", after="followed")
+    for name in ("begin", "step", "end", "follow"):
+        _known(name)
+    _gate(Tables, "create", after="made")
+    _gate(writing, "fitted", after="fields added")
+    _gate(sync, "_keep", before="bad rows to come", after="bad rows kept")
+    _gate(files, "_placed", before="file made", after="file placed")
+    _gate(jdbc, "_moved", before="staged", after="moved")
+    _gate(webhook, "_sent", after="one taken")
+    _gate(mail, "_sent", after="one taken")
+    for owner in (writing, files, spool):
+        _half(owner, "within")
+    staging.fill = _half_staged(staging.fill)
+    jdbc._statements = _before_commit(jdbc._statements)
+
+
+def patient() -> None:
+    """Let all runs go on at once, with few tasks each, and wait for a locked catalog for as long as it takes."""
+    session._ALWAYS["spark.sql.shuffle.partitions"] = "2"
+    engine._AT_ONCE[engine.RUNS] = 100
+    plain = Lake.spark_settings
+
+    def told(self: Lake) -> dict[str, str]:
+        return {name: value.replace("busy_timeout=30000", "busy_timeout=600000") for name, value in plain(self).items()}
+
+    Lake.spark_settings = told  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    gates()
+    patient()
+    working.run(Settings())

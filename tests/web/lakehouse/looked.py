@@ -1,0 +1,51 @@
+"""The demo company with a worker that looks at files and APIs, which takes no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lakehold.catalog import resources
+from lakehold.catalog.shapes import Resource
+from lakehold.cli.processes.answering import answering
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
+from lakehold.runs import beats
+from tests.web.demo import Shop, opened
+from tests.web.lakehouse.pipelines import LAKE, by
+
+ORDERS = "id;store;amount\n1;Ulm;2.50\n2;Köln;3.75\n"
+NEW = f"/workspaces/{LAKE}/pipelines/new/source"
+
+
+@contextmanager
+def looking(folder: Path, copied_to: Path) -> Iterator[Shop]:
+    """A worker of this very process answers; sources may be on this machine."""
+    with opened(folder, copied_to, private_addresses=True) as shop, answering(shop.house) as (address, _):
+        with shop.house.database.write() as transaction:
+            beats.begin(transaction, "here", address)
+        yield shop
+
+
+def put(shop: Shop, path: str, content: str = ORDERS) -> None:
+    """A file into the volume of the layer raw."""
+    with shop.house.read(by("erik")) as work:
+        volume = Volume(shop.house.settings, reading.place_of(work, "raw_files"))
+    with volume.arriving() as rough:
+        rough.write(content.encode())
+        volume.place(rough, path, replace=True)
+
+
+def found(shop: Shop, kind: str, name: str) -> Resource:
+    """The one of this name in the store's lake."""
+    with shop.house.read(by("olga")) as work:
+        (item,) = (each for each in resources.page(work, kind, within=LAKE, search=name).items if each.name == name)
+        return resources.get(work, item.uid)
+
+
+def made(shop: Shop, settings: Mapping[str, object], *, name: str = "Orders") -> str:
+    """A source of Erik's, into the layer raw."""
+    edges = {"lakehouse": LAKE, "into": "raw"}
+    with shop.house.write(by("erik")) as work:
+        return resources.create(work, "lakehouse.source", name, edges=edges, settings=settings)

@@ -1,0 +1,127 @@
+"""The page of a source: its connection, its streams and what became of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Grant
+from lakehold.catalog import credentials, resources
+from lakehold.runs.triggers import When
+from lakehold.web.lakehouse.doing import TRIGGERS
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.looked import NEW, made
+from tests.web.lakehouse.pipelines import begun, by, moved
+
+SETTINGS = {"connector": "database", "address": "jdbc:postgresql://db.shop.internal:5432/shop", "user": "reader"}
+SECRET = "k3pt-secret"
+
+
+def source(shop: Shop) -> str:
+    """One with a password and two streams, one of them off."""
+    uid = made(shop, SETTINGS, name="Shop database")
+    with shop.house.write(by("erik")) as work:
+        credentials.put(work, uid, {"password": SECRET})
+        for name, on in (("orders", True), ("clicks", False)):
+            told = {"stream": f"public.{name}", "mode": "merge", "keys": ["id"], "table": f"shop_{name}"}
+            edges = {"source": uid, "writes": "raw"}
+            resources.create(work, "lakehouse.stream", name, edges=edges, settings=told, attributes={"enabled": on})
+    return uid
+
+
+def test_it_tells_how_it_is_connected_and_what_became_of_its_streams(shop: Shop) -> None:
+    uid = source(shop)
+    run = begun(shop, uid)
+    moved(shop, run, "succeeded", step="orders", rows=1234, bad=7)
+    text = shop.client("erik").get(f"/resources/{uid}/pipeline").text
+    for told in ("jdbc:postgresql://db.shop.internal", "reader", "Kept, and not shown", "shop_orders", "1,234", ">7<"):
+        assert told in text
+    assert "All rows, merged by key" in text
+    assert f"/runs/{run}" in text
+    assert text.count("Off</span>") == 1
+    assert SECRET not in text
+
+
+def test_who_may_only_see_it_is_told_nothing_of_the_connection(shop: Shop) -> None:
+    uid = source(shop)
+    with shop.house.access.write("corner") as session:
+        session.store.add(Grant("nils", "viewer", "raw"))
+    text = shop.client("nils").get(f"/resources/{uid}/pipeline").text
+    assert "How it is connected is shown to those who may edit it." in text
+    assert "You need Editor" in text
+    for hidden in ("db.shop.internal", "reader", "Kept, and not shown", SECRET, "public.orders"):
+        assert hidden not in text
+    for part in ("connection", "streams", "preview", "schedule"):
+        assert shop.client("nils").get(f"/resources/{uid}/{part}").status_code == 403
+    assert shop.client("ana").get(f"/resources/{uid}/pipeline").status_code == 404
+
+
+def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop) -> None:
+    client = shop.client("erik")
+    sent = {"connector": "database", "name": "Shop", "layer": "raw", "product": "postgresql"}
+    sent |= {"host": "db.shop.internal", "port": "5433", "database": "shop", "schemas": "public, sales"}
+    answer = send(client, NEW, NEW, **sent, secret=SECRET, do="next")
+    assert answer.status_code == 422
+    assert "No worker is running." in answer.text
+    assert 'value="db.shop.internal"' in answer.text
+    assert SECRET not in answer.text
+    kept = send(client, NEW, NEW, **sent, secret=SECRET, do="save")
+    uid = kept.headers["Location"].split("/")[2]
+    with shop.house.read(by("erik")) as work:
+        found, secrets = resources.get(work, uid), credentials.used(work, uid)
+    assert found.settings == {
+        "connector": "database",
+        "address": "jdbc:postgresql://db.shop.internal:5433/shop",
+        "user": "",
+        "schemas": ["public", "sales"],
+    }
+    assert secrets == {"password": SECRET}
+    page = client.get(kept.headers["Location"])
+    assert page.status_code == 200
+    assert "Name one below" in page.text
+    assert "It is not set up to its end" in client.get(f"/resources/{uid}/pipeline").text
+
+
+def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
+    uid, client = source(shop), shop.client("erik")
+    here = f"/resources/{uid}/connection"
+    sent = {"connector": "database", "name": "First", "layer": "raw", "product": "other", "version": "1"}
+    sent |= {"address": "jdbc:mysql://db/shop", "driver": "com.shop.Driver"}
+    assert send(client, here, here, **sent, do="save").status_code == 303
+    late = send(client, here, here, **{**sent, "name": "Second"}, do="save")
+    assert late.status_code == 422
+    assert 'value="Second"' in late.text
+    with shop.house.read(by("erik")) as work:
+        assert resources.get(work, uid).name == "First"
+        assert credentials.used(work, uid) == {"password": SECRET}
+
+
+def test_it_is_deactivated_and_activated(shop: Shop) -> None:
+    uid, client = source(shop), shop.client("erik")
+    here = f"/resources/{uid}/pipeline"
+    assert "pipeline/activate" not in client.get(here).text
+    with shop.house.write(by("erik")) as work:
+        TRIGGERS.save(work, uid, When("0 6 * * *"))
+    assert "Deactivate" in client.get(here).text
+    for part, active in (("deactivate", False), ("activate", True)):
+        assert send(client, here, f"{here}/{part}").status_code == 303
+        with shop.house.read(by("erik")) as work:
+            assert [each.active for each in TRIGGERS.of(work, uid)] == [active]
+    assert send(shop.client("ana"), "/", f"{here}/deactivate").status_code in {403, 404}
+
+
+def test_one_that_says_nothing_yet_is_connected_later(shop: Shop) -> None:
+    client = shop.client("erik")
+    assert "It is not set up to its end" in client.get("/resources/till_source/pipeline").text
+    text = client.get("/resources/till_source/connection?setup=1").text
+    assert "/resources/till_source/connection?setup=1&amp;connector=files" in text
+    assert "Volume" in client.get("/resources/till_source/connection?setup=1&connector=files").text
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_with_the_page(open_as: Open, violations: Violations, shop: Shop, theme: str) -> None:
+    page = open_as("olga", f"/resources/{source(shop)}/pipeline", theme=theme)
+    assert violations(page) == []
+    page.goto("/resources/till_source/pipeline")
+    assert violations(page) == []

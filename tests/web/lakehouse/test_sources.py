@@ -1,0 +1,323 @@
+"""New sources, step by step: connect, choose streams, preview, schedule. And changing them."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from lakehold.catalog import credentials, resources
+from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
+from lakehold.web.lakehouse.sources import databases, sealed
+from tests.pipeline.inward.api import Asked, Said, serving
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.looked import NEW, ORDERS, found, looking, made, put
+from tests.web.lakehouse.pipelines import by
+
+FILES = {"connector": "files", "name": "Order files", "layer": "raw", "volume": "raw_files", "folder": ""}
+DATABASE = {
+    "connector": "database",
+    "name": "Shop database",
+    "layer": "raw",
+    "product": "postgresql",
+    "host": "db.nowhere.invalid",
+    "port": "5432",
+    "database": "shop",
+    "user": "reader",
+}
+SECRET = "p4ssw0rd-of-the-api"
+
+
+@pytest.fixture
+def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
+    """With a worker that looks."""
+    with looking(shop_folder, tmp_path / "data") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def kept(shop_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """One for all tests that change nothing."""
+    with looking(shop_folder, tmp_path_factory.mktemp("kept") / "data") as opened:
+        yield opened
+
+
+def api(base: str, **more: str) -> dict[str, str]:
+    """The form of an API with one endpoint."""
+    told = {"connector": "api", "name": "Events", "layer": "raw", "address": base, "auth": "bearer"}
+    return {**told, "endpoint_name": "events", "endpoint_path": "events", **more}
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_somebody_brings_files_in_from_the_first_step_to_the_first_run(
+    open_as: Open, shop: Shop, scripts: bool
+) -> None:
+    put(shop, "orders.csv")
+    put(shop, "stores.csv", "id,name\n1,Ulm\n")
+    page = open_as("erik", NEW, scripts=scripts)
+    page.get_by_role("link", name="Files CSV").click()
+    page.get_by_label("Name", exact=True).fill("Order files")
+    page.get_by_label("Layer").select_option("Raw")
+    page.get_by_label("Volume").select_option("Raw.raw files")
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_text("It can be reached: 2 streams found.")).to_be_visible()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_role("heading", name="Streams of Order files")).to_be_visible()
+    page.get_by_role("switch", name="orders.csv").check()
+    orders = page.get_by_role("group", name="orders.csv")
+    expect(orders.get_by_label("Into the table")).to_have_value("Raw.orders")
+    orders.get_by_label("What is read").select_option("All rows, merged by key")
+    orders.get_by_label("Keys").fill("id")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("cell", name="Köln")).to_be_visible()
+    expect(page.get_by_label("Between values")).to_have_value(";")
+    page.get_by_label("amount").select_option("Number with two decimals")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.get_by_role("columnheader", name="amount decimal(18,2)")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("radio", name="Every day").check()
+    page.get_by_label("Time zone").fill("Europe/Berlin")
+    page.get_by_role("button", name="Show the next times").click()
+    expect(page.get_by_text("The next times, in Europe/Berlin")).to_be_visible()
+    page.get_by_role("button", name="Finish").click()
+    page.wait_for_url("**/runs/run_*")
+    source = found(shop, "lakehouse.source", "Order files")
+    with shop.house.read(by("erik")) as work:
+        (run,) = RUNS.page(work, resource=source.uid)
+        (trigger,) = TRIGGERS.of(work, source.uid)
+    assert (run.state, trigger.when.cron, trigger.when.zone) == ("queued", "0 6 * * *", "Europe/Berlin")
+    stream = found(shop, "lakehouse.stream", "orders.csv")
+    assert stream.settings
+    assert (stream.settings["mode"], stream.settings["keys"], stream.settings["table"]) == ("merge", ["id"], "orders")
+    assert stream.settings["format"]["fields"][2] == {"name": "amount", "type": "decimal(18,2)"}  # type: ignore[index]
+
+
+def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Shop) -> None:
+    def events(asked: Asked) -> Said:
+        return Said([{"id": 1}]) if asked.headers.get("Authorization") == f"Bearer {SECRET}" else Said({}, 401)
+
+    client = shop.client("erik")
+    with serving() as there:
+        there.routes["/v1/events"] = events
+        wrong = send(client, NEW, NEW, **api(there.base, secret="wr0ng-secret", description="kept words"), do="next")
+        assert wrong.status_code == 422
+        assert "does not let us in" in re.findall(r'id="field-secret-about">(.*?)</p>', wrong.text, re.DOTALL)[0]
+        assert "kept words" in wrong.text
+        assert "wr0ng-secret" not in wrong.text
+        # One that was filled in right is used again, though the page has it only sealed.
+        off = send(client, NEW, NEW, **api(there.base, secret=SECRET, endpoint_path="gone"), do="next")
+        assert "The API has nothing at" in off.text
+        assert SECRET not in off.text
+        kept = re.findall(r'name="kept" value="([^"]+)"', off.text)[0]
+        assert send(client, NEW, NEW, **api(there.base, kept=kept), do="next").status_code == 303
+        source = found(shop, "lakehouse.source", "Events")
+        with shop.house.read(by("erik")) as work:
+            assert credentials.used(work, source.uid) == {"token": SECRET}
+        for part in ("connection", "pipeline", "streams", "preview"):
+            answer = client.get(f"/resources/{source.uid}/{part}")
+            assert answer.status_code == 200
+            assert SECRET not in answer.text
+        # Saved again without it, it stays.
+        here = f"/resources/{source.uid}/connection"
+        changed = api(there.base, name="Web events", version=str(source.version))
+        assert send(client, here, here, **changed, do="next").status_code == 303
+        with shop.house.read(by("erik")) as work:
+            assert credentials.used(work, source.uid) == {"token": SECRET}
+            assert resources.get(work, source.uid).name == "Web events"
+
+
+def test_a_sealed_secret_opens_for_who_filled_it_in_and_not_for_ever(kept: Shop) -> None:
+    keys, now = kept.house.keys, kept.house.clock()
+    text = sealed.closed(keys, by("erik"), SECRET, now)
+    assert sealed.opened(keys, by("erik"), text, now) == SECRET
+    assert sealed.opened(keys, by("ana"), text, now) == ""
+    assert sealed.opened(keys, by("erik"), text, now + 2 * 3600 * 1_000_000) == ""
+    assert sealed.opened(keys, by("erik"), keys.encrypt(SECRET), now) == ""
+    assert sealed.opened(keys, by("erik"), "anything", now) == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "said"),
+    [
+        ({**FILES, "name": ""}, "name-error", "Give it a name."),
+        ({**FILES, "layer": ""}, "layer-about", "Choose the layer"),
+        ({**FILES, "volume": ""}, "volume-about", "Choose the volume"),
+        ({**FILES, "folder": "nowhere"}, "folder-error", "There is no folder"),
+        ({**DATABASE, "host": "a b"}, "host-about", "Write the name of the host alone"),
+        ({**DATABASE, "port": "99999"}, "port-about", "A port is a number"),
+        ({**DATABASE, "database": ""}, "database-about", "Write the name of the database."),
+        ({**DATABASE, "product": "other"}, "address-about", "Write the address that the driver takes."),
+        (api("nothing", secret="s"), "address-about", "begins with http"),
+        (api("http://127.0.0.1:1"), "secret-about", "Fill in the token."),
+        (api("http://127.0.0.1:1", auth="basic", secret="s"), "user-about", "Write the user name."),
+        (api("http://127.0.0.1:1", auth="key", secret="s"), "key_name-about", "Write what the key is called"),
+        (api("http://127.0.0.1:1", auth="none", endpoint_path=""), "endpoint_path-0-about", "Write the path"),
+        (api("http://127.0.0.1:1", auth="none", endpoint_paging="cursor"), "endpoint_next-0-about", "next cursor"),
+        (api("http://127.0.0.1:1", auth="none", per_second="many"), "per_second-error", "Write a number"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field(kept: Shop, wrong: dict[str, str], field: str, said: str) -> None:
+    answer = send(kept.client("erik"), NEW, NEW, **wrong, description="kept words", do="next")
+    assert answer.status_code == 422
+    (told,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
+    assert said in told
+    assert "kept words" in answer.text
+
+
+def test_one_more_endpoint_loses_nothing(kept: Shop) -> None:
+    sent = api("http://127.0.0.1:1", endpoint_keys="id, day", per_second="0.5", headers="X-Team: shop", secret=SECRET)
+    text = send(kept.client("erik"), NEW, NEW, **sent, do="more").text
+    assert "Endpoint 2" in text
+    for part in ('value="events"', 'value="id, day"', 'value="0.5"', "X-Team: shop"):
+        assert part in text
+    assert SECRET not in text
+
+
+def test_streams_are_chosen_changed_and_named_by_hand(shop: Shop) -> None:
+    for number in (1, 2):
+        put(shop, f"orders-{number}.csv")
+    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+    here = f"/resources/{uid}/streams"
+    assert "orders-1.csv" in client.get(here).text
+    more = send(client, here, here, count="0", more="orders-*.csv", do="more").text
+    assert 'value="Raw.orders"' in more
+    star = {"count": "1", "stream-0": "orders-*.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "merge"}
+    for wrong, said in (
+        ({}, "Name the fields by which a row is known."),
+        ({"mode-0": "incremental"}, "Name the field that only grows."),
+        ({"mode-0": "never"}, "Choose one of these."),
+        ({"mode-0": "full", "table-0": "orders"}, "Write the layer too."),
+        ({"mode-0": "full", "table-0": "Private.orders"}, "There is no layer of this name"),
+        ({"mode-0": "full", "table-0": "Raw.Big Orders"}, "cannot be called"),
+        ({"mode-0": "full", "on-0": ""}, "Choose at least one stream."),
+    ):
+        answer = send(client, here, here, **{**star, **wrong}, do="save")
+        assert answer.status_code == 422
+        assert said in answer.text
+    assert send(client, here, here, **star, **{"keys-0": "id"}, do="save").status_code == 303
+    stream = found(shop, "lakehouse.stream", "orders-*.csv")
+    assert stream.settings == {
+        "stream": "orders-*.csv",
+        "mode": "merge",
+        "keys": ["id"],
+        "cursor": "",
+        "table": "orders",
+    }
+    assert [end.uid for end in stream.edges["writes"]] == ["raw"]
+    # Into a table that is there, and off: what the form does not ask for stays.
+    off = {**star, "uid-0": stream.uid, "table-0": "Raw.web_orders", "mode-0": "append", "on-0": ""}
+    assert send(client, here, here, **off, do="save").status_code == 303
+    after = found(shop, "lakehouse.stream", "orders-*.csv")
+    assert after.attributes["enabled"] == "false"
+    assert [end.uid for end in after.edges["writes"]] == ["web_orders"]
+    assert after.settings
+    assert after.settings["mode"] == "append"
+    # A stream of another source is none of this one.
+    assert send(client, here, here, **{**off, "uid-0": "tills_stream"}, do="save").status_code == 422
+
+
+def test_signs_and_types_are_changed_and_looked_at_before_they_are_kept(shop: Shop) -> None:
+    put(shop, "orders.csv")
+    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+    star = {"count": "1", "stream-0": "orders.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "full"}
+    send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
+    stream, here = found(shop, "lakehouse.stream", "orders.csv"), f"/resources/{uid}/preview"
+    signs = {"kind": "separated", "quote": '"', "encoding": "utf-8", "header": "1", "stream": stream.uid}
+    changed = send(client, here, here, **signs, delimiter=",", do="look")
+    assert "id;store;amount" in changed.text
+    # The fields were found anew, and nothing was kept.
+    assert found(shop, "lakehouse.stream", "orders.csv").settings == stream.settings
+    without = {name: value for name, value in signs.items() if name != "header"}
+    send(client, here, here, **without, delimiter=";", do="save")
+    kept = found(shop, "lakehouse.stream", "orders.csv").settings
+    assert kept
+    assert kept["format"]["header"] is False  # type: ignore[index]
+    assert "column_1" in client.get(here).text
+    # To go on without a change keeps nothing.
+    shown = client.get(here).text
+    (before,) = re.findall(r'name="before" value="([^"]+)"', shown)
+    same = {**without, "delimiter": ";", "was": json.dumps(["separated", "utf-8", ";", '"', "False", ""]), "count": "3"}
+    for n, kind in enumerate(("string", "string", "string")):
+        same |= {f"name-{n}": f"column_{n + 1}", f"type-{n}": kind}
+    assert send(client, here, here, **same, before=html.unescape(before), do="next").status_code == 303
+    assert found(shop, "lakehouse.stream", "orders.csv").settings == kept
+    bad = send(client, here, here, **signs, delimiter='"', do="save")
+    assert bad.status_code == 422
+    assert "The delimiter cannot be the quote too." in bad.text
+
+
+def test_types_of_an_api_are_kept_with_its_endpoint(shop: Shop) -> None:
+    with serving() as there:
+        there.routes["/v1/events"] = lambda _: Said([{"id": 1, "at": "2031-01-02"}])
+        endpoint = {"name": "events", "path": "events", "params": {"all": "1"}}
+        uid = made(shop, {"connector": "api", "address": there.base, "endpoints": [endpoint]})
+        client = shop.client("erik")
+        star = {"count": "1", "stream-0": "events", "on-0": "1", "table-0": "Raw.events", "mode-0": "full"}
+        send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
+        here = f"/resources/{uid}/preview"
+        types = {"count": "2", "name-0": "id", "type-0": "bigint", "name-1": "at", "type-1": "date"}
+        assert send(client, here, here, **types, do="save").status_code == 303
+        with shop.house.read(by("erik")) as work:
+            settings = resources.get(work, uid).settings
+        assert settings
+        fields = [{"name": "id", "type": "bigint"}, {"name": "at", "type": "date"}]
+        assert settings["endpoints"] == [{**endpoint, "fields": fields}]
+
+
+def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
+    put(shop, "orders.csv")
+    uid = made(shop, {"connector": "files", "volume": "raw_files"})
+    ana = shop.client("ana")
+    text = ana.get(f"{NEW}?connector=files").text
+    assert "There is no layer in which you may make tables." in text
+    assert "raw files" not in text
+    assert send(ana, NEW, NEW, **FILES, do="next").status_code in {403, 404}
+    for part in ("connection", "streams", "preview", "schedule"):
+        assert ana.get(f"/resources/{uid}/{part}").status_code == 404
+        assert shop.client("nils").get(f"/resources/{uid}/{part}").status_code == 404
+        assert shop.client("erik").get(f"/resources/orders/{part}").status_code == 422
+    assert shop.client("nils").get(NEW).status_code == 404
+    assert ORDERS.splitlines()[1] not in text
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("jdbc:postgresql://db:5433/shop", {"product": "postgresql", "host": "db", "port": "5433", "database": "shop"}),
+        (
+            "jdbc:postgresql://[::1]/shop",
+            {"product": "postgresql", "host": "[::1]", "port": "5432", "database": "shop"},
+        ),
+        ("jdbc:postgresql://a,b/shop", {"product": "other", "address": "jdbc:postgresql://a,b/shop"}),
+        ("jdbc:mysql://db/shop", {"product": "other", "address": "jdbc:mysql://db/shop"}),
+    ],
+)
+def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts: dict[str, str]) -> None:
+    assert databases.parts(address) == parts
+    again = databases.address(parts)
+    assert databases.parts(again) == parts
+
+
+@pytest.mark.parametrize(("theme", "narrow"), [("light", False), ("dark", True)])
+def test_axe_finds_nothing_wrong_with_the_steps(
+    open_as: Open, violations: Violations, shop: Shop, theme: str, narrow: bool
+) -> None:
+    put(shop, "orders.csv")
+    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+    star = {"count": "1", "stream-0": "orders.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "full"}
+    send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
+    page = open_as("erik", NEW, theme=theme, narrow=narrow)
+    for path in (
+        *(NEW, f"{NEW}?connector=files", f"{NEW}?connector=database", f"{NEW}?connector=api"),
+        *(f"/resources/{uid}/{part}?setup=1" for part in ("streams", "preview", "schedule")),
+        f"/resources/{uid}/pipeline",
+    ):
+        page.goto(path)
+        assert violations(page) == [], path

@@ -1,0 +1,111 @@
+"""When something runs: as a form says it, as a schedule, and on the clocks of its zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lakehold.kit.clock import moment
+from lakehold.runs.triggers import When
+from lakehold.web.lakehouse import timing
+from lakehold.web.lakehouse.doing import TRIGGERS
+from lakehold.web.lakehouse.timing import Timing
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.pipelines import by
+
+HERE = "/resources/make_orders/triggers"
+
+
+@pytest.mark.parametrize(
+    ("filled", "cron"),
+    [
+        (Timing("hour"), "0 * * * *"),
+        (Timing("day", "06:30"), "30 6 * * *"),
+        (Timing("weekday", "23:05"), "5 23 * * 1-5"),
+        (Timing("week", "00:00"), "0 0 * * 1"),
+        (Timing("own", cron="*/5 8 1 * *"), "*/5 8 1 * *"),
+    ],
+)
+def test_what_is_filled_in_is_a_schedule_and_back(filled: Timing, cron: str) -> None:
+    assert filled.errors() == {}
+    assert filled.when() == When(cron, "UTC")
+    again = timing.present(When(cron, "UTC"))
+    assert (again.every, again.when()) == (filled.every, filled.when())
+
+
+@pytest.mark.parametrize(
+    ("filled", "field"),
+    [
+        (Timing("day", "25:00"), "at"),
+        (Timing("own"), "cron"),
+        (Timing("own", cron="often"), "cron"),
+        (Timing("day", "06:00", zone="Mars"), "zone"),
+        (Timing("hand"), "every"),
+        (Timing("sometimes"), "every"),
+    ],
+)
+def test_what_is_no_time_is_told_at_its_field(filled: Timing, field: str) -> None:
+    assert list(filled.errors()) == [field]
+
+
+def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
+    before = moment(datetime(2026, 3, 27, 12, tzinfo=UTC))
+    found = timing.upcoming(When("30 6 * * *", "Europe/Berlin"), before)
+    assert found[0] == "Saturday, 28 March 2026, 06:30"
+    # The night in which the clocks are set forward has no half past two.
+    assert [each[-5:] for each in found] == ["06:30"] * 5
+    assert timing.upcoming(When("0 0 30 2 *"), before) == []
+
+
+@pytest.fixture
+def trigger(shop: Shop) -> str:
+    """Every day at six."""
+    with shop.house.write(by("erik")) as work:
+        return TRIGGERS.save(work, "make_orders", When("0 6 * * *", "Europe/Berlin")).id
+
+
+def when(shop: Shop, trigger: str) -> When:
+    with shop.house.read(by("erik")) as work:
+        return TRIGGERS.get(work, trigger).when
+
+
+def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
+    client = shop.client("erik")
+    assert "The next five times" in client.get(HERE).text
+    assert 'value="06:00"' in client.get(f"{HERE}?change={trigger}").text
+    looked = send(client, HERE, f"{HERE}/change", trigger=trigger, every="week", at="07:15", zone="UTC", do="times")
+    assert "Monday," in looked.text
+    assert "07:15" in looked.text
+    assert when(shop, trigger).cron == "0 6 * * *"
+    wrong = send(client, HERE, f"{HERE}/change", trigger=trigger, every="own", cron="never", zone="Asia/Tokyo")
+    assert wrong.status_code == 422
+    assert "is no schedule" in wrong.text
+    assert 'value="Asia/Tokyo"' in wrong.text
+    sent = {"trigger": trigger, "every": "week", "at": "07:15", "zone": "Asia/Tokyo"}
+    assert send(client, HERE, f"{HERE}/change", **sent, do="save").status_code == 303
+    assert when(shop, trigger) == When("15 7 * * 1", "Asia/Tokyo")
+
+
+def test_one_that_pauses_stays_so_and_only_who_may_changes_it(shop: Shop, trigger: str) -> None:
+    sent = {"trigger": trigger, "every": "hour", "zone": "UTC", "do": "save"}
+    with shop.house.write(by("erik")) as work:
+        TRIGGERS.switch(work, trigger, active=False)
+        after = TRIGGERS.save(work, "make_orders", When(after=("make_lines",))).id
+    client = shop.client("erik")
+    assert send(client, HERE, f"{HERE}/change", **sent).status_code == 303
+    with shop.house.read(by("erik")) as work:
+        assert not TRIGGERS.get(work, trigger).active
+    assert send(client, HERE, f"{HERE}/change", **{**sent, "trigger": after}).status_code == 422
+    elsewhere = "/resources/make_lines/triggers"
+    assert send(client, elsewhere, f"{elsewhere}/change", **sent).status_code == 404
+    assert send(shop.client("tim"), "/", f"{HERE}/change", **sent).status_code in {403, 404}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_with_a_schedule_that_is_changed(
+    open_as: Open, violations: Violations, trigger: str, theme: str
+) -> None:
+    assert violations(open_as("erik", f"{HERE}?change={trigger}", theme=theme)) == []

@@ -1,0 +1,60 @@
+"""A table is kept up and rolled back from the list of its snapshots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
+
+from lakehold.runs.run_table import run_table
+from tests.web.demo import Shop
+from tests.web.lakehouse.filling import fill_orders
+
+Open = Callable[..., Page]
+Violations = Callable[[Page], list[str]]
+SNAPSHOTS = "/resources/orders/snapshots"
+
+
+def wanted(shop: Shop) -> list[dict[str, object]]:
+    """What was asked of each run of a table."""
+    with shop.house.database.read() as transaction:
+        query = sa.select(run_table.c.wanted).where(run_table.c.kind == "lakehouse.table").order_by(run_table.c.n)
+        return [json.loads(told)["parameters"] for told in transaction.connection.execute(query).scalars()]
+
+
+def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Open, violations: Violations) -> None:
+    fill_orders(shop.house)
+    page = open_as("erik", SNAPSHOTS)
+    assert violations(page) == []
+    expect(page.get_by_role("button", name="Roll back")).to_have_count(1)
+    page.get_by_role("button", name="Roll back").click()
+    assert wanted(shop) == []
+    page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
+    (told,) = wanted(shop)
+    assert told["do"] == "rollback"
+    page.goto("/resources/orders/written")
+    expect(page.get_by_role("main")).to_contain_text("Queued")
+
+
+def test_a_table_is_kept_up_without_scripts(shop: Shop, open_as: Open) -> None:
+    fill_orders(shop.house)
+    page = open_as("erik", SNAPSHOTS, scripts=False)
+    page.get_by_role("button", name="Keep it up").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
+    page.goto(SNAPSHOTS)
+    page.get_by_role("button", name="Roll back").click()
+    page.get_by_role("button", name="Roll back").click()
+    assert [told["do"] for told in wanted(shop)] == ["upkeep", "rollback"]
+
+
+def test_who_only_reads_may_neither(shop: Shop) -> None:
+    fill_orders(shop.house)
+    client = shop.client("ana")
+    told = client.get(SNAPSHOTS).text
+    assert "Roll back" not in told
+    assert "snapshots/upkeep" not in told
+    assert "Keep it up" in told
+    assert wanted(shop) == []

@@ -1,0 +1,172 @@
+"""Tables are kept up, rolled back, described, dropped and restored: each as a run, by who may, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold.access import Grant
+from lakehold.catalog import editing, resources
+from lakehold.catalog.editing import Edit
+from lakehold.kit.clock import DAY, SECOND, now
+from lakehold.pipeline.lake import Place
+from lakehold.pipeline.metadata import Metadata, Snapshot
+from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.workspaces.lakehouse import dropping, scheduling
+from lakehold.workspaces.lakehouse.doing import purging
+from tests.api.client import Api, Json, problem, served, told
+from tests.pipeline.shop import ADA, ED, TENANT
+from tests.workspaces.lakehouse.moving import RUNS, Moving
+
+
+@pytest.fixture(scope="module")
+def api(here: Moving) -> Iterator[Api]:
+    with served(here.shop.house, TENANT) as found:
+        yield found
+
+
+def table(here: Moving, spark: SparkSession, name: str, writes: int) -> Place:
+    """A table of the layer raw with so many writes of one row each, and one snapshot of when it was empty."""
+    with here.shop.house.write(ED) as work:
+        resources.create(work, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
+    place = here.shop.place(name)
+    for number in range(writes):
+        rows = spark.sql(f"SELECT {number} AS id, 'word {number}' AS word")
+        write(here.shop.tables, place, rows, Write(Mode.APPEND, f"{name} {number}"))
+    return place
+
+
+def done(here: Moving, begun: Json) -> list[str]:
+    run = here.go(begun["id"] if "id" in begun else begun["run"])
+    assert (run.state, run.error) == ("succeeded", "")
+    return here.lines(run)
+
+
+def snapshots(here: Moving, place: Place) -> list[Snapshot]:
+    return list(here.shop.tables.now(place).snapshots)
+
+
+def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "crumbs", 6)
+    before = here.rows("crumbs")
+    begun = told(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)
+    first, second, third = done(here, begun)
+    assert first.startswith("6 files became 1")
+    assert second.startswith("0 snapshots older than 30 days")
+    assert third == "0 files of nobody deleted"
+    assert here.rows("crumbs") == before
+    later = now() + 31 * DAY
+    here.shop.house.clock = lambda: later
+    try:
+        run = here.go(told(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)["id"])
+    finally:
+        here.shop.house.clock = now
+    assert here.lines(run)[1].startswith("3 snapshots older than 30 days")
+    assert len(snapshots(here, place)) == 5
+    assert here.rows("crumbs") == before
+
+
+def test_a_table_is_rolled_back_by_who_may(here: Moving, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "back", 3)
+    then = snapshots(here, place)[1].id
+    body = {"snapshot": str(then)}
+    done(here, told(api.post("/api/v1/tables/back/rollback", "ed", body), 202))
+    assert here.rows("back") == [(0, "word 0")]
+    problem(api.post("/api/v1/tables/back/rollback", "ed", {"snapshot": "7"}), 404, "not_found")
+    problem(api.post("/api/v1/tables/back/rollback", "sam", body), 404, "not_found")
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.add(Grant("rita", "viewer", "back"))
+    for path, wanted in (("rollback", body), ("upkeep", None), ("descriptions", {"descriptions": {"id": "x"}})):
+        problem(api.post(f"/api/v1/tables/back/{path}", "rita", wanted), 403, "forbidden")
+    problem(api.post("/api/v1/tables/raw/upkeep", "ed"), 422, "invalid_input")
+
+
+def test_fields_say_what_they_mean(here: Moving, api: Api, spark: SparkSession) -> None:
+    table(here, spark, "meaning", 1)
+    path = "/api/v1/tables/meaning/descriptions"
+    done(here, told(api.post(path, "ed", {"descriptions": {"word": "It's \\ a word."}}), 202))
+    found = told(api.get("/api/v1/tables/meaning", "ed"))["fields"]
+    assert [(field["name"], field["description"]) for field in found] == [("id", ""), ("word", "It's \\ a word.")]
+    problem(api.post(path, "ed", {"descriptions": {"nosuch": "x"}}), 422, "invalid_input")
+    problem(api.post(path, "ed", {"descriptions": {}}), 422, "invalid_input")
+
+
+def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark: SparkSession) -> None:
+    table(here, spark, "lost", 2)
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.add(Grant("rita", "manager", "lost"))
+    told(api.call("DELETE", "/api/v1/resources/lost", "ada"))
+    assert [each["id"] for each in told(api.get("/api/v1/dropped-tables", "ada"))["items"]] == ["lost"]
+    # Ed could not delete it, and Rita cannot make one there.
+    for member in ("ed", "rita", "sam"):
+        assert told(api.get("/api/v1/dropped-tables", member))["items"] == []
+        problem(api.post("/api/v1/dropped-tables/lost/restore", member, {}), 404, "not_found")
+    table(here, spark, "taken", 0)
+    problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {"name": "taken"}), 409, "conflict")
+    begun = told(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 202)
+    assert done(here, begun) == ["The table has 2 rows again"]
+    assert here.rows("lost") == [(0, "word 0"), (1, "word 1")]
+    assert told(api.get("/api/v1/dropped-tables", "ada"))["items"] == []
+    problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 404, "not_found")
+    done(here, told(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
+    assert len(here.rows("lost")) == 2
+
+
+def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "old", 2)
+    told(api.call("DELETE", "/api/v1/resources/old", "ada"))
+    house = here.shop.house
+    assert place not in dropping.gone(house)
+    house.clock = lambda: now() + 31 * DAY
+    try:
+        assert purging.purge(house, here.shop.tables) == 1
+    finally:
+        house.clock = now
+    assert here.shop.tables.lake.metadata_of(place) is None
+    assert told(api.get("/api/v1/dropped-tables", "ada"))["items"] == []
+
+
+def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, spark: SparkSession) -> None:
+    house = here.shop.house
+    assert scheduling.schedule(house) == 0
+    table(here, spark, "busy", 20)
+    with house.write(ADA) as work:
+        editing.edit(work, "shop", Edit(settings={"upkeep": False}))
+    assert scheduling.schedule(house) == 0
+    with house.write(ADA) as work:
+        editing.edit(work, "shop", Edit(settings={}))
+    assert scheduling.schedule(house) == 1
+    assert scheduling.schedule(house) == 0
+    with house.read(ADA) as work:
+        (run,) = RUNS.page(work, resource="busy")
+    assert (run.cause, run.started_by) == ("for upkeep", "")
+    ended = here.go(run.id)
+    assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
+    assert scheduling.schedule(house) == 0
+    with house.read(ED) as work:
+        assert len(work.session.list("ed", "see", "lakehouse.table", search="busy").items) == 1
+
+
+@pytest.mark.parametrize(
+    ("ages", "last", "wanted"),
+    [
+        ([], None, False),
+        ([1], None, False),
+        ([8], None, True),
+        ([8], 2, False),
+        ([9, 8], 10, True),
+        ([60, *[1] * 4], 0, False),
+        ([60, *[1] * 5], 0, True),
+        ([1] * 20, None, True),
+        ([3] * 20, 2, False),
+    ],
+)
+def test_when_there_is_something_to_do(ages: list[int], last: int | None, wanted: bool) -> None:
+    at = now()
+    day = [datetime.fromtimestamp((at - age * DAY) / SECOND, UTC) for age in ages]
+    found = tuple(Snapshot(number, None, each, "append", {}) for number, each in enumerate(day))
+    known = Metadata("", (), found, found[-1] if found else None)
+    assert scheduling.due(known, None if last is None else at - last * DAY, at, 30) is wanted

@@ -1,0 +1,92 @@
+"""A mart from its storage to a report over REST, by people of different roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import httpx
+import pytest
+
+from lakehold.runs import run_table as states
+from tests.cli.ways import Way, served
+from tests.workspaces.marts.project import LAKE, SALES, Project
+
+pytestmark = pytest.mark.slow
+As = Callable[[str], httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def by(here: Project) -> Iterator[As]:
+    """A client of somebody's."""
+    with served(here.moving.shop.house) as address, ExitStack() as stack:
+        way = Way(here.moving.shop.house, address)
+
+        def client(member: str) -> httpx.Client:
+            headers = {"authorization": f"Bearer {way.token(member)}"}
+            return stack.enter_context(httpx.Client(base_url=address, headers=headers, timeout=120))
+
+        yield client
+
+
+def made(client: httpx.Client, kind: str, name: str, edges: dict[str, str], settings: dict[str, object]) -> str:
+    ends = {edge: [end] for edge, end in edges.items()}
+    told = {"kind": kind, "name": name, "edges": ends, "settings": settings}
+    answer = client.post("/api/v1/resources", json=told)
+    assert answer.status_code == 201, answer.text
+    uid: str = answer.json()["id"]
+    return uid
+
+
+def ran(here: Project, client: httpx.Client, uid: str) -> str:
+    answer = client.post("/api/v1/runs", json={"resource": uid})
+    assert answer.status_code in {200, 201, 202}, answer.text
+    return here.moving.go(answer.json()["id"]).state
+
+
+def test_from_a_storage_to_a_report(here: Project, by: As) -> None:
+    ed, rita = by("ed"), by("rita")
+    settings: dict[str, object] = {"by": "sql", "sql": SALES, "checks": [{"check": "unique", "fields": ["id"]}]}
+    mart = made(ed, "marts.data_mart", "Orders of all", edges={"project": "sales", "storage": LAKE}, settings=settings)
+    assert ed.post(f"/api/v1/marts/{mart}/publish").status_code == 409
+    assert ran(here, ed, mart) == states.SUCCEEDED
+    # Nobody else knows of it yet.
+    assert rita.get(f"/api/v1/marts/{mart}/checks").status_code == 404
+    assert rita.post(f"/api/v1/marts/{mart}/publish").status_code == 404
+    assert ed.post(f"/api/v1/marts/{mart}/publish").status_code == 204
+    shared = ed.patch(
+        f"/api/v1/resources/{mart}",
+        json={"attributes": {"shared_for_reporting": True}},
+        headers={"if-match": ed.get(f"/api/v1/resources/{mart}").headers["etag"]},
+    )
+    assert shared.status_code == 200, shared.text
+    assert [each["state"] for each in rita.get(f"/api/v1/marts/{mart}/checks").json()["items"]] == ["kept"]
+    assert len(rita.get(f"/api/v1/tables/{mart}/rows", params={"limit": 10}).json()["rows"]) == 10
+    assert rita.post(f"/api/v1/marts/{mart}/unpublish").status_code == 403
+
+    asked: dict[str, object] = {
+        "columns": ["customer"],
+        "sums": [{"how": "count", "name": "n"}],
+        "sort": [{"column": "customer"}],
+    }
+    rows = rita.post("/api/v1/reports/preview", json={"mart": mart, "settings": asked})
+    assert rows.json()["rows"] == [[number, 20] for number in range(5)]
+    wrong = rita.post("/api/v1/reports/preview", json={"mart": mart, "settings": {"columns": ["salary"]}})
+    assert (wrong.status_code, "salary" in wrong.json()["detail"]) == (422, True)
+    text = rita.post("/api/v1/reports/preview", json={"mart": mart, "settings": asked}, headers={"accept": "text/csv"})
+    assert text.text.splitlines()[:2] == ["customer,n", "0,20"]
+
+    to = made(rita, "marts.destination", "Files", edges={"project": "sales"}, settings={"to": "files", "kind": "csv"})
+    report = made(rita, "marts.report", "By customer", edges={"data_mart": mart, "destination": to}, settings=asked)
+    assert ran(here, rita, report) == states.SUCCEEDED
+    assert by("sam").get(f"/api/v1/runs?resource={report}").status_code == 404
+    assert ed.post(f"/api/v1/marts/{mart}/unpublish").status_code == 204
+    refused = rita.post("/api/v1/runs", json={"resource": report})
+    assert (refused.status_code, "draft" in refused.json()["detail"]) == (409, True)
+
+
+def test_who_may_not_use_a_mart_previews_nothing(here: Project, by: As) -> None:
+    mart = here.filled({"by": "sql", "sql": SALES})
+    told = {"mart": mart, "settings": {}}
+    assert by("sam").post("/api/v1/reports/preview", json=told).status_code == 404
+    assert by("sam").post("/api/v1/reports/preview", json={**told, "mart": "nowhere"}).status_code == 404

@@ -1,0 +1,182 @@
+"""Reports: what they ask of a data mart arrives at their destination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.catalog import editing
+from lakehold.catalog.editing import Edit
+from lakehold.directory.errors import DeniedError
+from lakehold.kit.errors import ConflictError
+from lakehold.runs.triggers import Triggers, When
+from tests.pipeline.shop import ADA, ED, RITA, TENANT
+from tests.workspaces.lakehouse.moving import RUNS
+from tests.workspaces.marts.project import SALES, Project
+
+pytestmark = pytest.mark.slow
+FILE = {"to": "files", "kind": "csv"}
+
+
+@pytest.fixture(scope="package")
+def mart(here: Project) -> str:
+    return here.filled({"by": "sql", "sql": SALES})
+
+
+def sent(here: Project, destination: str) -> str:
+    """The text of the only file that has arrived."""
+    volume = here.files(destination)
+    (file,) = [each for each in volume.listed() if not each.is_folder]
+    return volume.on_disk(file.path).read_text()
+
+
+def asked(here: Project, mart: str, settings: Mapping[str, object]) -> list[str]:
+    """What a report delivers, line by line."""
+    destination = here.destination(FILE)
+    run = here.run(here.report(mart, destination, settings), by=RITA)
+    assert run.state == "succeeded", run.error
+    return sent(here, destination).splitlines()
+
+
+def test_a_business_user_reports_on_a_mart_that_is_shared(here: Project, mart: str) -> None:
+    settings = {
+        "columns": ["customer"],
+        "sums": [{"how": "count", "name": "orders"}, {"how": "sum", "column": "amount", "name": "amount"}],
+        "where": [{"column": "id", "is": "<", "value": "10"}],
+        "sort": [{"column": "customer", "descending": True}],
+        "limit": 2,
+    }
+    assert asked(here, mart, settings) == ["customer,orders,amount", "4,2,19.50", "3,2,16.50"]
+
+
+@pytest.mark.parametrize(
+    ("where", "count"),
+    [
+        ({"column": "day", "is": ">=", "value": "2026-04-01"}, 10),
+        ({"column": "day", "is": "<", "value": "year - 100"}, 0),
+        ({"column": "customer", "is": "in", "values": ["1", "2"]}, 40),
+        ({"column": "customer", "is": "is empty"}, 0),
+        ({"column": "amount", "is": ">", "value": ":least"}, 2),
+    ],
+)
+def test_conditions_are_of_their_columns_types(here: Project, mart: str, where: dict[str, object], count: int) -> None:
+    settings = {"sums": [{"how": "count", "name": "n"}], "where": [where], "parameters": {"least": "145.5"}}
+    assert asked(here, mart, settings) == ["n", str(count)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"columns": ["nothing"]}, "no column 'nothing'"),
+        ({"where": [{"column": "id", "is": "=", "value": "1 OR 1=1"}]}, "is no number"),
+        ({"where": [{"column": "day", "is": "=", "value": "soon"}]}, "is no day"),
+        ({"where": [{"column": "id", "is": "like", "value": "1"}]}, "cannot be 'like'"),
+        ({"where": [{"column": "id", "value": ":unknown"}]}, "parameter 'unknown'"),
+        ({"columns": ["id"], "sort": [{"column": "day"}]}, "does not show"),
+        ({"sums": [{"how": "sum"}]}, "of a column"),
+        ({"delivery": {"address": "http://127.0.0.1"}}, "does not say 'address'"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_by_name(here: Project, mart: str, settings: dict[str, object], said: str) -> None:
+    destination = here.destination(FILE)
+    run = here.run(here.report(mart, destination, settings), by=RITA)
+    assert run.state == "failed"
+    assert said in run.error
+    assert here.files(destination).listed() == []
+
+
+def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
+    customers = here.filled({"by": "table", "table": "raw.customers"})
+    joins = [{"mart": customers, "name": "who", "on": {"customer": "id"}}]
+    orders = here.filled({"by": "sql", "sql": SALES, "joins": joins}, joins=(customers,))
+    settings = {
+        "columns": ["id", "who.name"],
+        "where": [{"column": "who.name", "is": "=", "value": "customer 3"}],
+        "limit": 1,
+    }
+    assert asked(here, orders, settings) == ["id,who.name", "3,customer 3"]
+    destination = here.destination(FILE)
+    report = here.report(orders, destination, settings)
+    with here.moving.shop.house.write(ED) as work:
+        work.make(Remove(Attribute(customers, "shared_for_reporting", "true")))
+    with pytest.raises(DeniedError):
+        here.run(report, by=RITA)
+    assert here.files(destination).listed() == []
+
+
+def test_it_is_sent_only_if_there_are_rows(here: Project, mart: str) -> None:
+    destination = here.destination(FILE)
+    settings = {"send": "rows", "where": [{"column": "id", "is": "<", "value": "0"}]}
+    run = here.run(here.report(mart, destination, settings), by=RITA)
+    assert run.state == "succeeded"
+    assert "no rows" in here.lines(run)
+    assert here.files(destination).listed() == []
+
+
+def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
+    mart = here.filled({"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 3"})
+    report = here.report(mart, here.destination(FILE), {"send": "changed"})
+    assert "delivered" in here.lines(here.run(report, by=RITA))
+    assert "nothing has changed" in here.lines(here.run(report, by=RITA))
+    with here.moving.shop.house.write(ED) as work:
+        editing.edit(
+            work,
+            mart,
+            Edit(settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4", "published": True}),
+        )
+    assert here.run(mart, by=ED).state == "succeeded"
+    assert "delivered" in here.lines(here.run(report, by=RITA))
+
+
+def test_a_draft_is_not_reported_on(here: Project) -> None:
+    draft = here.mart({"by": "sql", "sql": SALES, "published": False})
+    report = here.report(draft, here.destination(FILE), {})
+    with pytest.raises(ConflictError, match="draft"):
+        here.run(report, by=RITA)
+
+
+def test_without_its_destination_it_cannot_run_until_that_is_back(here: Project, mart: str) -> None:
+    destination = here.destination(FILE)
+    report = here.report(mart, destination, {"limit": 1})
+    house = here.moving.shop.house
+    with house.write(RITA) as work:
+        work.make(Add(Attribute(destination, "deleted", "true")))
+    with pytest.raises(DeniedError):
+        here.run(report, by=RITA)
+    with pytest.raises(ConflictError, match="gone"):
+        here.run(report, by=ADA)
+    with house.write(ADA) as work:
+        work.make(Remove(Attribute(destination, "deleted", "true")))
+    assert here.run(report, by=RITA).state == "succeeded"
+
+
+def test_who_has_lost_the_mart_sends_nothing(here: Project) -> None:
+    mart = here.filled({"by": "sql", "sql": SALES})
+    destination = here.destination(FILE)
+    report = here.report(mart, destination, {})
+    with here.moving.shop.house.access.write(TENANT) as session:
+        session.store.remove(Grant("rita", "business_user", "sales"))
+    try:
+        with pytest.raises(Exception, match="report"):
+            here.run(report, by=RITA)
+    finally:
+        with here.moving.shop.house.access.write(TENANT) as session:
+            session.store.add(Grant("rita", "business_user", "sales"))
+    assert here.files(destination).listed() == []
+
+
+def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: Project, mart: str) -> None:
+    triggers = Triggers(RUNS)
+    report = here.report(mart, here.destination(FILE), {"limit": 1})
+    house = here.moving.shop.house
+    with house.write(RITA) as work:
+        saved = triggers.save(work, report, When("0 6 * * 1", "Europe/Berlin"))
+        assert (saved.saved_by, saved.active) == ("rita", True)
+        assert not any(each.active for each in triggers.activate(work, report, active=False))
+    # Who uses the mart alone says nothing of when it is refreshed; who keeps it does.
+    with pytest.raises(DeniedError, match=r"[Tt]rigger"), house.write(RITA) as work:
+        triggers.save(work, mart, When("0 5 * * *"))
+    with house.write(ED) as work:
+        assert triggers.save(work, mart, When("0 5 * * *")).saved_by == "ed"
