@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,6 +174,26 @@ class Runnable(Protocol):
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""
+
+
+class Alike(ABC):
+    """What the kinds have in common of which each run is like the others."""
+
+    trigger: str
+
+    @abstractmethod
+    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+        """What it writes."""
+
+    def right(self, wanted: Wanted) -> str:
+        """The same for every run."""
+        del wanted
+        return self.trigger
+
+    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+        """What it writes."""
+        del wanted
+        return self.outputs(work, uid)
 
 
 class Runnables:

@@ -45,6 +45,7 @@ _ALWAYS = {
     "spark.driver.maxResultSize": "256m",
 }
 
+_PARTS = "16"
 JAVA, ALLOW = "spark.driver.extraJavaOptions", "-Djava.security.manager=allow"
 """How the JVM is started, and what it has to be told in any case."""
 
@@ -81,6 +82,8 @@ def _java(master: str, drivers: str) -> dict[str, str]:
     told = {JAVA: f"{ALLOW} {archive.options(archive.kept())}"}
     if master.startswith("local"):
         told["spark.driver.extraClassPath"] = archive.class_path(own)
+        # Few cores have little use for many small parts; on a small table their number is all that takes time.
+        told["spark.sql.shuffle.partitions"] = _PARTS
         own = []
     return {**told, "spark.jars": ",".join(map(str, (*own, *added)))}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from lakehold.catalog import details
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.runs.runnable import Alike, Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import How, Into
 
@@ -18,7 +18,7 @@ MODES = ("overwrite", "append", "merge", "mirror")
 EVOLUTIONS = ("merge", "strict", "overwrite")
 
 
-class Pipeline(ABC):
+class Pipeline(Alike):
     """A kind of them."""
 
     kind: str
@@ -29,16 +29,6 @@ class Pipeline(ABC):
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """The tables that it writes, or their layers."""
         return ends(work, uid, "writes") or ends(work, uid, "into")
-
-    def right(self, wanted: Wanted) -> str:
-        """The same for every run."""
-        del wanted
-        return self.trigger
-
-    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
-        """What it writes."""
-        del wanted
-        return self.outputs(work, uid)
 
     @abstractmethod
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:

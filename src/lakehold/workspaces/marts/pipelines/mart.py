@@ -8,7 +8,7 @@ from lakehold.catalog import details
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.runs.runnable import Alike, Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
 from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.marts.checks import checks_of
@@ -19,7 +19,7 @@ DO, CHECK = "do", "check"
 """What a run may be asked to do instead of all: its checks alone."""
 
 
-class MartPipeline:
+class MartPipeline(Alike):
     """Whoever edits a data mart refreshes it; whoever sees it sees its runs."""
 
     kind = "marts.data_mart"
@@ -29,16 +29,6 @@ class MartPipeline:
         """Its own rows."""
         del work
         return [uid]
-
-    def right(self, wanted: Wanted) -> str:
-        """The same for every run."""
-        del wanted
-        return self.trigger
-
-    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
-        """What it writes."""
-        del wanted
-        return self.outputs(work, uid)
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """Its rows, drawn from the storage that the person may use; then its checks, or these alone."""

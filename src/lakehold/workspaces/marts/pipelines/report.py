@@ -8,7 +8,7 @@ from lakehold.catalog import kinds
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.runs.runnable import Alike, Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
 from lakehold.workspaces.marts.definitions import Definition
 from lakehold.workspaces.marts.pipelines.mart import told_of
@@ -16,7 +16,7 @@ from lakehold.workspaces.marts.reporting import WORD
 from lakehold.workspaces.marts.steps import Send
 
 
-class ReportPipeline:
+class ReportPipeline(Alike):
     """Whoever may run it stops it too; whoever sees it sees its runs."""
 
     kind = "marts.report"
@@ -26,16 +26,6 @@ class ReportPipeline:
         """No table; two runs of one report do not overtake each other."""
         del work
         return [uid]
-
-    def right(self, wanted: Wanted) -> str:
-        """The same for every run."""
-        del wanted
-        return self.trigger
-
-    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
-        """What it writes."""
-        del wanted
-        return self.outputs(work, uid)
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """One: asked and sent."""
