@@ -11,6 +11,7 @@ from lakehold.web.groups import routers as groups
 from lakehold.web.home import routes as home
 from lakehold.web.invites import routers as invites
 from lakehold.web.lakehouse import moving_data, reading_data
+from lakehold.web.marts import quality
 from lakehold.web.people import routers as people
 from lakehold.web.profile import routes as profile
 from lakehold.web.resources import changing, ending, making, moving, one, spaces
@@ -28,6 +29,7 @@ ROUTERS: list[APIRouter] = [
     *profile.ROUTERS,
     *moving_data.ROUTERS,
     *reading_data.ROUTERS,
+    quality.routes,
     making.routes,
     changing.routes,
     moving.routes,

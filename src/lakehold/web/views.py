@@ -35,6 +35,13 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
     ),
     "lakehouse.saved_query": (View("SQL", "sql", "square-terminal"),),
     "lakehouse.volume": (View("Files", "files", "folder"),),
+    "marts.data_mart": (
+        View("Data", "sample", "table-2"),
+        View("Schema", "fields", "menu"),
+        View("Quality", "quality", "circle-check"),
+        *_RUN,
+    ),
+    "marts.report": _RUN,
 }
 """The views of a thing behind its overview."""
 
@@ -48,6 +55,7 @@ PLACES: Mapping[str, tuple[View, ...]] = {
         View("Pipelines", "pipelines", "workflow"),
         View("Runs", "runs", "activity"),
     ),
+    "marts.project": (View("Runs", "runs", "activity"),),
 }
 """The places of a workspace behind its overview."""
 
@@ -68,6 +76,11 @@ EDITS: Mapping[str, str] = {
 def of(uid: str, kind: str) -> list[Place]:
     """The views of a thing behind its overview."""
     return [Place(view.label, addresses.resource(uid, view.part), view.icon) for view in VIEWS.get(kind, ())]
+
+
+def label(kind: str, part: str) -> str:
+    """What a view of a kind is called; empty if it has none such."""
+    return next((view.label for view in VIEWS.get(kind, ()) if view.part == part), "")
 
 
 def places(uid: str, kind: str) -> list[Place]:

@@ -11,5 +11,5 @@ RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
 PIPELINES = tuple(views.HOMES)
 """The kinds that move data."""
-RUN_AGAIN = tuple(kind for kind in PIPELINES if kind in RUNS.runnables)
-"""Those of them that are run again and again."""
+RUN_AGAIN = (*(kind for kind in PIPELINES if kind in RUNS.runnables), "marts.data_mart", "marts.report")
+"""Those that are run again and again: of them, and of what draws from or sends to somewhere else."""

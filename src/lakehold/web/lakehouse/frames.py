@@ -9,11 +9,21 @@ from lakehold.catalog.shapes import Resource
 from lakehold.directory.work import Work
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown
-from lakehold.web import addresses
+from lakehold.pipeline.names import READABLE
+from lakehold.web import addresses, views
 from lakehold.web.access import acting
 from lakehold.web.words import spoken
 
 TABLE = "lakehouse.table"
+
+
+def need_rows(work: Work, uid: str) -> Resource:
+    """What has rows: a table or a data mart, if the caller may read them."""
+    found = resources.get(work, uid)
+    if found.kind not in READABLE:
+        raise NotFoundError(f"There is no table {shown(uid)}.", "Look its name up in the catalog.")
+    work.need(READABLE[found.kind], uid)
+    return found
 
 
 def need_table(work: Work, uid: str, action: str) -> Resource:
@@ -28,7 +38,7 @@ def need_table(work: Work, uid: str, action: str) -> Resource:
 def shell(work: Work, found: Resource, part: str) -> dict[str, object]:
     """What all views of a table have in common."""
     return {
-        "crumbs": acting.crumbs(work, found.uid, spoken("runs" if part == "written" else part)),
+        "crumbs": acting.crumbs(work, found.uid, views.label(found.kind, part) or spoken(part)),
         "found": found,
         "tabs": acting.tabs(work, found.uid),
         "tab": addresses.resource(found.uid, part),
@@ -39,6 +49,6 @@ def shell(work: Work, found: Resource, part: str) -> dict[str, object]:
 def _ask(work: Work, found: Resource) -> str:
     """Where the table is asked for its rows in SQL; empty for who may not."""
     space = found.workspace
-    if space is None or not work.session.check(work.asker, "execute_query", space.uid):
+    if space is None or found.kind != TABLE or not work.session.check(work.asker, "execute_query", space.uid):
         return ""
     return f"{addresses.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

@@ -24,7 +24,7 @@ from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import saying, schedules, switching, ways
 from lakehold.web.lakehouse.destinations import page as destination_page
-from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
+from lakehold.web.lakehouse.doing import PIPELINES, RUN_AGAIN, RUNS, TRIGGERS
 from lakehold.web.lakehouse.runs import rows
 from lakehold.web.lakehouse.sources import page as source_page
 from lakehold.web.listing import Column, Filter, Listing
@@ -133,7 +133,7 @@ def run(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
 def need_pipeline(work: Work, uid: str) -> Resource:
     """The pipeline, or a refusal if it is none."""
     found = resources.get(work, uid)
-    if found.kind not in PIPELINES:
+    if found.kind not in PIPELINES and found.kind not in RUN_AGAIN:
         title = kinds.kept_here(work.view.policy, found.kind).title
         raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
     return found
@@ -196,7 +196,8 @@ def _running(work: Work, found: Resource, title: str) -> list[Action]:
 def _menu(work: Work, found: Resource) -> list[Action]:
     here = addresses.resource
     edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
-    around = addresses.workspace(found.workspace.uid, "pipelines/graph") if found.workspace else ""
+    drawn = found.kind in PIPELINES
+    around = addresses.workspace(found.workspace.uid, "pipelines/graph") if found.workspace and drawn else ""
     wanted = {
         "edit": Action("Edit", edit, icon="pencil"),
         "delete": Action(

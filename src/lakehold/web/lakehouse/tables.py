@@ -18,13 +18,14 @@ from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.metadata import Metadata, Snapshot
+from lakehold.pipeline.names import READABLE
 from lakehold.pipeline.previews import Wanted, preview
 from lakehold.runs.runs import Run
 from lakehold.web import pages
 from lakehold.web.actions import Action
 from lakehold.web.lakehouse import grids, saying, upkeeping
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.web.lakehouse.frames import need_table, shell
+from lakehold.web.lakehouse.frames import need_rows, need_table, shell
 from lakehold.web.lakehouse.grids import Grid
 from lakehold.web.routes import router
 from lakehold.web.words import counted
@@ -65,7 +66,7 @@ class Wrote:
 @routes.get("/{uid:path}/fields")
 def table_fields(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
     """Name, type and description of each."""
-    found = need_table(work, uid, "read")
+    found = need_rows(work, uid)
     now = _now(work, lake, uid)
     fields = [(field, grids.field_type(field.type)) for field in (now.fields if now else ())]
     return _page(request, work, found, "fields", {"fields": fields, "stats": _stats(now)})
@@ -74,13 +75,13 @@ def table_fields(request: Request, work: Reading, lake: InLake, uid: str) -> Res
 @routes.get("/{uid:path}/sample")
 def table_sample(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
     """The first rows, without Spark."""
-    found = need_table(work, uid, "read")
+    found = need_rows(work, uid)
     values: dict[str, object] = {"grid": None, "more": False, "now": None, "trouble": None, "viewing": False}
     if work.caller.behind:
         return _page(request, work, found, "sample", values | {"viewing": True})
     values["now"] = now = _now(work, lake, uid)
     if now is not None:
-        using.note(house, work, "read", uid)
+        using.note(house, work, READABLE[found.kind], uid)
         try:
             values["grid"], values["more"] = _sample(work, lake, uid)
         except LakeholdError as error:

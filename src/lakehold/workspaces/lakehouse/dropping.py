@@ -6,7 +6,7 @@ that its layer gives; what was granted on the old one itself is not granted anew
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import folded, shown
 from lakehold.pipeline.lake import Lake, Place
+from lakehold.pipeline.names import READABLE
 from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, starts
@@ -77,28 +78,28 @@ def restore(work: Work, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]
 
 
 def gone(house: Installation) -> list[Place]:
-    """The tables that were deleted so long ago that their rows may go too, in all tenants."""
+    """What was deleted so long ago that its rows may go too, in all tenants: tables, and data marts."""
     lake, found = Lake(house.settings), list[Place]()
     until = house.clock() - house.settings.dropped_days * DAY
     try:
         for tenant in tenants.every(house):
             with house.read(Caller(tenant.uid, "", address="worker")) as work:
-                old = (row for row in _ended(work, lake) if row.until < until)
+                old = (row for row in _ended(work, lake, READABLE) if row.until < until)
                 found += [Place(work.session.tenant, row.id) for row in old]
     finally:
         lake.close()
     return found
 
 
-def _ended(work: Work, lake: Lake) -> list[_Ended]:
-    """Tables that ended and whose rows are there, the last first."""
+def _ended(work: Work, lake: Lake, kinds: Collection[str] = (TABLE,)) -> list[_Ended]:
+    """What ended of these kinds and whose rows are there, the last first."""
     uids = work.view.uids
     numbers = [place.number for place in lake.places(work.session.tenant) if uids.get(place.number) is None]
     c = resource.c
     found: list[_Ended] = []
     for start in range(0, len(numbers), 500):
         some = sa.and_(c.tenant_id == work.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
-        query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind == TABLE)
+        query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(kinds))
         found += [_Ended(*row) for row in work.session.transaction.connection.execute(query)]
     return sorted(found, key=lambda row: -row.until)
 

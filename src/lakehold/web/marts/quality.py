@@ -1,0 +1,87 @@
+"""How the checks of a data mart came out: the last time, and before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing
+from lakehold.catalog import resources
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.runs.runnable import Wanted
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.lakehouse.frames import shell
+from lakehold.web.routes import router
+from lakehold.workspaces.marts import quality
+from lakehold.workspaces.marts.checks import checks_of
+from lakehold.workspaces.marts.pipelines.mart import CHECK, DO, MartPipeline, told_of
+from lakehold.workspaces.marts.quality import BROKEN, KEPT, UNKNOWN, Outcome
+
+routes = router("/resources")
+
+TONES = {KEPT: "good", BROKEN: "bad", UNKNOWN: "warn"}
+_DRAWN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A check, how it came out last, and how before: the oldest first."""
+
+    name: str
+    last: Outcome | None
+    before: list[Outcome]
+
+
+@routes.get("/{uid:path}/quality")
+def quality_page(request: Request, work: Reading, uid: str) -> Response:
+    """Those that the mart has now; what was checked once and is no more is not shown."""
+    found = _need(work, uid)
+    trouble = None
+    try:
+        names = [check.name for check in checks_of(told_of(work, uid))]
+    except InvalidInputError as error:
+        names, trouble = [], error
+    values: dict[str, object] = {
+        "promises": _promises(names, quality.page(work, uid, limit=1_000)),
+        "trouble": trouble,
+        "tones": TONES,
+        "look": acting.actions_of(
+            work, uid, {"edit": Action("Check now", addresses.resource(uid, "quality"), "post", "circle-check")}
+        ),
+    }
+    return pages.page(request, "marts/quality.html", {**shell(work, found, "quality"), **values})
+
+
+@routes.post("/{uid:path}/quality")
+def check_now(request: Request, work: Writing, uid: str) -> Response:
+    """Look at them, without a refresh."""
+    _need(work, uid)
+    try:
+        started = RUNS.start(work, uid, Wanted(parameters={DO: CHECK}))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.go(request, addresses.resource(uid, "quality"), Flash(str(error), tone="bad"))
+    return pages.go(request, addresses.run(started.id), Flash("The checks are looked at."))
+
+
+def _need(work: Work, uid: str) -> Resource:
+    found = resources.get(work, uid)
+    if found.kind != MartPipeline.kind:
+        raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
+    work.need("see", uid)
+    return found
+
+
+def _promises(names: list[str], outcomes: list[Outcome]) -> list[Promise]:
+    by_name: dict[str, list[Outcome]] = {name: [] for name in names}
+    for outcome in outcomes:
+        if len(before := by_name.get(outcome.name, [])) < _DRAWN:
+            before.append(outcome)
+    return [Promise(name, found[0] if found else None, found[::-1]) for name, found in by_name.items()]
