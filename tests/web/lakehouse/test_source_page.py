@@ -88,13 +88,25 @@ def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
     here = f"/resources/{uid}/connection"
     sent = {"connector": "database", "name": "First", "layer": "raw", "product": "other", "version": "1"}
     sent |= {"address": "jdbc:mysql://db/shop", "driver": "com.shop.Driver"}
-    assert send(client, here, here, **sent, do="save").status_code == 303
-    late = send(client, here, here, **{**sent, "name": "Second"}, do="save")
+    assert send(client, here, here, **sent, secret="f1rst-secret", do="save").status_code == 303
+    late = send(client, here, here, **{**sent, "name": "Second"}, secret="s3cond-secret", do="save")
     assert late.status_code == 422
     assert 'value="Second"' in late.text
     with shop.house.read(by("erik")) as work:
         assert resources.get(work, uid).name == "First"
+        assert credentials.used(work, uid) == {"password": "f1rst-secret"}
+
+
+def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
+    uid, client = source(shop), shop.client("erik")
+    here = f"/resources/{uid}/connection"
+    sent = {"connector": "database", "name": "Elsewhere", "layer": "raw", "product": "other", "version": "1"}
+    sent |= {"address": "jdbc:mysql://elsewhere/shop", "driver": "com.shop.Driver"}
+    with shop.house.read(by("erik")) as work:
         assert credentials.used(work, uid) == {"password": SECRET}
+    assert send(client, here, here, **sent, do="save").status_code == 303
+    with shop.house.read(by("erik")) as work:
+        assert credentials.used(work, uid) == {}
 
 
 def test_it_is_deactivated_and_activated(shop: Shop) -> None:
