@@ -33,7 +33,7 @@ EXCUSED = {
 }
 """Pages that nobody got to see, and why."""
 
-ALSO = {"olga": ("to_finance",)}
+ALSO = {"olga": ("to_finance",), "tara": ("daily_sales",), "bella": ("daily_sales",)}
 """Where else somebody begins: of pages alike some are looked at, and not those of every kind of thing."""
 
 
