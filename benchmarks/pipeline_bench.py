@@ -31,7 +31,7 @@ _ASKED = "Queries: warm; ours through the guard and the catalog, plain by Iceber
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
     """All of it in one Spark, but for the cold start."""
     archive.make()
-    start = Figure("Spark, cold start to first result", _cold, most=5.0, note="Cold start: with an archive of classes.")
+    start = Figure("Spark, cold start to first result", _cold, most=5.0, note="Cold start: with an archive of classes, which the bench makes.")
     yield measure([start], say)
     with TemporaryDirectory() as name:
         say(f"writing a file of {ROWS:,} rows")

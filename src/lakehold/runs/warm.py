@@ -53,13 +53,6 @@ class Warm:
         if _SESSION in sys.modules:
             self.spark.sparkContext.cancelJobsWithTag(tag)
 
-    def archive(self) -> None:
-        """Let the next start be quicker, if there has been one."""
-        if _SESSION in sys.modules:
-            from lakehold.pipeline.spark import archive  # noqa: PLC0415 - as above
-
-            archive.make()
-
     @cached_property
     def _queries(self) -> Queries:
         from lakehold.pipeline.spark.persons import Persons  # noqa: PLC0415 - as above

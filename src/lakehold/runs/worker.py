@@ -46,7 +46,6 @@ class Worker:
             *tending.ticks(),
             *ticks,
             Tick("forget runs", 3600, lambda _: self._engine.forget()),
-            Tick("archive classes", 600, lambda _: warm.archive()),
         ]
         self._warm = warm
         self._triggers = running.triggers
