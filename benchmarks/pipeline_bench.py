@@ -25,13 +25,14 @@ _TIMES = 15
 _SMALL = "SELECT part, sum(orders) AS orders FROM {table} WHERE day < DATE '2026-02-01' GROUP BY part"
 _ids = count()
 _NOTE = "Pipeline: a Parquet file of 10,000,000 rows → Iceberg → a query → Iceberg → a file; local[2], heap of 1 GiB."
+_COLD = "Cold start: with an archive of classes, which the bench makes."
 _ASKED = "Queries: warm; ours through the guard and the catalog, plain by Iceberg's JDBC catalog; medians of one round."
 
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
     """All of it in one Spark, but for the cold start."""
     archive.make()
-    start = Figure("Spark, cold start to first result", _cold, most=5.0, note="Cold start: with an archive of classes, which the bench makes.")
+    start = Figure("Spark, cold start to first result", _cold, most=5.0, note=_COLD)
     yield measure([start], say)
     with TemporaryDirectory() as name:
         say(f"writing a file of {ROWS:,} rows")
