@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from lakehold.pipeline.spark import session
+from lakehold.pipeline.spark import launching
 
 if __name__ == "__main__":
-    assert session.session("local[2]").sql("SELECT id % 5, count(*) FROM range(100) GROUP BY 1").toArrow().num_rows
+    java = launching.launch("local[2]", {})
+    from lakehold.pipeline.spark import session
+
+    spark = session.session("local[2]", launched=java)
+    assert spark.sql("SELECT id % 5, count(*) FROM range(100) GROUP BY 1").toArrow().num_rows
     session.stop()

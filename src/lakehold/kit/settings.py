@@ -40,6 +40,9 @@ class Settings(BaseSettings):
         int, Field(ge=2, le=3600, description="After how many silent seconds a worker's runs are taken over.")
     ] = 15
     spark: Annotated[str, Field(description="The Spark that workers use: a master URL.")] = "local[*]"
+    spark_memory: Annotated[
+        str, Field(description="The memory of a worker's Spark, such as 4g.", pattern=r"\d+[mg]")
+    ] = "1g"
     warehouse: Annotated[
         str, Field(description="Where the tables' files lie: a folder or a URI. Without one: in the folder.")
     ] = ""

@@ -17,9 +17,13 @@ from lakehold.directory.errors import HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import folded, shown
+from lakehold.pipeline.quoting import quoted
 
 READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
 """The kinds that are tables to SQL, each with the action that lets one read it."""
+
+ALL, HERE = "lake", "here"
+"""What a person's session calls the catalog of all workspaces, and that of one."""
 
 Names = tuple[str, ...]
 
@@ -65,6 +69,11 @@ def path_of(view: View, uid: str) -> Names:
         names.append(view.names.get(view.resource(here)) or here)
         here = kinds.parent_of(view, here)
     return tuple(reversed(names))
+
+
+def sql(view: View, uid: str) -> str:
+    """A table as a person's session calls it, wherever it lies."""
+    return ".".join(quoted(name) for name in (ALL, *path_of(view, uid)))
 
 
 def _at(work: Work, path: Sequence[str]) -> list[int]:

@@ -31,10 +31,16 @@ class Warm:
     @property
     def spark(self) -> SparkSession:
         """A session that knows no table."""
-        from lakehold.pipeline.spark import session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+        with self._lock:
+            settings, launched = self._house.settings, None
+            told = {"spark.driver.memory": settings.spark_memory}
+            if _SESSION not in sys.modules:
+                from lakehold.pipeline.spark import launching  # noqa: PLC0415 - before the import of what waits for it
 
-        settings = self._house.settings
-        return session.session(settings.spark, drivers=settings.drivers)
+                launched = launching.launch(settings.spark, told, settings.drivers)
+            from lakehold.pipeline.spark import session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+
+            return session.session(settings.spark, told, settings.drivers, launched)
 
     @property
     def queries(self) -> Queries:

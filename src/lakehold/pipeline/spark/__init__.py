@@ -6,5 +6,6 @@
 - `spans`: a part of a table written anew
 - `histories`: how things were, kept by `arrivals` (what is new) and `versions` (what it makes)
 - `maintenance`: the upkeep of tables
-- `guard`: what a person's query may be made of
+- `persons`: a session that knows what one person may read; `lending`: such sessions between two queries
+- `queries`, `results`: what persons ask; `guard`: what a query may be made of
 """

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pyspark
-
-from lakehold.pipeline.spark import jars
+from lakehold.pipeline.spark import homes, jars
 
 _PATIENCE = 300
 _MAKER = "lakehold.pipeline.spark.archiving"
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
 
-def kept() -> Path:
-    """Where it lies, once it is made."""
-    java = Path(os.environ.get("JAVA_HOME") or shutil.which("java") or "java").resolve()
-    told = [pyspark.__version__, str(Path(pyspark.__file__).parent), str(java), *map(str, jars.files())]
+def kept(files: Sequence[Path]) -> Path:
+    """Where the one with these jars lies, once it is made."""
+    told = [homes.spark_version(), str(homes.spark()), str(homes.java()), *map(str, files)]
     key = hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
     return jars.kept().parent / "archives" / f"{key}.jsa"
 
@@ -48,7 +44,7 @@ def class_path(files: Iterable[Path]) -> str:
 
 def make() -> bool:
     """Make it, unless it is there; whether it had to be made."""
-    file = kept()
+    file = kept(jars.files())
     if file.exists():
         return False
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark import archive, session
+from lakehold.pipeline.spark import archive, launching, session
+from lakehold.pipeline.spark.launching import ALLOW, JAVA
 from lakehold.pipeline.spark.tables import Tables
 from lakehold.pipeline.spark.writing import Mode, Write, write
 
@@ -25,15 +26,15 @@ _ASKED = (
 
 def main(file: str) -> None:
     """Write the archive; it is there when the JVM has ended."""
-    spark = session.session("local[1]", {session.JAVA: f"{session.ALLOW} {archive.options_to_make(Path(file))}"})
+    java = launching.launch("local[1]", {JAVA: f"{ALLOW} {archive.options_to_make(Path(file))}"})
+    spark = session.session("local[1]", launched=java)
     with TemporaryDirectory() as folder:
         _use(spark, Path(folder))
-    gateway = spark.sparkContext._gateway  # noqa: SLF001 - nothing else knows the JVM's process
+    gateway = spark.sparkContext._gateway  # noqa: SLF001 - nothing else ends the JVM in peace
     session.stop()
     assert gateway is not None  # noqa: S101 - it was used above
     gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
+    java.process.communicate()
 
 
 def _use(spark: SparkSession, folder: Path) -> None:

@@ -12,8 +12,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import Clock
 from lakehold.kit.keys import Keys
 from lakehold.pipeline import reading, tickets
-
-ALL, HERE = "lake", "here"
+from lakehold.pipeline.names import ALL, HERE
 
 ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
@@ -42,13 +41,13 @@ class Persons:
     def __init__(self, spark: SparkSession, keys: Keys, clock: Clock, address: str) -> None:
         self._spark = spark
         self._keys = keys
-        self._clock = clock
+        self.clock = clock
         self._address = address
 
     def ticket(self, caller: Caller, seconds: int) -> str:
         """What a session of the caller's shows to the catalog, for so many seconds."""
         reading.refuse_behind(caller)
-        return tickets.ticket(self._keys, caller, self._clock(), seconds)
+        return tickets.ticket(self._keys, caller, self.clock(), seconds)
 
     def session(self, ticket: str, workspace: str) -> SparkSession:
         """A session that can ask for tables. The workspace is given by its name; empty for none."""

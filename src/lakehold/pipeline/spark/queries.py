@@ -17,6 +17,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError, NotFoundError
@@ -26,11 +27,14 @@ from lakehold.pipeline.limits import Limits
 from lakehold.pipeline.spark import results
 from lakehold.pipeline.spark.guard import words
 from lakehold.pipeline.spark.guard.guard import Guard
+from lakehold.pipeline.spark.jvm import tell_tasks
+from lakehold.pipeline.spark.lending import Lending, Lent
 from lakehold.pipeline.spark.persons import ALWAYS, Persons
 from lakehold.pipeline.spark.results import Result
 
 _POOL, _GROUP = "spark.scheduler.pool", "spark.jobGroup.id"
-_GRACE = 60
+_INTERRUPT = "spark.job.interruptOnCancel"
+_GRACE, _SOON = 60, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Queries:
         self._spark = spark
         self._data = data
         self._persons = persons
+        self._lending = Lending(persons, persons.clock)
         self._limits = limits
         self._guard = Guard(spark)
         self._running: dict[str, _Running] = {}
@@ -69,10 +74,10 @@ class Queries:
     def ask(self, query: Query) -> Result:
         """Run it; the rows, or what stands against it."""
         limits = self._limits
-        ticket = self._persons.ticket(query.caller, limits.seconds + _GRACE)
-        with self._counted(query) as running, self._timed(query.id), sights.opened(ticket, self._data):
+        lent = self._lending.lent(query.caller, query.workspace, limits.seconds + _GRACE)
+        with self._counted(query) as running, self._timed(query.id), lent as own, sights.opened(own.ticket, self._data):
             try:
-                rows = self._analysed(query, ticket, running)
+                rows = self._analysed(query, own, running)
                 return results.collected(
                     rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000
                 )
@@ -91,21 +96,26 @@ class Queries:
     def known(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
         """What a query means to its asker, ready to be run within so many seconds, and the tables that it reads."""
         ticket = self._persons.ticket(caller, seconds)
+        return self._meant(self._persons.session(ticket, workspace), ticket, text)
+
+    def described(self, caller: Caller, workspace: str, text: str) -> tuple[StructType, frozenset[str]]:
+        """The fields of the rows that a query would have, and the tables that it would read."""
+        with self._lending.lent(caller, workspace, _SOON) as own:
+            rows, reads = self._meant(own.session, own.ticket, text)
+            return rows.schema, reads
+
+    def _meant(self, session: SparkSession, ticket: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         with loads.watched(ticket) as loaded:
             try:
-                rows = self._guard.analysed(self._persons.session(ticket, workspace), text)
+                rows = self._guard.analysed(session, text)
             except (PySparkException, Py4JJavaError) as error:
                 raise words.told(error) from error
             return rows, frozenset(loaded)
 
-    def _analysed(self, query: Query, ticket: str, running: _Running) -> DataFrame:
-        context = self._spark.sparkContext
-        context.setJobGroup(running.group, "query", interruptOnCancel=True)
-        context.setLocalProperty(_POOL, f"{query.caller.tenant} {query.caller.member}")
-        for name, value in ALWAYS.items():
-            # To the tasks too.
-            context.setLocalProperty(name, value)
-        return self._guard.analysed(self._persons.session(ticket, query.workspace), query.text)
+    def _analysed(self, query: Query, own: Lent, running: _Running) -> DataFrame:
+        pool = f"{query.caller.tenant} {query.caller.member}"
+        tell_tasks(self._spark, {**ALWAYS, _POOL: pool, _GROUP: running.group, _INTERRUPT: "true"})
+        return self._guard.analysed(own.session, query.text)
 
     @contextmanager
     def _counted(self, query: Query) -> Iterator[_Running]:
@@ -123,8 +133,7 @@ class Queries:
             with self._lock:
                 del self._running[query.id]
             # The thread goes on to others.
-            for name in (_POOL, _GROUP):
-                self._spark.sparkContext.setLocalProperty(name, None)  # type: ignore[arg-type]
+            tell_tasks(self._spark, {})
 
     @contextmanager
     def _timed(self, uid: str) -> Iterator[None]:

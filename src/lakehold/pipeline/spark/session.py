@@ -10,15 +10,16 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from importlib import import_module
 from subprocess import Popen
 from threading import Lock, Thread
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.spark import archive, jars
+from lakehold.pipeline.spark import launching
 from lakehold.pipeline.spark.jvm import jvm_of
+from lakehold.pipeline.spark.launching import Launched
 
 _lock = Lock()
 _started: list[SparkSession] = []
@@ -45,10 +46,6 @@ _ALWAYS = {
     "spark.driver.maxResultSize": "256m",
 }
 
-_PARTS = "16"
-JAVA, ALLOW = "spark.driver.extraJavaOptions", "-Djava.security.manager=allow"
-"""How the JVM is started, and what it has to be told in any case."""
-
 _JAVA = ("reflect", "java_method", "try_reflect")
 # Of each error these write down the whole text of the query, with all that somebody typed into it.
 _CHATTY = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -56,9 +53,11 @@ _CHATTY = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _REPEATING = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 
-def session(master: str, settings: Mapping[str, str] | None = None, drivers: str = "") -> SparkSession:
+def session(
+    master: str, settings: Mapping[str, str] | None = None, drivers: str = "", launched: Launched | None = None
+) -> SparkSession:
     """The one Spark of this process, with nothing in its session that concerns anybody, and with the jars of a folder
-    beside its own.
+    beside its own. Its JVM may be on its way already.
     """
     with _lock:
         if not _started:
@@ -67,25 +66,17 @@ def session(master: str, settings: Mapping[str, str] | None = None, drivers: str
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             for name in _CHATTY:
                 PySparkLogger.getLogger(name).disabled = True
+            java = launched or launching.launch(master, settings or {}, drivers)
             builder = SparkSession.builder.appName("lakehold").master(master)
-            for name, value in {**_ALWAYS, **_java(master, drivers), **(settings or {})}.items():
+            for name, value in {**_ALWAYS, **java.told, **(settings or {})}.items():
                 builder = builder.config(name, value)
-            _started.append(builder.getOrCreate())
+            # Spark's Python asks for it when it first hands something to the JVM, which is not there yet.
+            Thread(target=import_module, args=("pyspark.testing.utils",), daemon=True, name="pandas").start()
+            with java.reached():
+                _started.append(builder.getOrCreate())
             _forget_java(_started[0])
-            _outlive(_started[0])
+            _outlive(_started[0], java.process)
         return _started[0]
-
-
-def _java(master: str, drivers: str) -> dict[str, str]:
-    """With which classes the JVM starts. On this machine it finds its own by itself; others are sent them."""
-    own, added = jars.files(), sorted(Path(drivers).glob("*.jar")) if drivers else []
-    told = {JAVA: f"{ALLOW} {archive.options(archive.kept())}"}
-    if master.startswith("local"):
-        told["spark.driver.extraClassPath"] = archive.class_path(own)
-        # Few cores have little use for many small parts; on a small table their number is all that takes time.
-        told["spark.sql.shuffle.partitions"] = _PARTS
-        own = []
-    return {**told, "spark.jars": ",".join(map(str, (*own, *added)))}
 
 
 def _forget_java(spark: SparkSession) -> None:
@@ -95,7 +86,7 @@ def _forget_java(spark: SparkSession) -> None:
         known.analysis.FunctionRegistry.builtin().dropFunction(known.FunctionIdentifier(name))
 
 
-def _outlive(spark: SparkSession) -> None:
+def _outlive(spark: SparkSession, process: Popen[bytes]) -> None:
     """Let a query that takes all memory end, and the others go on.
 
     Where a task or an analysis runs out of memory, the error is its asker's. If it hits a thread of Spark's own, which
@@ -106,7 +97,7 @@ def _outlive(spark: SparkSession) -> None:
     jvm.java.lang.Thread.setDefaultUncaughtExceptionHandler(ends)
     for name in _REPEATING:
         jvm.org.apache.logging.log4j.core.config.Configurator.setLevel(name, jvm.org.apache.logging.log4j.Level.OFF)
-    Thread(target=_end_with, args=(spark.sparkContext._gateway.proc,), daemon=True, name="spark").start()  # type: ignore[union-attr] # noqa: SLF001
+    Thread(target=_end_with, args=(process,), daemon=True, name="spark").start()
 
 
 def _end_with(process: Popen[bytes]) -> None:
