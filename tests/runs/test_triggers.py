@@ -18,13 +18,16 @@ from lakehold.directory.installation import Installation
 from lakehold.kit.clock import DAY, SECOND
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
+from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runs import Runs
-from lakehold.runs.triggers import Triggers, When, trigger_table
+from lakehold.runs.trigger_table import trigger_table
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
 from tests.house import ADA, ANN, BOB
 
 RUNS = Runs(workspaces.runnables())
-TRIGGERS = Triggers(RUNS)
+TRIGGERS, FIRING = Triggers(RUNS), Firing(RUNS)
 
 
 def query(house: Installation, name: str) -> str:
@@ -93,7 +96,7 @@ def test_from_noon_to_noon_over_a_change_of_clocks_one_run_is_started(
         transaction.connection.execute(trigger_table.update().where(mine).values(next_at=first))
     # Every quarter of an hour somebody looks whether it is due.
     looks = range(int(before.timestamp()) * SECOND, int(noon.timestamp()) * SECOND, 900 * SECOND)
-    assert sum(TRIGGERS.fire(house, at) for at in looks) == 1
+    assert sum(FIRING.fire(house, at) for at in looks) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,9 +120,9 @@ def test_what_is_due_is_started_once_however_many_ask(house: Installation) -> No
     with house.write(ADA) as work:
         made = TRIGGERS.save(work, uid, When("0 6 * * *", "Europe/Berlin"))
     assert made.next_at is not None
-    assert TRIGGERS.fire(house, made.next_at - SECOND) == 0
+    assert FIRING.fire(house, made.next_at - SECOND) == 0
     found: list[int] = []
-    askers = [Thread(target=lambda: found.append(TRIGGERS.fire(house, made.next_at or 0))) for _ in range(4)]
+    askers = [Thread(target=lambda: found.append(FIRING.fire(house, made.next_at or 0))) for _ in range(4)]
     for asker in askers:
         asker.start()
     for asker in askers:
@@ -137,8 +140,8 @@ def test_after_a_long_silence_it_is_started_once_and_not_for_every_day(house: In
     with house.write(ADA) as work:
         made = TRIGGERS.save(work, uid, When("0 6 * * *"))
     later = (made.next_at or 0) + 10 * DAY
-    assert TRIGGERS.fire(house, later) == 1
-    assert TRIGGERS.fire(house, later) == 0
+    assert FIRING.fire(house, later) == 1
+    assert FIRING.fire(house, later) == 0
 
 
 @pytest.mark.parametrize(("every", "started"), [(False, [1, 1, 1]), (True, [0, 1, 0])])
@@ -149,9 +152,9 @@ def test_it_comes_after_any_or_after_all_of_others(house: Installation, every: b
     found = []
     for uid in (first, second, first):
         number = succeeded(house, uid)
-        found.append(TRIGGERS.hear(house, number))
+        found.append(FIRING.hear(house, number))
         # A worker that died before it wrote down that it had told of the run is followed by one that tells it again.
-        assert TRIGGERS.hear(house, number) == 0
+        assert FIRING.hear(house, number) == 0
     assert found == started
 
 
@@ -161,7 +164,7 @@ def test_runs_that_end_at_once_are_both_heard_of(house: Installation) -> None:
         TRIGGERS.save(work, last, When(after=(first, second), every=True))
     numbers = [succeeded(house, uid) for uid in (first, second)]
     with ThreadPoolExecutor(2) as both:
-        assert sum(both.map(lambda number: TRIGGERS.hear(house, number), numbers)) == 1
+        assert sum(both.map(lambda number: FIRING.hear(house, number), numbers)) == 1
 
 
 def test_only_who_may_run_it_has_a_trigger_on_it(house: Installation) -> None:
@@ -190,7 +193,7 @@ def test_whoever_saves_it_last_is_who_it_runs_as(house: Installation) -> None:
         TRIGGERS.save(work, uid, When("0 7 * * *"), uid=made.id)
     with house.read(ADA) as work:
         assert TRIGGERS.get(work, made.id).saved_by == "bob"
-    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 1
+    assert FIRING.fire(house, house.clock() + 2 * DAY) == 1
     with house.database.read() as transaction:
         assert transaction.connection.execute(sa.select(run_table.c.started_by)).scalar_one() == "bob"
 
@@ -199,7 +202,7 @@ def test_one_that_is_switched_off_starts_nothing(house: Installation) -> None:
     uid = query(house, "daily")
     with house.write(ADA) as work:
         TRIGGERS.save(work, uid, When("0 6 * * *"), active=False)
-    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 0
+    assert FIRING.fire(house, house.clock() + 2 * DAY) == 0
 
 
 def test_one_is_paused_and_goes_on_as_whoever_lets_it(house: Installation) -> None:
@@ -215,7 +218,7 @@ def test_one_is_paused_and_goes_on_as_whoever_lets_it(house: Installation) -> No
         paused = TRIGGERS.switch(work, made.id, active=False)
         assert (paused.active, paused.next_at, paused.saved_by) == (False, None, "ada")
         TRIGGERS.switch(work, waits.id, active=False)
-    assert TRIGGERS.fire(house, house.clock() + 2 * DAY) == 0
+    assert FIRING.fire(house, house.clock() + 2 * DAY) == 0
     with house.write(BOB) as work:
         again = TRIGGERS.switch(work, made.id, active=True)
         assert (again.active, again.next_at, again.saved_by) == (True, made.next_at, "bob")

@@ -6,7 +6,7 @@ What a server may import:
 - `reading`: who may read rows at all; `tickets`: what a Spark session shows to the catalog; `loads`: what it asked for
 - `sights`: a place for what the platform tells one query of itself
 - `previews`: the first rows of a table; behind it `scans`, `parquets` and `filters`, which take long to import
-- `volumes`: files, a folder for each volume
+- `volumes`: files, a folder for each volume; `markdown`: the words of a mail or a message
 - `errors`: what can go wrong with data
 
 What only a worker imports:

@@ -10,9 +10,11 @@ What a server may import:
 - `kinds`: the kinds of jobs: who may start one, and what it has to be told
 - `book`: where they are written down
 - `runs`: pipelines that are run: start, stop, resume, retry, look; `run_table`: where runs are written down
-- `runnable`: what a workspace tells of a kind that can be run; `triggers`: what starts runs by itself
+- `runnable`: what a workspace tells of a kind that can be run; `triggers`: what starts runs by itself, and
+  `when`; `trigger_table`: where that is written down
 - `queries`: SQL as oneself, and what was asked before; `asking`: a worker that is asked straight away
-- `figures`: how many runs there are; `system`: permissions, runs and the audit log as tables for SQL
+- `figures`: how many runs there are; `system`: permissions, runs and the audit log as tables for SQL;
+  `sight`: all that somebody may know of; `last`: what the last run has told the next one
 
 What only a worker imports:
 
@@ -23,6 +25,7 @@ What only a worker imports:
 - `workflows`: a mail, a job, a tick, as steps
 - `sending`: what waits in the outbox
 - `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
-- `running`: a run's steps; `turns`: which run is next; `notices`: who is told of one that failed; `hooks`: an address
+- `running`: a run's steps; `turns`: which run is next; `firing`: triggers that are due;
+  `notices`: who is told of one that failed; `hooks`: an address
 - `warm`: the worker's Spark
 """

@@ -33,7 +33,7 @@ from lakehold.pipeline.errors import (
 from lakehold.runs import beats
 
 PATH = "/query"
-DESCRIBE, LOOK, TRY = "/describe", "/look", "/try"
+DESCRIBE, LOOK, LOOK_INTO, TRY = "/describe", "/look", "/look/storage", "/try"
 ARROW = "application/vnd.apache.arrow.stream"
 COMPLETE = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -97,6 +97,11 @@ def describe(house: Installation, caller: Caller, *, workspace: str, text: str) 
 def look(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look at a source: its streams, or a sample of one."""
     return _answer(house, caller, LOOK, asked)
+
+
+def look_into(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+    """A look into a storage: its tables, or a sample of one or of a query."""
+    return _answer(house, caller, LOOK_INTO, asked)
 
 
 def try_out(house: Installation, caller: Caller, asked: Mapping[str, object]) -> str:

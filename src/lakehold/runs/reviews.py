@@ -6,7 +6,6 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
@@ -15,10 +14,9 @@ import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
 
-from lakehold.access.facts.view import View
 from lakehold.access.review.review import Review
-from lakehold.directory.work import Work
 from lakehold.pipeline.spark import session as spark
+from lakehold.runs import sight
 from lakehold.runs.making import Making
 
 
@@ -31,7 +29,8 @@ def make(making: Making) -> tuple[Path, int]:
     kinds = cast("list[str] | None", asked.get("kinds"))
     inside = cast("str | None", asked.get("inside"))
     with making.house.read(making.caller) as work:
-        seen = pa.table({"resource": pa.array(_seen(work, kinds), pa.string())})
+        # The rest is in no row, and not counted.
+        seen = pa.table({"resource": pa.array(list(sight.seen(work, kinds)), pa.string())})
         review = work.session.asking(lambda view: Review(session, view, kinds, inside=inside))
     with making.rough() as rough:
         making.tell(40, "deciding")
@@ -41,16 +40,6 @@ def make(making: Making) -> tuple[Path, int]:
         file = rough / f"review.{asked['format']}"
         rows = _joined(rough / "parts", file)
         return making.finish(file), rows
-
-
-def _seen(work: Work, kinds: Iterable[str] | None) -> list[str]:
-    """All that the asker may know of. The rest is in no row, and not counted."""
-
-    def uids(view: View) -> list[str]:
-        wanted = view.policy.kinds if kinds is None else kinds
-        return [view.uid(number) for kind in wanted for number in view.of_kind.get(kind) or ()]
-
-    return [uid for uid in work.session.asking(uids) if work.session.sees(work.asker, uid)]
 
 
 def _joined(parts: Path, file: Path) -> int:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lakehold.directory.caller import Caller
@@ -162,6 +163,10 @@ class Runnable(Protocol):
     """The action that lets one stop it."""
     see: str
     """The action that lets one see its runs."""
+    trigger_kind: str
+    """The kind that its triggers are of; empty if its model has none."""
+    choices: Mapping[str, Sequence[str]]
+    """What a trigger may ask of its runs, by parameter."""
 
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """The tables and volumes that it writes, or the layers that these will be in."""
@@ -180,6 +185,8 @@ class Alike(ABC):
     """What the kinds have in common of which each run is like the others."""
 
     trigger: str
+    trigger_kind = ""
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @abstractmethod
     def outputs(self, work: Work, uid: str) -> Sequence[str]:

@@ -20,10 +20,10 @@ from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.pipeline.errors import StoppedError
 from lakehold.runs import notices
 from lakehold.runs import run_table as states
+from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import Doers, Done, Runnables, Step
 from lakehold.runs.runs import Runs, need_start, wanted_of
-from lakehold.runs.triggers import Triggers
 from lakehold.runs.warm import Warm
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Running:
         self._house = house
         self._runnables = runnables
         self._doers = doers
-        self.triggers = Triggers(Runs(runnables))
+        self.firing = Firing(Runs(runnables))
         self._warm = warm
 
     def begin(self, number: int) -> tuple[str, int]:
@@ -106,7 +106,7 @@ class Running:
 
     def follow(self, number: int) -> None:
         """Start what comes after it."""
-        self.triggers.hear(self._house, number)
+        self.firing.hear(self._house, number)
 
     def _done(self, row: RunRow, place: int) -> tuple[str, Done]:
         try:

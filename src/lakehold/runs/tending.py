@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from lakehold.catalog import answers
+from lakehold.catalog import answers, campaigns
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.tidy import tidy
+from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
@@ -31,6 +33,7 @@ def ticks() -> list[Tick]:
     """All of it."""
     return [
         Tick("expire requests", _MINUTE, expire_requests),
+        Tick("close campaigns", _MINUTE, close_campaigns),
         Tick("tidy", 10 * _MINUTE, tidy),
         Tick("clear results", _HOUR, clear_results),
         Tick("forget mails", _HOUR, forget_mails),
@@ -41,15 +44,12 @@ def ticks() -> list[Tick]:
 
 def expire_requests(house: Installation) -> int:
     """End access requests that nobody has answered, in all tenants; how many."""
-    count = 0
-    for tenant in tenants.every(house):
-        try:
-            with house.write(Caller(tenant.uid, "", address="worker")) as work:
-                count += answers.expire(work)
-        except LakeholdError as error:
-            # One tenant's trouble is not another's.
-            _log.warning("requests of %s are not expired: %s", tenant.uid, error.code)
-    return count
+    return _everywhere(house, "expire requests", answers.expire)
+
+
+def close_campaigns(house: Installation) -> int:
+    """Close access reviews whose day has come, in all tenants; how many."""
+    return _everywhere(house, "close campaigns", lambda work: campaigns.close_due(work, house.settings))
 
 
 def clear_results(house: Installation) -> int:
@@ -81,6 +81,19 @@ def clear_runs(house: Installation) -> int:
     for folder in found:
         shutil.rmtree(folder, ignore_errors=True)
     return len(found)
+
+
+def _everywhere(house: Installation, what: str, do: Callable[[Work], int]) -> int:
+    """Do it in every tenant, as the installation itself; how many there were of it."""
+    count = 0
+    for tenant in tenants.every(house):
+        try:
+            with house.write(Caller(tenant.uid, "", address="worker")) as work:
+                count += do(work)
+        except LakeholdError as error:
+            # One tenant's trouble is not another's.
+            _log.warning("%s failed in %s: %s", what, tenant.uid, error.code)
+    return count
 
 
 def forget_mails(house: Installation) -> int:

@@ -48,7 +48,7 @@ class Worker:
             Tick("forget runs", 3600, lambda _: self._engine.forget()),
         ]
         self._warm = warm
-        self._triggers = running.triggers
+        self._firing = running.firing
         self._workflows = Workflows(house, self._ticks, running)
         self._due = Due(self._ticks)
         self._heart = Heart(house, self.id, address)
@@ -100,7 +100,7 @@ class Worker:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
             with self._house.database.write() as transaction:
                 book.move(transaction, uid, {"state": book.QUEUED}, unless=book.ENDED | {book.RUNNING})
-        self._triggers.fire(self._house, at)
+        self._firing.fire(self._house, at)
         self._runs(at)
         handed = {(mail.id, mail.tries) for mail in mails}
         for number, tries in sorted(handed - self._handed):

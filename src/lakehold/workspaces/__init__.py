@@ -6,6 +6,12 @@
 - `products`: mastered entities with roles inherited from tenant to project to product
 
 Each folder holds a `model.yaml`. A fifth way of working is one more folder.
+
+What several of them need:
+
+- `told`: settings, read with care; `ends`: where edges lead; `spans`: a part of what a run does
+- `files`: those of a resource, kept and taken away
+- `doing`: how every step is done; `moving`: how rows come and go; only a worker imports these
 """
 
 from __future__ import annotations

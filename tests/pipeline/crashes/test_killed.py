@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from lakehold.pipeline.spark.writing import Mode, Write, write
 from lakehold.runs.run_table import run_table
-from lakehold.runs.triggers import Triggers, When
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
 from tests import postgres
 from tests.pipeline.crashes import stored, story
 from tests.pipeline.crashes.into_tables import NEW, NEWS, IntoTable

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakehold.cli.processes import working
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.connectors.inward import sync
-from lakehold.pipeline.connectors.outward import files, jdbc, mail, spool, staging, webhook
+from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, spool, staging, webhook
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.spark import session, writing
 from lakehold.pipeline.spark.tables import Tables
@@ -127,6 +127,7 @@ def gates() -> None:
     _gate(jdbc, "_moved", before="staged", after="moved")
     _gate(webhook, "_sent", after="one taken")
     _gate(mail, "_sent", after="one taken")
+    _gate(chat, "_posted", after="one taken")
     for owner in (writing, files, spool):
         _half(owner, "within")
     staging.fill = _half_staged(staging.fill)

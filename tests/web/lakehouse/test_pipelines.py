@@ -11,7 +11,8 @@ from lakehold.access import Grant
 from lakehold.catalog import resources
 from lakehold.catalog.shapes import Eyes
 from lakehold.kit.clock import DAY
-from lakehold.runs.triggers import When
+from lakehold.runs.firing import Firing
+from lakehold.runs.when import When
 from lakehold.web.lakehouse import schedules, ways
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from tests.web.conftest import Open, Violations
@@ -204,7 +205,7 @@ def test_somebody_gives_it_a_schedule_pauses_it_and_removes_it(open_as: Open, sh
     expect(page.get_by_text("At 06:30, Monday to Friday (Europe/Berlin)")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
-    assert TRIGGERS.fire(shop.house, shop.house.clock() + 9 * DAY) == 0
+    assert Firing(RUNS).fire(shop.house, shop.house.clock() + 9 * DAY) == 0
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("Active", exact=True)).to_be_visible()
     page.get_by_role("button", name="Remove").click()

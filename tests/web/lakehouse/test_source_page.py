@@ -6,7 +6,7 @@ import pytest
 
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
-from lakehold.runs.triggers import When
+from lakehold.runs.when import When
 from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakehold.kit.clock import moment
-from lakehold.runs.triggers import When
+from lakehold.runs.when import When
 from lakehold.web.lakehouse import timing
 from lakehold.web.lakehouse.doing import TRIGGERS
 from lakehold.web.lakehouse.timing import Timing

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
+
+from fastapi.responses import StreamingResponse
 
 from lakehold.pipeline import rows
-from lakehold.runs.asking import ARROW, Batches
+from lakehold.runs.asking import ARROW, Batches, Rows
 
 JSON, CSV = "application/json", "text/csv"
 
@@ -18,6 +21,18 @@ def written(batches: Batches, accept: str, *, complete: bool) -> tuple[str, Iter
     if CSV in accept:
         return CSV, rows.as_csv(batches.schema, batches)
     return JSON, _as_json(batches, complete=complete)
+
+
+def streamed(found: Rows, accept: str, stack: ExitStack | None = None, **headers: str) -> StreamingResponse:
+    """The answer, bit by bit. What the rows come from is let go behind the last."""
+    kind, parts = written(found.batches, accept, complete=found.complete)
+    told = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
+    return StreamingResponse(_closing(stack, parts) if stack else parts, media_type=kind, headers=told)
+
+
+def _closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
+    with stack:
+        yield from parts
 
 
 def _as_json(batches: Batches, *, complete: bool) -> Iterator[bytes]:

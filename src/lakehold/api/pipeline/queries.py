@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Annotated
 
 from fastapi import Header, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.frame.callers import shown_by
@@ -121,9 +119,7 @@ def ask_query(
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
-    kind, parts = formats.written(found.batches, accept, complete=found.complete)
-    headers = {"X-Lakehold-Complete": str(found.complete).lower(), "X-Lakehold-Query": uid}
-    return StreamingResponse(closing(stack, parts), media_type=kind, headers=headers)
+    return formats.streamed(found, accept, stack, **{"X-Lakehold-Query": uid})
 
 
 @routes.post("/describe", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
@@ -163,12 +159,6 @@ def list_queries(work: Reading, paged: Paged, workspace: IdText | None = None) -
 
 def _entered(request: Request, workspace: str) -> queries.Place:
     return Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, workspace))
-
-
-def closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
-    """The parts; what they come from is let go behind the last."""
-    with stack:
-        yield from parts
 
 
 def _told(asked: queries.Asked) -> AskedBefore:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Header, Query, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.frame.models import Answer, IdText, NameText, PlainText, Time
@@ -21,7 +20,7 @@ from lakehold.pipeline.lake import Place
 from lakehold.pipeline.metadata import Metadata
 from lakehold.pipeline.names import READABLE
 from lakehold.pipeline.previews import MOST_ROWS, Filter, Operator, Wanted
-from lakehold.runs.asking import ARROW
+from lakehold.runs.asking import ARROW, Rows
 
 routes = router("/api/v1/tables", "Tables")
 
@@ -100,9 +99,7 @@ def get_rows(
         raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
     reading.refuse_viewer(work)
     found = previews.preview(lake, _place(work, table), Wanted(limit, fields, where=where))
-    kind, parts = formats.written(found.rows.to_reader(), accept, complete=not found.more)
-    headers = {"X-Lakehold-Complete": str(not found.more).lower()}
-    return StreamingResponse(parts, media_type=kind, headers=headers)
+    return formats.streamed(Rows(found.rows.to_reader(), not found.more), accept)
 
 
 def _place(work: Work, table: str) -> Place:

@@ -10,8 +10,10 @@ from lakehold import workspaces
 from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.directory.work import Work
 from lakehold.runs import triggers
 from lakehold.runs.runs import Runs
+from lakehold.runs.when import When
 
 routes = router("/api/v1/triggers", "Runs")
 
@@ -30,10 +32,13 @@ class Schedule(Body):
     )
     every: bool = Field(default=False, description="Whether all of these have to succeed; else any one does.")
     active: bool = True
+    parameters: dict[str, Annotated[str, Field(max_length=200)]] = Field(
+        default_factory=dict, examples=[{}], description='What to do instead of all: of a data mart, {"do": "check"}.'
+    )
 
-    def when(self) -> triggers.When:
+    def when(self) -> When:
         """As it is kept."""
-        return triggers.When(self.cron, self.zone, tuple(self.after), self.every)
+        return When(self.cron, self.zone, tuple(self.after), self.every)
 
 
 class NewTrigger(Schedule):
@@ -52,6 +57,7 @@ class Trigger(Answer):
     after: list[str] = Field(examples=[[]], description="Those of them that you may see.")
     every: bool
     active: bool
+    parameters: dict[str, str] = Field(examples=[{}], description="What it does instead of all.")
     saved_by: str = Field(examples=["erik"], description="As whom it runs.")
     saved_at: Time
     next_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
@@ -73,7 +79,7 @@ class Triggers(Answer):
 @routes.post("", status_code=201)
 def create_trigger(work: Creating, body: NewTrigger) -> Trigger:
     """Let something be run by itself, as you."""
-    return _told(_triggers.save(work, body.resource, body.when(), active=body.active))
+    return _told(_saved(work, body.resource, body))
 
 
 @routes.get("")
@@ -104,13 +110,19 @@ def get_trigger(work: Reading, trigger: IdText) -> Trigger:
 def replace_trigger(work: Writing, trigger: IdText, body: Schedule) -> Trigger:
     """Change when it runs. It runs as you from now on."""
     known = _triggers.get(work, trigger)
-    return _told(_triggers.save(work, known.resource, body.when(), uid=trigger, active=body.active))
+    return _told(
+        _triggers.save(work, known.resource, body.when(), uid=trigger, active=body.active, parameters=body.parameters)
+    )
 
 
 @routes.delete("/{trigger}", status_code=204)
 def delete_trigger(work: Writing, trigger: IdText) -> None:
     """End it."""
     _triggers.remove(work, trigger)
+
+
+def _saved(work: Work, resource: str, body: Schedule, uid: str | None = None) -> triggers.Trigger:
+    return _triggers.save(work, resource, body.when(), uid=uid, active=body.active, parameters=body.parameters)
 
 
 def _told(found: triggers.Trigger) -> Trigger:
@@ -122,6 +134,7 @@ def _told(found: triggers.Trigger) -> Trigger:
         after=list(found.when.after),
         every=found.when.every,
         active=found.active,
+        parameters=dict(found.parameters),
         saved_by=found.saved_by,
         saved_at=time_of(found.saved_at),
         next_at=told(found.next_at),

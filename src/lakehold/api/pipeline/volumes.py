@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated
 
 from anyio import from_thread
@@ -16,13 +16,14 @@ from lakehold.api.frame.models import Answer, IdText, PlainText, Time, time_of
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
-from lakehold.pipeline.volumes import File
+from lakehold.directory.work import Work
+from lakehold.pipeline.volumes import File, Rough, Volume
 from lakehold.workspaces.lakehouse import volumes
 
 routes = router("/api/v1/volumes", "Volumes")
 
-_BYTES = "application/octet-stream"
-_CONTENT = {"content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}}}
+BYTES = "application/octet-stream"
+CONTENT = {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}
 FilePath = Annotated[PlainText, Field(min_length=1, examples=["2031/orders.csv"])]
 """The name of a file; a slash stands behind each folder that it is in."""
 
@@ -39,52 +40,64 @@ class VolumeFile(Answer):
 @routes.get("/{volume}/files")
 def list_files(work: Reading, house: House, paged: Paged, volume: IdText, folder: PlainText = "") -> Page[VolumeFile]:
     """What is in a folder of a volume: folders first, then files, each by name."""
-    start = paged.start(f"files {folder}", int)
-    behind = 0 if start is None else int(str(start[0]))
-    found = list(enumerate(volumes.listed(work, house.settings, volume, folder), start=1))
-    some = found[behind : behind + paged.limit + 1]
-    return paged.page(f"files {folder}", some, lambda each: (each[0],), lambda each: _told(each[1]))
+    return paged_files(paged, volumes.listed(work, house.settings, volume, folder), folder)
 
 
 @routes.get(
     "/{volume}/files/{path:path}",
     response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {_BYTES: {}}}},
+    responses={200: {"description": "The file", "content": {BYTES: {}}}},
 )
 def download_file(work: Reading, house: House, volume: IdText, path: FilePath) -> Response:
     """A file, as it was uploaded or delivered."""
     found, file = volumes.opened(work, house.settings, volume, path)
-    return FileResponse(found.on_disk(path), media_type=_BYTES, filename=file.name)
+    return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
 
 
 @routes.put(
     "/{volume}/files/{path:path}",
     status_code=201,
     response_model=VolumeFile,
-    openapi_extra={**SIGNED, "requestBody": {"required": True, **_CONTENT}},
+    openapi_extra={**SIGNED, "requestBody": {"required": True, **CONTENT}},
     responses=problems(401, 403, 404, 409, 413, 503),
 )
 def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:
     """Upload a file: the body is its content. One that has the same name is kept, unless it is to be replaced."""
-    house, shown = house_of(request), shown_by(request)
-    make_room(request.scope, house.settings.upload_megabytes * 1_000_000)
-    settings = house.settings
-    there = Asked(request, shown, writes=True).run(
-        lambda work: volumes.expected(work, settings, volume, path, replace=replace)
+    settings = house_of(request).settings
+    return uploaded(
+        request,
+        path,
+        lambda work: volumes.expected(work, settings, volume, path, replace=replace),
+        lambda work, rough: volumes.arrived(work, settings, volume, path, rough, replace=replace),
     )
-    with there.arriving() as rough:
-        for part in _parts(request):
-            rough.write(part)
-        Asked(request, shown, writes=True).run(
-            lambda work: volumes.arrived(work, settings, volume, path, rough, replace=replace)
-        )
-    return _told(there.file(path))
 
 
 @routes.delete("/{volume}/files/{path:path}", status_code=204)
 def delete_file(work: Writing, house: House, volume: IdText, path: FilePath) -> None:
     """Delete a file. It cannot be brought back."""
     volumes.removed(work, house.settings, volume, path)
+
+
+def paged_files(paged: Paged, found: Sequence[File], folder: str) -> Page[VolumeFile]:
+    """Some of the files of a folder."""
+    start = paged.start(f"files {folder}", int)
+    behind = 0 if start is None else int(str(start[0]))
+    some = list(enumerate(found, start=1))[behind : behind + paged.limit + 1]
+    return paged.page(f"files {folder}", some, lambda each: (each[0],), lambda each: _told(each[1]))
+
+
+def uploaded(
+    request: Request, path: str, expected: Callable[[Work], Volume], arrived: Callable[[Work, Rough], None]
+) -> VolumeFile:
+    """Take a file in: asked before it comes, and once more when it is here."""
+    shown = shown_by(request)
+    make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
+    there = Asked(request, shown, writes=True).run(expected)
+    with there.arriving() as rough:
+        for part in _parts(request):
+            rough.write(part)
+        Asked(request, shown, writes=True).run(lambda work: arrived(work, rough))
+    return _told(there.file(path))
 
 
 def _parts(request: Request) -> Iterator[bytes]:

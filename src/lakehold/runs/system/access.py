@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet
 
-from lakehold.access.facts.view import View
 from lakehold.catalog import kinds
 from lakehold.directory.work import Work
+from lakehold.runs import sight
 from lakehold.runs.system.known import ACCESS, texts
 from lakehold.runs.warm import Warm
 
@@ -60,15 +60,11 @@ def _own(work: Work, folder: Path) -> list[str]:
 
 
 def _seen(work: Work) -> Iterator[_Seen]:
-    def uids(view: View) -> list[str]:
-        return [view.uid(number) for kind in view.policy.kinds for number in view.of_kind.get(kind) or ()]
-
-    view, sees = work.view, work.session.sees
-    for uid in work.session.asking(uids):
-        if sees(work.asker, uid):
-            workspace = kinds.workspace_of(view, uid)
-            shown = workspace if workspace is not None and sees(work.asker, workspace) else None
-            yield _Seen(uid, view.names.get(view.resource(uid)) or uid, shown)
+    view = work.view
+    for uid in sight.seen(work):
+        workspace = kinds.workspace_of(view, uid)
+        shown = workspace if workspace is not None and work.session.sees(work.asker, workspace) else None
+        yield _Seen(uid, view.names.get(view.resource(uid)) or uid, shown)
 
 
 def _empty(folder: Path) -> str:

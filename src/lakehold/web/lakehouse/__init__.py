@@ -20,6 +20,6 @@ Pipelines, runs and files:
 - `timing`: when, as a form says it; `schedules`: a schedule in words; `zones`: time zones that people know
 - `making`: new queries and histories, and changing them; `forms`: what their forms have in them; `checking`: a query
   is looked at before it is kept
-- `files`: the files of a volume
+- `files`: the files of a volume or a storage; `holding`: what has some
 - `saying`: states, causes, durations and sizes in words; `doing`: the services that all of these ask
 """

@@ -9,7 +9,7 @@ from lakehold.web import views
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
-PIPELINES = tuple(views.HOMES)
+PIPELINES = tuple(kind for kind in views.HOMES if kind.startswith("lakehouse."))
 """The kinds that move data."""
 RUN_AGAIN = (*(kind for kind in PIPELINES if kind in RUNS.runnables), "marts.data_mart", "marts.report")
 """Those that are run again and again: of them, and of what draws from or sends to somewhere else."""

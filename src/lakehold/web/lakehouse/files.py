@@ -1,4 +1,4 @@
-"""The files of a volume: look through them, bring some in, take one out, take one away."""
+"""The files of a volume or of a storage: look through them, bring some in, take one out, take one away."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse import holding, saying
+from lakehold.web.lakehouse.holding import Holding
 from lakehold.web.listing import Column, Listing
 from lakehold.web.navigation import Crumb
 from lakehold.web.routes import PageRoute, Sent, router
 from lakehold.web.words import counted
-from lakehold.workspaces.lakehouse import volumes
 
 _COLUMNS = [Column("Name", "name"), Column("Size", "size", number=True), Column("Changed", "changed")]
 _SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_at}
@@ -66,12 +66,12 @@ uploads = APIRouter(prefix="/resources", route_class=UploadRoute, redirect_slash
 @routes.get("/{uid:path}/files/in/{folder:path}")
 def files_page(request: Request, work: Reading, house: House, uid: str, folder: str = "") -> Response:
     """What is in a folder of it."""
-    found = resources.get(work, uid)
+    found, held = resources.get(work, uid), holding.of(work, uid)
     here = _at(uid, folder)
     listing = replace(Listing.of(request, ("name", "size", "-changed")), path=here)
     listed = [
         file
-        for file in volumes.listed(work, house.settings, uid, folder)
+        for file in held.service.listed(work, house.settings, uid, folder)
         if listing.search.casefold() in file.name.casefold()
     ]
     if by := _SORTS.get(listing.sort):
@@ -89,9 +89,9 @@ def files_page(request: Request, work: Reading, house: House, uid: str, folder: 
         "listing": listing,
         "columns": _COLUMNS,
         "at": lambda path: _at(uid, path),
-        "rows": [(n, file, _actions(work, uid, file)) for n, file in enumerate(listing.part(listed))],
+        "rows": [(n, file, _actions(work, uid, held, file)) for n, file in enumerate(listing.part(listed))],
         "total": len(listed),
-        "uploading": acting.actions_of(work, uid, {"write": Action("Upload", icon="plus")})[0],
+        "uploading": acting.actions_of(work, uid, {held.write: Action("Upload", icon="plus")})[0],
         "most": saying.size(house.settings.upload_megabytes * 1_000_000),
         "size": saying.size,
     }
@@ -101,8 +101,9 @@ def files_page(request: Request, work: Reading, house: House, uid: str, folder: 
 @routes.get("/{uid:path}/files/download")
 def download(work: Reading, house: House, uid: str, path: str = "") -> Response:
     """One of them."""
-    volume, file = volumes.opened(work, house.settings, uid, path)
-    using.note(house, work, "read", uid)
+    held = holding.of(work, uid)
+    volume, file = held.service.opened(work, house.settings, uid, path)
+    using.note(house, work, held.read, uid)
     return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
@@ -133,12 +134,13 @@ def remove(request: Request, work: Writing, house: House, uid: str, sent: Sent) 
     path = str(sent.get("path", ""))
     folder, _, name = path.rpartition("/")
     back = _at(uid, folder)
-    volumes.opened(work, house.settings, uid, path)
-    work.need("delete_file", uid)
+    held = holding.of(work, uid)
+    held.service.opened(work, house.settings, uid, path)
+    work.need(held.remove, uid)
     if question := unsure(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
         return question
-    volumes.removed(work, house.settings, uid, path)
-    alone = len(volumes.listed(work, house.settings, uid, folder)) == 1
+    held.service.removed(work, house.settings, uid, path)
+    alone = len(held.service.listed(work, house.settings, uid, folder)) == 1
     # A folder goes with its last file.
     return pages.go(request, _at(uid) if alone else back, Flash(f"{name} was deleted."))
 
@@ -147,15 +149,16 @@ def _let_in(request: Request) -> None:
     """Refuse before the body is read. Whether the form is our own is asked after it, when the token is known."""
     shown = replace(shown_by(request), safe=True)
     uid = str(request.path_params["uid"])
-    Asked(request, shown, writes=False).run(lambda work: work.need("write", uid))
+    Asked(request, shown, writes=False).run(lambda work: work.need(holding.of(work, uid).write, uid))
 
 
 def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: bool) -> None:
     settings, asked = house_of(request).settings, Asked(request, shown_by(request), writes=True)
-    there = asked.run(lambda work: volumes.expected(work, settings, uid, path, replace=replaces))
+    service = Asked(request, shown_by(request), writes=False).run(lambda work: holding.of(work, uid)).service
+    there = asked.run(lambda work: service.expected(work, settings, uid, path, replace=replaces))
     with there.arriving() as rough:
         shutil.copyfileobj(each.file, rough.file)
-        asked.run(lambda work: volumes.arrived(work, settings, uid, path, rough, replace=replaces))
+        asked.run(lambda work: service.arrived(work, settings, uid, path, rough, replace=replaces))
 
 
 def _way(uid: str, folder: str) -> list[Crumb]:
@@ -167,7 +170,7 @@ def _way(uid: str, folder: str) -> list[Crumb]:
     ]
 
 
-def _actions(work: Work, uid: str, file: File) -> list[Action]:
+def _actions(work: Work, uid: str, held: Holding, file: File) -> list[Action]:
     if file.is_folder:
         return []
     here = addresses.resource(uid, "files")
@@ -175,7 +178,7 @@ def _actions(work: Work, uid: str, file: File) -> list[Action]:
     gone = Action(
         "Delete", f"{here}/remove", "post", "trash-2", (("path", file.path),), f"Delete {file.name}?", danger=True
     )
-    return acting.actions_of(work, uid, {"read": taken, "delete_file": gone}, exactly=False)
+    return acting.actions_of(work, uid, {held.read: taken, held.remove: gone}, exactly=False)
 
 
 def _at(uid: str, folder: str = "") -> str:

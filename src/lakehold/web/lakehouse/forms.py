@@ -8,14 +8,18 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
+from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Targets, Work
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.told import Told
 
 QUERY, HISTORY = "lakehouse.query", "lakehouse.history"
 NEW, THERE = "new", "there"
+MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
+"""Refusals that whoever fills a form in can do something about: it is shown again, with all that was filled in."""
 _MOST = 300
 _COMMAS = re.compile(r"[,\n]")
 _WHOLE = re.compile(r"[0-9]{1,9}")

@@ -1,4 +1,4 @@
-"""What a table is made from, and what reads it: drawn, and as a list."""
+"""What a table or a data mart is made from, and what reads it: drawn, and as a list."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
+from lakehold.catalog import resources
 from lakehold.catalog.shapes import Eyes
 from lakehold.directory.work import Work
 from lakehold.web import pages
@@ -17,6 +18,7 @@ from lakehold.web.lakehouse.graphs import Drawing
 from lakehold.web.routes import router
 from lakehold.workspaces.lakehouse import lineage
 from lakehold.workspaces.lakehouse.lineage import Side
+from lakehold.workspaces.marts import lineage as marts
 
 routes = router("/resources")
 
@@ -26,8 +28,11 @@ _NEAR = 2
 @routes.get("/{uid:path}/lineage")
 def table_lineage(request: Request, work: Reading, uid: str) -> Response:
     """Drawn, and as a list."""
-    found = need_table(work, uid, "see")
-    up, down = lineage.up(work, uid), lineage.down(work, uid)
+    found = resources.get(work, uid)
+    is_mart = found.kind == marts.MART
+    if not is_mart:
+        found = need_table(work, uid, "see")
+    up, down = (walk(work, uid) for walk in ((marts.up, marts.down) if is_mart else (lineage.up, lineage.down)))
     whole = bool(request.query_params.get("all"))
     near = (up, down) if whole else (up.within(_NEAR), down.within(_NEAR))
     values = {
@@ -37,6 +42,7 @@ def table_lineage(request: Request, work: Reading, uid: str) -> Response:
         "read_by": lineage.listed(work, down),
         "drawing": drawn(work, uid, *near),
         "whole": whole,
+        "is_mart": is_mart,
         "goes_on": (up, down) != near,
     }
     return pages.page(request, "lakehouse/lineage.html", shell(work, found, "lineage") | values)

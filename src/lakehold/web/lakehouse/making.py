@@ -9,11 +9,9 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import editing, kinds, resources
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -27,7 +25,6 @@ new = router("/workspaces")
 routes = router("/resources")
 
 Word = Literal["query", "history"]
-_MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
 
 
 @new.get("/{uid:path}/pipelines/new/{word}")
@@ -52,7 +49,7 @@ def make(request: Request, house: House, uid: str, word: Word, sent: Sent) -> Re
         made = looking.writing(request).run(
             lambda work: resources.create(work, kind, filled.name, edges=edges, settings=settings, description=words)
         )
-    except _MENDED as refused:
+    except forms.MENDED as refused:
         error = refused
         return reading.run(lambda work: _form(request, work, uid, kind, filled, error=error))
     return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made. Run it to fill its table."))
@@ -83,7 +80,7 @@ def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
     version = forms.whole(filled.version)
     try:
         looking.writing(request).run(lambda work: editing.edit(work, uid, wanted, expect_version=version))
-    except _MENDED as refused:
+    except forms.MENDED as refused:
         error = refused
         return reading.run(lambda work: _form(request, work, within, found.kind, filled, found=found, error=error))
     return pages.go(request, views.home(uid, found.kind), Flash("Saved. It is so from the next run on."))

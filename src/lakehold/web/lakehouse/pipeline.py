@@ -152,7 +152,7 @@ def latest(work: Work, found: Resource, limit: int) -> list[Run]:
 def shown(work: Work, found: Resource, part: str) -> dict[str, object]:
     """What is around every view of a pipeline."""
     uid, title = found.uid, kinds.kept_here(work.view.policy, found.kind).title.lower()
-    last = {"runs": "Runs", "triggers": "Triggers"}.get(part)
+    last = views.label(found.kind, part)
     return {
         "found": found,
         "crumbs": acting.crumbs(work, uid, *([last] if last else [])),
@@ -190,7 +190,9 @@ def _running(work: Work, found: Resource, title: str) -> list[Action]:
     now = Action("Run now", here, "post", "play")
     anew = "Load all of it anew? What is in its tables is replaced."
     again = Action("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=anew)
-    return [act for each in (again, now) for act in acting.actions_of(work, found.uid, {action: each})]
+    # What a report has sent cannot be taken back, so it is not loaded anew.
+    wanted = (now,) if found.kind == "marts.report" else (again, now)
+    return [act for each in wanted for act in acting.actions_of(work, found.uid, {action: each})]
 
 
 def _menu(work: Work, found: Resource) -> list[Action]:

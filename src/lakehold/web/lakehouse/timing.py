@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.triggers import When
+from lakehold.runs.when import When
 
 BY_HAND, OWN = "hand", "own"
 EVERY = (

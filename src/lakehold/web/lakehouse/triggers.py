@@ -12,7 +12,8 @@ from lakehold.catalog.shapes import Eyes, Ref, Resource
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.runs.triggers import Trigger, When
+from lakehold.runs.triggers import Trigger
+from lakehold.runs.when import When
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action

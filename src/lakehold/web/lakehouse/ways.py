@@ -10,7 +10,8 @@ from lakehold.catalog.shapes import Eyes
 from lakehold.directory.work import Work
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import graphs
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, ends, starts
+from lakehold.workspaces.ends import ends, starts
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
 
 Link = tuple[str, str]
 TO_COME = "\0"

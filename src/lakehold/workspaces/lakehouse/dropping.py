@@ -28,7 +28,8 @@ from lakehold.pipeline.lake import Lake, Place
 from lakehold.pipeline.names import READABLE
 from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Run, Runs
-from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, starts
+from lakehold.workspaces.ends import starts
+from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
 from lakehold.workspaces.lakehouse.pipelines.upkeep import DO, RESTORE
 
 _MOST = 50

@@ -7,7 +7,7 @@ from lakehold.directory.tokens import Made
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
-from lakehold.workspaces.lakehouse.pipelines.pipeline import ends
+from lakehold.workspaces.ends import ends
 
 KIND = "lakehouse.integration"
 ACTIONS = ("see", "read")

@@ -5,14 +5,15 @@ Behind what they may not see nothing is looked for: that there is more is said, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lakehold.catalog import kinds
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, ends, starts
+from lakehold.workspaces.ends import ends, starts
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
 from lakehold.workspaces.lakehouse.pipelines.source import STREAM
 
 FARTHEST = 8
@@ -44,12 +45,12 @@ class Side:
 
 def up(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
     """What it is made from."""
-    return _walk(work, uid, upward=True, most=most)
+    return walk(work, uid, lambda here: _near(work, here, upward=True), most=most)
 
 
 def down(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
     """What reads it, and what is made from that."""
-    return _walk(work, uid, upward=False, most=most)
+    return walk(work, uid, lambda here: _near(work, here, upward=False), most=most)
 
 
 def need(work: Work, uid: str) -> None:
@@ -73,20 +74,21 @@ def listed(work: Work, side: Side) -> list[tuple[Ref, int]]:
     return sorted(found, key=lambda each: (each[1], each[0].name.casefold()))
 
 
-def _walk(work: Work, uid: str, *, upward: bool, most: int) -> Side:
+def walk(work: Work, uid: str, near: Callable[[str], Sequence[str]], *, most: int = FARTHEST) -> Side:
+    """In one direction: `near` says what comes next, seen or not."""
     side, eyes = Side({uid: 0}), Eyes(work)
     waiting = [uid]
     for here in waiting:
         if side.steps[here] >= most:
             continue
-        for near in _seen(work, eyes, _near(work, here, upward=upward), side):
-            if near.uid not in side.steps:
+        for each in _seen(work, eyes, near(here), side):
+            if each.uid not in side.steps:
                 if len(side.steps) > _MOST:
                     side.cut = True
                     continue
-                side.steps[near.uid] = side.steps[here] + 1
-                waiting.append(near.uid)
-            side.links.append((here, near.uid))
+                side.steps[each.uid] = side.steps[here] + 1
+                waiting.append(each.uid)
+            side.links.append((here, each.uid))
     return side
 
 

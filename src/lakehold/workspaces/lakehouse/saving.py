@@ -9,7 +9,7 @@ from lakehold.catalog import resources
 from lakehold.directory.work import Work
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
-from lakehold.workspaces.lakehouse.pipelines.told import table_name
+from lakehold.workspaces.told import table_name
 
 
 def save(work: Work, layer: str, name: str, sql: str, reads: Collection[str]) -> tuple[str, Run]:

@@ -7,6 +7,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import File, Rough, Volume, valid_path
+from lakehold.workspaces import files
 
 KIND = "lakehouse.volume"
 
@@ -33,19 +34,13 @@ def expected(work: Work, settings: Settings, uid: str, path: str, *, replace: bo
 
 def arrived(work: Work, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False) -> None:
     """Keep a file that has come whole: asked once more, written down, and seen under its name after that."""
-    volume = expected(work, settings, uid, path, replace=replace)
-    before = {"size": volume.file(path).size} if volume.has(path) else None
-    work.note("put file", uid, before=before, after={"file": valid_path(path)})
-    work.session.transaction.after_commit.append(lambda: volume.place(rough, path, replace=replace))
+    files.kept(work, uid, expected(work, settings, uid, path, replace=replace), path, rough, replace=replace)
 
 
 def removed(work: Work, settings: Settings, uid: str, path: str) -> None:
     """Take a file away."""
     work.writing()
-    volume = files_of(work, settings, uid, "delete_file")
-    before = {"file": valid_path(path), "size": volume.file(path).size}
-    work.note("remove file", uid, before=before)
-    work.session.transaction.after_commit.append(lambda: volume.remove(path))
+    files.removed(work, uid, files_of(work, settings, uid, "delete_file"), path)
 
 
 def files_of(work: Work, settings: Settings, uid: str, action: str) -> Volume:

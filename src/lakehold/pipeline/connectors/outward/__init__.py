@@ -10,7 +10,7 @@ key, and the delivery says when there may be one.
   the one beside it; `fitting`: which fields go into which columns
 - `webhook`: rows to an address, in batches; `posting`: one batch, until it is taken; `signing`: how the receiver knows
   whose it is; `addresses`: where nothing is sent to
-- `mail`: a file to people; `markdown`: its words
+- `mail`: a file to people; `chat`: a message to a room of theirs
 - `folder`: a folder of the platform; `spool`: rows laid aside in a fixed order; `plain`: rows in types that all have
 - `trouble`: what is told of an error
 """

@@ -21,10 +21,10 @@ from lakehold.pipeline.connectors.outward import files
 from lakehold.pipeline.connectors.outward.delivered import Delivered, digest
 from lakehold.pipeline.connectors.outward.files import Files
 from lakehold.pipeline.connectors.outward.folder import Folder
-from lakehold.pipeline.connectors.outward.markdown import as_html
 from lakehold.pipeline.connectors.outward.progress import Progress, Reached
 from lakehold.pipeline.connectors.outward.trouble import short, told
 from lakehold.pipeline.errors import DataError, DeliveryError
+from lakehold.pipeline.markdown import as_html
 
 _TYPES = {
     "csv": ("text", "csv"),
@@ -44,6 +44,8 @@ class Mail:
     subject: str
     body: str
     """Markdown: it is sent as it is, and as HTML."""
+    html: str = ""
+    """The same, where it has been made already."""
     most: int = 10_000_000
     """How many bytes the file may have."""
 
@@ -104,7 +106,7 @@ def _message(how: Mail, receiver: str, file: Files, content: bytes, mark: str) -
     uid = f"delivery-{digest(mark, receiver)}"
     made = message(how.sender, receiver, how.subject, how.body, uid=uid)
     made["Auto-Submitted"] = "auto-generated"
-    made.add_alternative(as_html(how.body), subtype="html")
+    made.add_alternative(how.html or as_html(how.body), subtype="html")
     main, sub = _TYPES[file.shape.ending]
     made.add_attachment(content, maintype=main, subtype=sub, filename=file.file)
     return made

@@ -1,4 +1,4 @@
-"""Sends one batch until it is taken, or until it is clear that it will not be."""
+"""Sends one batch, or one message, until it is taken, or until it is clear that it will not be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_PAUSE = 30
 _LATER = frozenset({408, 425, 429})
 # The one who answers is not the one who would know.
 _DOUBTFUL = frozenset({502, 504})
-_ON = "Run it again: it goes on with this batch."
+_ON = "Run it again: it goes on here."
 
 Wait = Callable[[float], None]
 
@@ -64,10 +64,17 @@ class Poster:
     """Sends to one address."""
 
     def __init__(  # noqa: PLR0917 - its parts
-        self, client: httpx.Client, url: str, secret: str, hidden: tuple[str, ...], effort: Effort, wait: Wait
+        self,
+        client: httpx.Client,
+        url: str,
+        secret: str,
+        hidden: tuple[str, ...],
+        effort: Effort,
+        wait: Wait,
+        word: str = "Batch {}",
     ) -> None:
         self._client, self._url, self._secret = client, url, secret
-        self._hidden, self._effort, self._wait = hidden, effort, wait
+        self._hidden, self._effort, self._wait, self._word = hidden, effort, wait, word
 
     def post(self, body: bytes, *, key: str, batch: int) -> Posted:
         """Send it until it is taken."""
@@ -104,7 +111,7 @@ class Poster:
         if 200 <= status < 300:  # noqa: PLR2004 - what HTTP calls success
             return None
         words = f"{status} {_phrase(status)}" + (f": {said}" if said else "")
-        answered = f"Batch {batch} was not taken: the receiver answered {words}"
+        answered = f"{self._word.format(batch)} was not taken: the receiver answered {words}"
         if 300 <= status < 400:  # noqa: PLR2004 - what HTTP calls elsewhere
             hint = "What is signed goes nowhere else: give the address that it leads to."
             return _Failed(DeliveryError(f"{answered}.", hint), again=False)
@@ -126,7 +133,8 @@ class Poster:
     def _silent(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
         slow = isinstance(error, httpx.TimeoutException)
         what = f"gave no answer in {self._effort.seconds:g} seconds" if slow else "cannot be reached"
-        return UnavailableError(f"Batch {batch} was not taken: the receiver {what}.", f"Check the address. {_ON}")
+        said = f"{self._word.format(batch)} was not taken: the receiver {what}."
+        return UnavailableError(said, f"Check the address. {_ON}")
 
 
 def _phrase(status: int) -> str:

@@ -12,18 +12,17 @@ from lakehold.runs.runs import Run, StepState
 from lakehold.web import addresses
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
+from lakehold.web.deliveries import telling, ways
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.destinations import delivery
 from lakehold.web.lakehouse.destinations.delivery import Delivery
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.web.lakehouse.forms import parts
 from lakehold.workspaces.lakehouse.destinations import KIND
 
 __all__ = ["KIND", "TEMPLATE", "about"]
 
 TEMPLATE = "lakehouse/destination.html"
 _MOST = 8
-_WORDS = {word: label for word, label, _, _ in delivery.WAYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +54,12 @@ def _where(work: Work, eyes: Eyes, found: Resource) -> list[tuple[str, str]]:
     if not filled.to:
         return []
     secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.names(work, found.uid)]
-    return [("As", _WORDS[filled.to]), *_place(eyes, found, filled), *secret]
+    return [("As", ways.LABELS[filled.to]), *_place(eyes, found, filled), *secret]
 
 
-def _place(eyes: Eyes, found: Resource, filled: Delivery) -> list[tuple[str, str]]:
-    text, shapes, told = filled.text, dict(delivery.SHAPES), found.settings or {}
-    match filled.to:
-        case "files":
-            volume = eyes.ref(text("volume"))
-            named = [("Volume", volume.name if volume else "None that you can see"), ("Name", text("file"))]
-            return [*named, ("Format", shapes.get(text("kind"), text("kind")))]
-        case "database":
-            modes = {word: label for word, label, _ in delivery.MODES}
-            table = ".".join(filter(None, (text("schema"), text("table"))))
-            place = [("Address", str(told.get("address", ""))), ("User name", text("user")), ("Table", table)]
-            keys = [("Keys", ", ".join(parts(text("keys"))))] if text("keys") else []
-            return [*place, ("Rows that are there", modes.get(text("mode"), text("mode"))), *keys]
-        case "webhook":
-            # What stands behind the path may be a secret.
-            address = text("address").partition("?")[0]
-            return [("Address", address), ("At once", f"{text('batch')} rows")]
-        case _:
-            file = f"{text('file') or 'rows'}.{text('kind')}"
-            return [("Receivers", text("receivers")), ("Subject", text("subject")), ("Attached", file)]
+def _place(eyes: Eyes, found: Resource, filled: Delivery) -> telling.Facts:
+    volume = eyes.ref(filled.volume)
+    return telling.place(filled, found.settings or {}, volume=volume.name if volume else "None that you can see")
 
 
 def _deliveries(work: Work, runs: Sequence[Run]) -> list[Delivered]:

@@ -7,13 +7,12 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials, editing, kinds, resources
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
+from lakehold.web.deliveries import troubles, ways
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.destinations import delivery, trying
@@ -26,8 +25,6 @@ from lakehold.workspaces.lakehouse import destinations, volumes
 
 new = router("/workspaces")
 routes = router("/resources")
-
-_MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
 
 
 @new.get("/{uid:path}/pipelines/new/destination")
@@ -95,8 +92,8 @@ class Form:
             "to": self._to(),
             "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "pipelines"),
             "ways": delivery.WAYS,
-            "modes": delivery.MODES,
-            "shapes": delivery.SHAPES,
+            "modes": ways.MODES,
+            "shapes": ways.SHAPES,
             "filled": filled,
             "reads": forms.options(work, self.within).reads,
             "volumes": tables.named(work, writable),
@@ -120,22 +117,20 @@ def _sent(form: Form, house: House, sent: Sent) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = delivery.sent(sent), str(sent.get("do", ""))
     reading = looking.reading(form.request)
-    caller, at = reading.run(lambda work: work.caller), house.clock()
-    secret = str(sent.get("secret", "")) or sealed.opened(house.keys, caller, str(sent.get("kept", "")), at)
-    kept = sealed.closed(house.keys, caller, secret, at)
+    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
     if wrong := filled.errors():
         return reading.run(lambda work: form.page(work, filled, kept=kept, errors=wrong))
     secrets = {filled.credential: secret} if secret and filled.credential else {}
     if do == "test":
         said, refused = trying.tried(form.request, _asked(form, filled, secrets))
         if refused is not None:
-            place = trying.at(refused, filled)
+            place = troubles.at(refused, filled)
             errors, error = ({place: str(refused)}, None) if place else (None, refused)
             return reading.run(lambda work: form.page(work, filled, kept=kept, errors=errors, error=error))
         return reading.run(lambda work: form.page(work, filled, kept=kept, said=said))
     try:
         uid = looking.writing(form.request).run(lambda work: _kept(work, form, filled, secrets))
-    except _MENDED as refusal:
+    except forms.MENDED as refusal:
         told = refusal
         return reading.run(lambda work: form.page(work, filled, kept=kept, error=told))
     said = "Saved. It is so from the next run on." if form.found else f"{filled.name} was made. Run it to send."

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from fastapi import Request, Response
 
-from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.sources import looking, steps, streams, tables
 from lakehold.web.lakehouse.sources.connecting import need_source
 from lakehold.web.lakehouse.sources.looking import Seen
@@ -21,8 +20,6 @@ from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
 
 routes = router("/resources")
-
-_MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
 
 
 @routes.get("/{uid:path}/streams")
@@ -52,7 +49,7 @@ def choose(request: Request, uid: str, sent: Sent) -> Response:
         return reading.run(lambda work: _page(request, work, found, rows, errors=errors))
     try:
         count = looking.writing(request).run(lambda work: streams.save(work, uid, rows, _targets(work, found)))
-    except _MENDED as refusal:
+    except forms.MENDED as refusal:
         told = refusal
         return reading.run(lambda work: _page(request, work, found, rows, error=told))
     setup = _is_setup(request)

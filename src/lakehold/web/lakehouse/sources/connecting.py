@@ -10,12 +10,10 @@ from starlette.datastructures import FormData
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials, editing, kinds, resources
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -29,8 +27,6 @@ from lakehold.workspaces.lakehouse import sources, volumes
 
 new = router("/workspaces")
 routes = router("/resources")
-
-_MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
 
 
 @new.get("/{uid:path}/pipelines/new/source")
@@ -127,10 +123,7 @@ def _sent(form: Form, house: Installation, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = connection.sent(sent), str(sent.get("do", ""))
     reading = looking.reading(form.request)
-    caller = reading.run(lambda work: work.caller)
-    at = house.clock()
-    secret = str(sent.get("secret", "")) or sealed.opened(house.keys, caller, str(sent.get("kept", "")), at)
-    kept = sealed.closed(house.keys, caller, secret, at)
+    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
     if do == "more":
         longer = replace(filled, endpoints=[*filled.endpoints, dict.fromkeys(apis.PARTS, "")])
         return reading.run(lambda work: form.page(work, longer, kept=kept))
@@ -149,7 +142,7 @@ def _sent(form: Form, house: Installation, sent: FormData) -> Response:
             return reading.run(lambda work: form.page(work, filled, kept=kept, said=said))
     try:
         uid = looking.writing(form.request).run(lambda work: _kept(work, form, filled, secrets))
-    except _MENDED as refusal:
+    except forms.MENDED as refusal:
         told = refusal
         return reading.run(lambda work: form.page(work, filled, kept=kept, error=told))
     if form.setup:

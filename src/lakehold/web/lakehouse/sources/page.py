@@ -18,7 +18,8 @@ from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.sources import connection, steps
 from lakehold.web.lakehouse.sources.streams import MODES
 from lakehold.web.words import counted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, ends
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
 
 TEMPLATE = "lakehouse/source.html"
 _WORDS = {word: label for word, label, _, _ in connection.CONNECTORS}

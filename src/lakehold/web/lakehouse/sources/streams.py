@@ -17,9 +17,10 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.forms import parts, whole
 from lakehold.web.lakehouse.sources.tables import Targets
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, ends
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
 from lakehold.workspaces.lakehouse.pipelines.source import STREAM
-from lakehold.workspaces.lakehouse.pipelines.told import table_name
+from lakehold.workspaces.told import table_name
 
 MODES = (
     ("full", "All rows, in the place of those that are there"),

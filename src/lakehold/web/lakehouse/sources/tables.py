@@ -10,7 +10,7 @@ from lakehold.catalog.shapes import Eyes
 from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
-from lakehold.workspaces.lakehouse.pipelines.told import table_name
+from lakehold.workspaces.told import table_name
 
 MOST = 500
 

@@ -3,10 +3,10 @@
 - `inputs`: the rows of a table; `outputs`: the table that rows go into, made if it is not there
 - `materialise`: rows of a query into a table
 - `keep`: a table into its history
-- `ingest`: a stream of a source into a table; `connecting`: the connector, from settings and secrets
+- `ingest`: a stream of a source into a table
 - `looking`: a source before it is one; `trying`: a destination
 - `upkeep`: a table kept up, rolled back, described, brought back; `purging`: the rows of deleted ones
-- `deliver`: a table to where a destination sends it; `sending`: how it is sent, from settings and secrets
+- `deliver`: a table to where a destination sends it
 """
 
 from __future__ import annotations

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
-
 from lakehold.catalog import credentials, details
-from lakehold.pipeline.connectors.outward.progress import Reached
 from lakehold.runs.runnable import Doing, Done
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import inputs
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.doing.sending import Sending
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import Deliver
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.moving.noted import Noted, told_of
+from lakehold.workspaces.moving.sending import Sending
+from lakehold.workspaces.told import Told
 
 
 def do(step: Deliver, doing: Doing) -> Done:
@@ -27,27 +23,4 @@ def do(step: Deliver, doing: Doing) -> Done:
     doing.go_on()
     connecting = Connecting(doing.house.settings, secrets, volume)
     sending = Sending(connecting, told, "" if step.alone else step.name, doing.mark, doing.kept, Noted(doing))
-    done = sending.send(rows)
-    places = ", ".join(done.places)
-    doing.log(f"{done.rows:,} rows delivered: {places}")
-    if done.words:
-        doing.log(done.words, "info" if done.sure else "warning")
-    return Done(done.rows, done.size, told={"places": list(done.places), "sure": done.sure})
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """How far a delivery has come, written down with its step."""
-
-    doing: Doing
-
-    def read(self) -> Reached | None:
-        """How far it has come; None if it was never begun."""
-        told: Mapping[str, Any] = self.doing.reached()
-        if not told:
-            return None
-        return Reached(**{**told, "refused": tuple(told["refused"])})
-
-    def keep(self, reached: Reached) -> None:
-        """Write down how far it has come."""
-        self.doing.note(asdict(reached))
+    return told_of(doing, sending.send(rows))

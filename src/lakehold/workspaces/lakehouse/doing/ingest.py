@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.catalog import credentials, details
-from lakehold.pipeline.connectors.inward import cursors
 from lakehold.pipeline.connectors.inward.connector import Since
-from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, sync
+from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark.evolution import Evolution
 from lakehold.runs.runnable import Doing, Done
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import outputs
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
 from lakehold.workspaces.lakehouse.pipelines.pipeline import EVOLUTIONS
 from lakehold.workspaces.lakehouse.pipelines.source import told_of
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import Ingest
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.told import Told
 
 MODES = tuple(SyncMode)
 _ANY = 2**62
@@ -60,7 +59,7 @@ def _how(doing: Doing, step: Ingest, told: Told, place: Place) -> SyncHow:
         mode,
         told.texts("keys"),
         cursor,
-        None if span else _since(doing, place, cursor),
+        None if span else reached(doing.tables, place, cursor, doing.mark),
         _Rejected(doing, step) if keeps and not span else None,
         most,
         told.flag("allow_empty", default=False),
@@ -74,15 +73,6 @@ def _span(step: Ingest, cursor: str) -> Since | None:
     if step.span is None:
         return None
     return Since(cursor, step.span.since, including=True, until=step.span.until, again=True)
-
-
-def _since(doing: Doing, place: Place, cursor: str) -> str | None:
-    """How far the table goes. The table itself says it: rolled back, it is filled again from there."""
-    if not cursor or not doing.tables.exists(place):
-        return None
-    # What this very step has written before it was broken off is no reason to read less than it had begun to.
-    rows = doing.tables.before(place, doing.mark)
-    return cursors.highest(rows, cursor) if rows is not None and cursor in rows.columns else None
 
 
 @dataclass(frozen=True, slots=True)

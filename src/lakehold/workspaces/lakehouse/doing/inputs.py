@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakehold.pipeline import names
-from lakehold.pipeline.quoting import quoted
-from lakehold.pipeline.spark.persons import ALL
 from lakehold.runs.runnable import Doing
 
 if TYPE_CHECKING:
@@ -16,6 +14,6 @@ if TYPE_CHECKING:
 def rows(doing: Doing, uid: str) -> DataFrame:
     """All of them. A table is read by nobody but through the guard."""
     with doing.house.read(doing.caller) as work:
-        path = names.path_of(work.view, uid)
-    found, _ = doing.asked("", f"SELECT * FROM {'.'.join(quoted(name) for name in (ALL, *path))}")  # noqa: S608 - quoted
+        table = names.sql(work.view, uid)
+    found, _ = doing.asked("", f"SELECT * FROM {table}")  # noqa: S608 - quoted
     return found

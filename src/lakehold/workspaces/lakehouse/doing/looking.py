@@ -12,8 +12,8 @@ from lakehold.directory.installation import Installation
 from lakehold.pipeline.connectors.inward.connector import Connector
 from lakehold.pipeline.connectors.inward.files.files import Files
 from lakehold.workspaces.lakehouse import sources, volumes
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.told import Told
 
 _ROWS = 20
 

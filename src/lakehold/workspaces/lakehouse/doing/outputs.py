@@ -10,7 +10,8 @@ from lakehold.kit.ids import folded, shown
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Place
 from lakehold.runs.runnable import Doing
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE, ends
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
 from lakehold.workspaces.lakehouse.pipelines.upkeep import REJECTED
 from lakehold.workspaces.lakehouse.steps import Into
 

@@ -10,9 +10,9 @@ from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.workspaces.lakehouse import destinations, volumes
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.doing.sending import Sending
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.moving.sending import Sending
+from lakehold.workspaces.told import Told
 
 
 @dataclass(frozen=True, slots=True)

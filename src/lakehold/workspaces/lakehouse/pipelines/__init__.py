@@ -5,7 +5,6 @@
 - `history`: the history of a table
 - `source`: streams into tables; `destination`: tables to others; `saved`: a table that a result was saved as
 - `upkeep`: what keeps up a table: files, versions, descriptions
-- `told`: what is written in a pipeline's settings, read with care
 """
 
 from __future__ import annotations

@@ -8,9 +8,11 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
+from lakehold.workspaces.ends import ends
 from lakehold.workspaces.lakehouse import volumes
-from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, ends, readable, whole
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
 from lakehold.workspaces.lakehouse.steps import Deliver
+from lakehold.workspaces.spans import whole
 
 
 class DestinationPipeline(Pipeline):

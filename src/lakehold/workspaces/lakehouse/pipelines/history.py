@@ -8,8 +8,9 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable, whole
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
 from lakehold.workspaces.lakehouse.steps import Keep
+from lakehold.workspaces.spans import whole
 
 
 class HistoryPipeline(Pipeline):

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from lakehold.catalog import details
 from lakehold.directory.work import Work
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.ends import ends
 from lakehold.workspaces.lakehouse.steps import How, Into
+from lakehold.workspaces.told import Told
 
 LAYER, TABLE = "lakehouse.layer", "lakehouse.table"
 MODES = ("overwrite", "append", "merge", "mirror")
@@ -49,15 +50,6 @@ class Pipeline(Alike):
         return output(work, uid, found[0], told)
 
 
-def whole(wanted: Wanted, word: str) -> None:
-    """Refuse a part of what is done as a whole each time."""
-    if wanted.span is not None:
-        raise InvalidInputError(
-            f"A {word} is not run over a span.",
-            "Backfill a source that is read by a cursor, or a query that names one; then run this.",
-        )
-
-
 def output(work: Work, uid: str, end: str, told: Told) -> Into:
     """A table that the person may write, or a layer in which they may make one."""
     if work.view.kind(work.view.resource(end)) == LAYER:
@@ -74,18 +66,6 @@ def how(told: Told, *, default: str = "overwrite") -> How:
         keys=told.texts("keys"),
         evolution=told.one_of("evolution", EVOLUTIONS, "merge"),
         partitioned_by=told.texts("partitioned_by"),
-    )
-
-
-def ends(work: Work, uid: str, edge: str) -> list[str]:
-    """Where the edges of this name lead."""
-    return work.session.asking(lambda view: [view.uid(end) for end in view.out[edge].get(view.resource(uid)) or ()])
-
-
-def starts(work: Work, uid: str, edge: str) -> list[str]:
-    """Where the edges of this name that lead to it come from."""
-    return work.session.asking(
-        lambda view: [view.uid(start) for start in view.back[edge].get(view.resource(uid)) or ()]
     )
 
 

@@ -9,8 +9,8 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, how, readable
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.lakehouse.steps import How, Materialise
+from lakehold.workspaces.told import Told
 
 
 class QueryPipeline(Pipeline):

@@ -13,8 +13,9 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
 from lakehold.workspaces.lakehouse.pipelines import upkeep
-from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, Pipeline, readable, whole
+from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, Pipeline, readable
 from lakehold.workspaces.lakehouse.steps import How, Into, Materialise
+from lakehold.workspaces.spans import whole
 
 
 class SavedTable(Pipeline):

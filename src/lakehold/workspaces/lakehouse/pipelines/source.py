@@ -10,9 +10,10 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, ends, output
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, output
 from lakehold.workspaces.lakehouse.steps import Ingest
+from lakehold.workspaces.told import Told
 
 STREAM = "lakehouse.stream"
 INCREMENTAL = "incremental"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.runnable import Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE, ends, starts
+from lakehold.workspaces.ends import ends, starts
+from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
 from lakehold.workspaces.lakehouse.steps import Describe, Restore, Rollback, Upkeep
 
 DO = "do"

@@ -26,7 +26,7 @@ from lakehold.pipeline.connectors.inward.rest.settings import Settings as Api
 from lakehold.pipeline.connectors.outward.addresses import looked_up
 from lakehold.pipeline.connectors.outward.database import Database
 from lakehold.pipeline.volumes import Volume
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.told import Told
 
 _POSTGRESQL = "jdbc:postgresql:"
 _HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.pipeline.connectors.outward.markdown import as_html
+from lakehold.pipeline.markdown import as_chat, as_html
 
 
 def body(text: str) -> str:
@@ -36,3 +36,19 @@ def test_what_is_written_is_what_is_read(text: str, made: str) -> None:
 @pytest.mark.parametrize("text", ["*" * 50_000, "[" * 50_000, "`" * 50_001, "**a" * 20_000, "# " * 20_000])
 def test_nothing_takes_for_ever(text: str) -> None:
     assert as_html(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("# Title #\ntext", "*Title*\ntext"),
+        ("- a\n* b\n1. c", "• a\n• b\n1. c"),
+        ("**bold** and *leaning*, 2 * 3 * 4", "*bold* and _leaning_, 2 * 3 * 4"),
+        ("`a **b** <c>`", "`a **b** &lt;c&gt;`"),
+        ("[a](https://localhost/?a=1&b=2)!", "<https://localhost/?a=1&amp;b=2|a>!"),
+        ("<!channel> & <https://localhost|y>", "&lt;!channel&gt; &amp; &lt;https://localhost|y&gt;"),
+        ("[a](javascript:alert(1))", "[a](javascript:alert(1))"),
+    ],
+)
+def test_a_chat_reads_it_in_its_own_way(text: str, made: str) -> None:
+    assert as_chat(text) == made

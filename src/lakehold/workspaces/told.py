@@ -1,4 +1,4 @@
-"""What is written in the settings of a pipeline. They are anybody's JSON: what is wrong is told by its name."""
+"""What is written in the settings of a resource. They are anybody's JSON: what is wrong is told by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a mail: Markdown, and the plain HTML that is made of it.
+"""The words of a mail or a message: Markdown, and the plain HTML, or the words of a chat, that are made of it.
 
 What people write in a mail: headings, lists, paragraphs, **bold**, *italic*, `code` and links. Everything else stays as
 it was written, and nothing of it becomes HTML of its own.
@@ -23,6 +23,37 @@ def as_html(text: str) -> str:
     """The text as a whole page."""
     blocks = "\n".join(_block(lines) for lines in _blocks(text))
     return f'<!doctype html>\n<html><head><meta charset="utf-8"></head><body>\n{blocks}\n</body></html>\n'
+
+
+def as_chat(text: str) -> str:
+    """The text as a chat reads it that understands Slack's mrkdwn: one star is bold, and a link stands in brackets.
+    What would call people or lead somewhere by itself does not.
+    """
+    return "\n".join(_chat_line(line) for line in text.splitlines())
+
+
+def chat_escaped(text: str) -> str:
+    """A text that says in a chat what it says, and nothing else."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _chat_line(line: str) -> str:
+    heading = _HEADING.fullmatch(line.strip())
+    if heading:
+        return f"*{_LINK.sub(_chat_link, chat_escaped(heading[2]).replace('*', ''))}*"
+    bullet = _BULLET.fullmatch(line)
+    words = f"• {bullet[1]}" if bullet else line
+    parts = _CODE.split(words)
+    return "".join(f"`{chat_escaped(part)}`" if number % 2 else _chat_styled(part) for number, part in enumerate(parts))
+
+
+def _chat_styled(text: str) -> str:
+    italic = _ITALIC.sub(r"_\1_", chat_escaped(text))
+    return _LINK.sub(_chat_link, _BOLD.sub(r"*\1*", italic))
+
+
+def _chat_link(found: re.Match[str]) -> str:
+    return f"<{found[2]}|{found[1]}>"
 
 
 def _blocks(text: str) -> Iterator[list[str]]:

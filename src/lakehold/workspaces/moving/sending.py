@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.mails import Post
-from lakehold.pipeline.connectors.outward import files, jdbc, mail, webhook
+from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, webhook
 from lakehold.pipeline.connectors.outward.addresses import looked_up
+from lakehold.pipeline.connectors.outward.chat import Chat
 from lakehold.pipeline.connectors.outward.delivered import Delivered
 from lakehold.pipeline.connectors.outward.excel import Excel
 from lakehold.pipeline.connectors.outward.files import Files
@@ -20,15 +21,27 @@ from lakehold.pipeline.connectors.outward.progress import Progress
 from lakehold.pipeline.connectors.outward.separated import Csv
 from lakehold.pipeline.connectors.outward.shapes import JsonLines, Parquet, Shape
 from lakehold.pipeline.connectors.outward.webhook import Webhook
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.told import Told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _WAYS = ("files", "database", "webhook", "mail")
+_SAID = ("chat",)
+"""Where words are sent alone."""
 _PORTS = {"http": 80, "https": 443}
 _SHAPES = ("csv", "jsonl", "parquet", "xlsx")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of the rows."""
+
+    text: str
+    html: str
+    chat: str
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +56,14 @@ class Sending:
     kept: Path
     progress: Progress | None
     """None where nothing is sent."""
+    said: Said | None = None
+    """None where rows are sent without words; or in other words than these."""
+    speaks: bool = False
+    """Whether words can be sent alone."""
 
     def try_out(self) -> str:
         """Go as far as one can without sending anything: what was found, in words."""
-        match self.told.one_of("to", _WAYS, ""):
+        match self._way:
             case "files":
                 file = self._file(self._volume())
                 file.check()
@@ -55,11 +72,11 @@ class Sending:
                 jdbc.try_out(self._jdbc())
                 return "The database lets us in."
             case "webhook":
-                hook = self._webhook()
-                hook.check()
-                parts = urlsplit(hook.url)
-                looked_up(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
-                return "The address can be found. Nothing was sent to it."
+                return _found(self._webhook())
+            case "chat":
+                room = self._chat()
+                room.check()
+                return _found(room.hook)
             case _:
                 self._mail().check()
                 self._file(self.kept).check()
@@ -69,15 +86,22 @@ class Sending:
     def send(self, rows: DataFrame) -> Delivered:
         """Send the rows."""
         assert self.progress is not None  # noqa: S101 - what sends has one
-        match self.told.one_of("to", _WAYS, ""):
+        match self._way:
             case "files":
                 return self._placed(files.deliver(rows, self._file(self._volume()), self.mark))
             case "database":
                 return jdbc.deliver(rows, self._jdbc(), self.mark)
             case "webhook":
                 return webhook.deliver(rows, self._webhook(), self.mark, str(self.kept), self.progress)
+            case "chat":
+                assert self.said is not None  # noqa: S101 - who speaks has words
+                return chat.deliver(self.said.chat, self.said.rows, self._chat(), self.mark, self.progress)
             case _:
                 return mail.deliver(rows, self._mail(), self._file(self.kept), self._post(), self.mark, self.progress)
+
+    @property
+    def _way(self) -> str:
+        return self.told.one_of("to", (*_WAYS, *_SAID) if self.speaks else _WAYS, "")
 
     def _volume(self) -> Path:
         volume = self.connecting.volume
@@ -134,11 +158,22 @@ class Sending:
             self.connecting.settings.mail_from,
             self.told.texts("receivers"),
             self.told.text("subject"),
-            self.told.text("body", ""),
+            self.said.text if self.said else self.told.text("body", ""),
+            self.said.html if self.said else "",
         )
+
+    def _chat(self) -> Chat:
+        return Chat(self.connecting.secrets.get("address", ""), private=self.connecting.settings.private_addresses)
 
     def _post(self) -> Post:
         url = self.connecting.settings.smtp.get_secret_value()
         if not url:
             raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
         return Post.at(url)
+
+
+def _found(hook: Webhook) -> str:
+    hook.check()
+    parts = urlsplit(hook.url)
+    looked_up(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
+    return "The address can be found. Nothing was sent to it."

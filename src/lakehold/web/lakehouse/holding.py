@@ -1,0 +1,54 @@
+"""What has files: volumes, and storages that are a folder. By kind: the service that keeps them, and its rights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakehold.directory.work import Work
+from lakehold.kit.settings import Settings
+from lakehold.pipeline.volumes import File, Rough, Volume
+from lakehold.workspaces.lakehouse import volumes
+from lakehold.workspaces.marts import files, storages
+
+
+class Service(Protocol):
+    """Who may list, read, put and remove files."""
+
+    def listed(self, work: Work, settings: Settings, uid: str, folder: str = "") -> list[File]:
+        """What is in a folder."""
+
+    def opened(self, work: Work, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
+        """A file that is to be read."""
+
+    def expected(self, work: Work, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
+        """Refuse a file before it is sent."""
+
+    def arrived(
+        self, work: Work, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False
+    ) -> None:
+        """Keep a file."""
+
+    def removed(self, work: Work, settings: Settings, uid: str, path: str) -> None:
+        """Take a file away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A kind that has files."""
+
+    service: Service
+    read: str
+    write: str
+    remove: str
+
+
+_VOLUME = Holding(volumes, "read", "write", "delete_file")
+_BY_KIND: Mapping[str, Holding] = {storages.KIND: Holding(files, "use", "edit", "edit")}
+
+
+def of(work: Work, uid: str) -> Holding:
+    """How its files are kept. What has none is refused by the service of volumes."""
+    work.see(uid)
+    return _BY_KIND.get(work.session.asking(lambda view: view.kind(view.resource(uid))), _VOLUME)

@@ -1,0 +1,37 @@
+"""What is written down of a delivery: how far it has come, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lakehold.pipeline.connectors.outward.delivered import Delivered
+from lakehold.pipeline.connectors.outward.progress import Reached
+from lakehold.runs.runnable import Doing, Done
+
+
+def told_of(doing: Doing, sent: Delivered, **more: object) -> Done:
+    """What was delivered, said to those who see the run and kept with its step."""
+    doing.log(f"{sent.rows:,} rows delivered: {', '.join(sent.places)}")
+    if sent.words:
+        doing.log(sent.words, "info" if sent.sure else "warning")
+    return Done(sent.rows, sent.size, told={"places": list(sent.places), "sure": sent.sure, **more})
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """How far a delivery has come, written down with its step."""
+
+    doing: Doing
+
+    def read(self) -> Reached | None:
+        """How far it has come; None if it was never begun."""
+        told: Mapping[str, Any] = self.doing.reached()
+        if not told:
+            return None
+        return Reached(**{**told, "refused": tuple(told["refused"])})
+
+    def keep(self, reached: Reached) -> None:
+        """Write down how far it has come."""
+        self.doing.note(asdict(reached))
