@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import sqlalchemy as sa
+from pydantic import SecretStr
 
 from lakehold.access import Grant, Remove
 from lakehold.catalog import campaign_rows, campaign_sight, campaigns, grants, kinds, last_used, viewing
 from lakehold.catalog.campaign_sight import Progress, Row
 from lakehold.catalog.campaigns import Told
 from lakehold.catalog.usage import Usage
+from lakehold.directory import accounts
+from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import DENIED, Filter
-from tests.corner import Corner, by
+from lakehold.ledger.outbox import outbox_table
+from tests.corner import TENANT, Corner, by
 
 LAKE = "lake_house"
 
@@ -233,6 +239,37 @@ def test_a_closed_one_stays_as_it_is(corner: Corner) -> None:
         campaigns.close(work, uid)
     (line, *_) = corner.log(Filter(action="close campaign"))
     assert line.entry.after["undecided"] == closed.progress.undecided
+
+
+def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: Corner) -> None:
+    mailing = Settings(data=corner.settings.data, smtp=SecretStr("smtp://127.0.0.1:1"))
+    with corner.write(by("adam")) as work:
+        accounts.add(work, "adam", email="adam@example.org")
+        due, later = (campaigns.start(work, LAKE, "Due", due=work.at + days * DAY).campaign.uid for days in (7, 30))
+        never = campaigns.start(work, LAKE, "Some day").campaign.uid
+    number = rows(corner, "adam", due)[0].n
+    decided(corner, campaign_rows.keep, due, number)
+    with corner.write(Caller(TENANT, "")) as work:
+        assert campaigns.close_due(work, mailing) == 0
+    corner.hand.pass_by(8)
+    # Its day is over, whether or not the worker has come by.
+    with pytest.raises(ConflictError, match="closed"):
+        decided(corner, campaign_rows.keep, due, number)
+    with corner.read(by("adam")) as work:
+        assert [one.campaign.uid for one in campaigns.page(work, closed=True).items] == [due]
+        assert {one.campaign.uid for one in campaigns.page(work, closed=False).items} == {later, never}
+    with corner.write(Caller(TENANT, "")) as work:
+        assert campaigns.close_due(work, mailing) == 1
+        assert campaigns.close_due(work, mailing) == 0
+    ended = told(corner, "adam", due).campaign
+    assert (ended.closed_at is not None, ended.closed_by) == (True, "")
+    assert told(corner, "adam", later).campaign.closed_at is None
+    (line, *_) = corner.log(Filter(action="close campaign"))
+    assert (line.entry.member, line.entry.resource, line.entry.after["kept"]) == ("", LAKE, 1)
+    assert line.entry.after["undecided"] == len(rows(corner, "adam", due)) - 1
+    with corner.database.read() as transaction:
+        mails = transaction.connection.execute(sa.select(outbox_table.c.subject)).scalars().all()
+    assert mails == ["A review has ended"]
 
 
 def test_they_are_listed_newest_first_and_in_parts(corner: Corner) -> None:

@@ -8,7 +8,7 @@
 - `grants`: who holds which role, from when until when
 - `sharing`: what a change would do, before it is made
 - `moves`: from one parent to another
-- `ownership`: handing over what is held by a person
+- `ownership`: handing over what is held by a person; `leaving`: all that somebody owns in a workspace
 - `requests`, `answers`: asking for access, and answering; `proposals`, `request_table`, `telling`: what both need
 - `discovery`: names of what one may not see, where its keepers want it to be found
 - `viewing`: seeing with another member's eyes

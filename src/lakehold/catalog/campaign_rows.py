@@ -52,7 +52,7 @@ def _decide(
 ) -> Outcome:
     work.writing()
     campaign = campaigns.found(work, uid)
-    campaigns.refuse_closed(campaign)
+    campaigns.refuse_closed(work, campaign)
     look = Look(work, campaign)
     asked = [(kept, row) for kept in campaign_table.rows(work, campaign, numbers) if (row := look.row(kept))]
     if len(asked) != len(set(numbers)):

@@ -7,6 +7,7 @@ part; each sees and counts only what they may know of, as everywhere.
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -18,10 +19,10 @@ from lakehold.access.facts.inputs import text, when
 from lakehold.access.facts.view import View
 from lakehold.catalog import campaign_sight, campaign_table, kinds, proposals, sharing, telling, workspaces
 from lakehold.catalog.campaign_sight import Progress
-from lakehold.catalog.campaign_table import Campaign, Kept
+from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, Kept
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import When, Work
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import shown, valid_id, valid_name
 from lakehold.kit.settings import Settings
@@ -31,6 +32,7 @@ ASKS = (EVERYTHING, WORKSPACE)
 """About every role held in the workspace, or only about those on the workspace itself."""
 MOST_ROWS = 10_000
 _MOST_WORKSPACES = 200
+_MOST_DUE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,9 @@ def start(
 
 def page(work: Work, *, closed: bool | None = None, before: int | None = None, limit: int = 50) -> Campaigns:
     """The campaigns in which the caller takes part, newest first; of both states, or of one."""
-    state = campaign_table.table.c.closed_at
-    which = sa.true() if closed is None else state.is_not(None) if closed else state.is_(None)
+    state, due = campaign_table.table.c.closed_at, campaign_table.table.c.due_at
+    over = sa.or_(state.is_not(None), sa.func.coalesce(due, FOREVER) <= work.at)
+    which = sa.true() if closed is None else over if closed else sa.not_(over)
     found: list[Told] = []
     while True:
         some = campaign_table.campaigns(work, which, before=before, limit=limit + 1)
@@ -129,12 +132,30 @@ def close(work: Work, uid: str) -> Told:
     """End it: nothing more is decided. What nobody decided about stays as it is."""
     work.writing()
     campaign = found(work, uid)
-    refuse_closed(campaign)
+    refuse_closed(work, campaign)
     closed = _told(work, campaign_table.close(work, campaign))
     counts = closed.progress
     after = {"campaign": uid, "kept": counts.kept, "removed": counts.removed, "undecided": counts.undecided}
     work.note("close campaign", closed.workspace.uid, after=after)
     return closed
+
+
+def close_due(work: Work, settings: Settings | None = None) -> int:
+    """End those that were due, let their starters know, and tell how many. For the worker."""
+    state, due = campaign_table.table.c.closed_at, campaign_table.table.c.due_at
+    ended = campaign_table.campaigns(work, sa.and_(state.is_(None), due <= work.at), limit=_MOST_DUE)
+    for campaign in ended:
+        campaign_table.close(work, campaign)
+        made = Counter(row.decision for row in campaign_table.rows(work, campaign))
+        counts = {"kept": made[KEEP], "removed": made[REMOVE], "undecided": made[OPEN]}
+        workspace = work.view.uids.get(campaign.workspace_id) or ""
+        work.note("close campaign", workspace, after={"campaign": campaign.uid, **counts})
+        if settings is not None:
+            left = f"Nobody decided about {made[OPEN]:,} of {made.total():,} roles; they stay as they are."
+            body = f"Its day is over, and it is closed: {campaign.name}\n\n{left}\n\n"
+            where = f"{settings.base}/reviews/{campaign.uid}\n"
+            telling.tell(work, settings, [campaign.started_by], "A review has ended", body + where)
+    return len(ended)
 
 
 # What those who decide need too
@@ -154,9 +175,14 @@ def concerns(work: Work, campaign: Campaign) -> bool:
     return workspace is not None and may_review(work, workspace)
 
 
-def refuse_closed(campaign: Campaign) -> None:
+def is_open(work: Work, campaign: Campaign) -> bool:
+    """Whether something can still be decided: after its day nothing can, also before the worker has closed it."""
+    return campaign.closed_at is None and (campaign.due_at is None or work.at < campaign.due_at)
+
+
+def refuse_closed(work: Work, campaign: Campaign) -> None:
     """What is closed stays as it is."""
-    if campaign.closed_at is not None:
+    if not is_open(work, campaign):
         raise ConflictError("This campaign is closed.", "Begin a new one.")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.directory.caller import Caller
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
@@ -30,6 +31,8 @@ detail_table = sa.Table(
     sa.Column("created_by", Exact, nullable=False),
     sa.Column("updated_at", Id),
     sa.Column("updated_by", Exact, nullable=False),
+    # The same with how narrow their token was, as JSON.
+    sa.Column("saved_as", sa.Text),
 )
 
 LONGEST_DESCRIPTION = 10_000
@@ -70,6 +73,21 @@ def read_many(work: Work, numbers: Iterable[int]) -> dict[int, Detail]:
     return found
 
 
+def saver(work: Work, uid: str) -> Caller | None:
+    """Who last saved a resource, as narrow as their token was: as whom is done what nobody starts by hand. None if it
+    was made by other means.
+    """
+    c = detail_table.c
+    query = sa.select(c.saved_as, c.updated_by).where(
+        c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid)
+    )
+    row = work.session.transaction.connection.execute(query).one_or_none()
+    if row is None or not row.updated_by:
+        return None
+    told = {"member": row.updated_by} if row.saved_as is None else json.loads(row.saved_as)
+    return Caller.of(work.caller.tenant, told, address=work.caller.address)
+
+
 def made(work: Work, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None) -> None:
     """A resource is new."""
     work.writing()
@@ -84,6 +102,7 @@ def made(work: Work, uid: str, *, description: str = "", settings: Mapping[str, 
             created_by=work.caller.member,
             updated_at=work.at,
             updated_by=work.caller.member,
+            saved_as=json.dumps(work.caller.told()),
         )
     )
 
@@ -100,6 +119,7 @@ def changed(
         "version": old.version + 1,
         "updated_at": work.at,
         "updated_by": work.caller.member,
+        "saved_as": json.dumps(work.caller.told()),
     }
     here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid)}
     c = detail_table.c

@@ -1,4 +1,4 @@
-"""Secrets that are shown once: API tokens, sign-ins, links and invites. They are kept only as hashes.
+"""Secrets that are shown once: API tokens, sign-ins, links, invites, live destinations. They are kept only as hashes.
 
 `lh_4fK0aQx9Zb_…`: a prefix that people, and programs that look for leaked secrets, know it by; an id, which is no
 secret and names it in lists and in the audit log; what is random; and a checksum, so that a slip of the pen is told
@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from zlib import crc32
 
-TOKEN, SIGN_IN, LINK, INVITE = "lh_", "lhs_", "lhl_", "lhi_"
+TOKEN, SIGN_IN, LINK, INVITE, LIVE = "lh_", "lhs_", "lhl_", "lhi_", "lhp_"
 
 _LETTERS = string.digits + string.ascii_letters
 _ID, _RANDOM, _CHECK = 10, 32, 6
-_SHAPE = re.compile(rf"(lh[sli]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII)
+_SHAPE = re.compile(
+    rf"(lh[slip]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII
+)
 # What the first run is opened with: no row of any table, only a seal.
 _SEALED = re.compile(r"(lhf_)[0-9a-f]{16,}", re.ASCII)
 

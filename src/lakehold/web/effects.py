@@ -29,6 +29,16 @@ _MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several, asked on the same page."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Asking:
     """How it is asked."""
 
@@ -40,6 +50,8 @@ class Asking:
     danger: bool = False
     changes: Sequence[Change] = ()
     """What else is to be different, field by field."""
+    choice: Choice | None = None
+    """Something to be chosen along with it."""
 
 
 def preview(work: Work, changes: Sequence[Add | Remove]) -> list[Effect]:

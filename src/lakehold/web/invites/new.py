@@ -30,7 +30,7 @@ def new_form(request: Request, work: Reading, house: House) -> Response:
 
 @routes.post("/new")
 def invite(request: Request, work: Writing, house: House, sent: Sent) -> Response:
-    """Make the invite, and show its link once."""
+    """Make the invite, and go where its link is shown once."""
     workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
     mail = bool(sent.get("mail")) and mails.can_be_sent(house.settings)
     try:
@@ -41,7 +41,7 @@ def invite(request: Request, work: Writing, house: House, sent: Sent) -> Respons
         made = invites.make(work, house.settings, email, _wanted(work, workspace, sent), mail=mail)
     except (InvalidInputError, ConflictError) as error:
         return _form(request, work, house, workspace, filled=sent, errors={"email": str(error)})
-    return shown(request, house, made)
+    return shown(request, work, house, made)
 
 
 def _wanted(work: Work, workspace: str, sent: FormData) -> Invitation:

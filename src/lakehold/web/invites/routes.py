@@ -14,12 +14,13 @@ from lakehold.directory.invites import Invite, Made
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import folded
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, once, pages
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.invites import offers
 from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.once import Secret
 from lakehold.web.routes import Sent, router
 
 routes = router("/invites")
@@ -74,7 +75,8 @@ def invites_page(request: Request, work: Reading, house: House) -> Response:
 @routes.post("/{id_}/again")
 def send_again(request: Request, work: Writing, house: House, id_: str) -> Response:
     """A new link in place of the old one."""
-    return shown(request, house, invites.resend(work, house.settings, id_, mail=mails.can_be_sent(house.settings)))
+    made = invites.resend(work, house.settings, id_, mail=mails.can_be_sent(house.settings))
+    return shown(request, work, house, made)
 
 
 @routes.post("/{id_}/revoke")
@@ -88,22 +90,14 @@ def revoke(request: Request, work: Writing, id_: str, sent: Sent) -> Response:
     return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
 
 
-def shown(request: Request, house: House, made: Made) -> Response:
+def shown(request: Request, work: Work, house: House, made: Made) -> Response:
     """The link, once; or where it was mailed to."""
     if made.mailed:
         return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
-    values: dict[str, object] = {
-        "title": f"An invite for {made.invite.email}",
-        "label": "Link",
-        "secret": made.link,
-        "text": "Hand it over yourself: this installation sends no mails."
-        if not mails.can_be_sent(house.settings)
-        else "Hand it over yourself.",
-        "until": made.invite.until,
-        "back": "/invites",
-        "mail": None,
-    }
-    return pages.page(request, "people/secret.html", values)
+    sends = mails.can_be_sent(house.settings)
+    text = "Hand it over yourself." if sends else "Hand it over yourself: this installation sends no mails."
+    told = Secret(f"An invite for {made.invite.email}", "Link", made.link, text, made.invite.until, "/invites")
+    return once.show(request, work.caller, told)
 
 
 def _row(work: Work, eyes: Eyes, invite: Invite, *, mailing: bool) -> Row:

@@ -12,9 +12,10 @@ from lakehold.directory import members, service_accounts, tokens
 from lakehold.directory.standing import MANAGE, need_over
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, once, pages
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
+from lakehold.web.once import Secret
 from lakehold.web.people.one import trail
 from lakehold.web.routes import Sent, router
 
@@ -56,23 +57,15 @@ def make_token(request: Request, work: Writing, uid: str, sent: Sent) -> Respons
     """Make it, and show it once."""
     member = members.one(work, uid)
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
-    crumbs = trail(work, member, "New token")
     try:
         made = tokens.make(work, name, member=uid, days=_days(sent))
     except (InvalidInputError, ConflictError) as error:
-        values: dict[str, object] = {"crumbs": crumbs, "member": member, "lasts": _LASTS, "name": name, "days": days}
-        return pages.page(request, "people/token.html", {**values, "error": str(error)}, status=422)
-    told: dict[str, object] = {
-        "crumbs": crumbs,
-        "title": f"A token for {member.name}",
-        "label": "Token",
-        "secret": made.secret,
-        "text": "It may do all that the service account may. Keep it like a password.",
-        "until": made.token.until,
-        "back": addresses.member(uid),
-        "mail": None,
-    }
-    return pages.page(request, "people/secret.html", told)
+        values: dict[str, object] = {"member": member, "lasts": _LASTS, "name": name, "days": days}
+        values |= {"crumbs": trail(work, member, "New token"), "error": str(error)}
+        return pages.page(request, "people/token.html", values, status=422)
+    text = "It may do all that the service account may. Keep it like a password."
+    told = Secret(f"A token for {member.name}", "Token", made.secret, text, made.token.until, addresses.member(uid))
+    return once.show(request, work.caller, told)
 
 
 @routes.post("/{uid:path}/tokens/revoke")

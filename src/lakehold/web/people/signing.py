@@ -7,10 +7,10 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import House, Writing
 from lakehold.directory import links, mails, members, sign_ins
 from lakehold.kit.errors import ConflictError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, once, pages
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
-from lakehold.web.people.one import trail
+from lakehold.web.once import Secret
 from lakehold.web.routes import Sent, router
 
 routes = router("/people")
@@ -27,19 +27,18 @@ def make_link(request: Request, work: Writing, house: House, uid: str, sent: Sen
     if made.mailed:
         return pages.go(request, addresses.member(uid), Flash(f"The link was mailed to {member.name}."))
     signs_in = made.purpose == mails.SIGN_IN
-    values: dict[str, object] = {
-        "crumbs": trail(work, member, "Link"),
-        "title": f"A sign-in link for {member.name}" if signs_in else f"A password link for {member.name}",
-        "label": "Link",
-        "secret": made.link,
-        "text": "Whoever opens it is signed in as them, once."
+    told = Secret(
+        title=f"A sign-in link for {member.name}" if signs_in else f"A password link for {member.name}",
+        label="Link",
+        secret=made.link,
+        text="Whoever opens it is signed in as them, once."
         if signs_in
         else "Whoever opens it sets their password, once. All their sign-ins end then.",
-        "until": made.until,
-        "back": addresses.member(uid),
-        "mail": _mailing(uid, made.purpose) if mails.can_be_sent(house.settings) else None,
-    }
-    return pages.page(request, "people/secret.html", values)
+        until=made.until,
+        back=addresses.member(uid),
+        mail=[addresses.member(uid, "links"), made.purpose] if mails.can_be_sent(house.settings) else (),
+    )
+    return once.show(request, work.caller, told)
 
 
 @routes.post("/{uid:path}/sign-out")
@@ -56,7 +55,3 @@ def sign_out(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
         return pages.go(request, back, Flash("The sign-in has ended."))
     sign_ins.end_all(work, uid, but=work.caller.sign_in_id if uid == work.caller.member else "")
     return pages.go(request, back, Flash(f"{name} is signed out everywhere."))
-
-
-def _mailing(uid: str, purpose: str) -> dict[str, object]:
-    return {"href": addresses.member(uid, "links"), "fields": [("purpose", purpose), ("mail", "1")]}

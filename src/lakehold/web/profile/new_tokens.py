@@ -17,7 +17,9 @@ from lakehold.directory.tokens import DEFAULT_DAYS
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown, valid_name
+from lakehold.web import once
 from lakehold.web.entrance.faults import Faults, faults, text
+from lakehold.web.once import Secret
 from lakehold.web.profile import own
 from lakehold.web.profile.tokens import kept_by
 from lakehold.web.routes import Sent, router
@@ -66,7 +68,7 @@ def new_token_page(request: Request, work: Reading, resource: str = "") -> Respo
 
 @routes.post("")
 def make_token(request: Request, work: Writing, sent: Sent) -> Response:
-    """Make it, and show its secret: here, and never again."""
+    """Make it, and go where its secret is shown: once, and never again."""
     wanted = Wanted.of(sent)
     if wrong := _faults(work, wanted):
         return _form(request, work, wanted, wrong)
@@ -81,7 +83,16 @@ def make_token(request: Request, work: Writing, sent: Sent) -> Response:
         )
     except ConflictError as error:
         return _form(request, work, wanted, {"name": f"{error.message} {error.hint}"})
-    return own.page(request, work, "token_made.html", {"made": made}, at=own.TOKENS)
+    told = Secret(
+        f"{made.token.name} is made",
+        "Token",
+        made.secret,
+        "Copy it now. It is kept as a hash, and nobody can look it up again.",
+        made.token.until,
+        own.TOKENS,
+        "Send it as “Authorization: Bearer …”, or keep it with “lakehold login”.",
+    )
+    return once.show(request, work.caller, told)
 
 
 def _faults(work: Work, wanted: Wanted) -> Faults:

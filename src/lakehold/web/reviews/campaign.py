@@ -41,7 +41,7 @@ def campaign_page(request: Request, work: Reading, uid: str) -> Response:
     listing = listed(request, rows, work.view.policy)
     found = fitting(listing, rows)
     shown = listing.part(found)
-    is_open = told.campaign.closed_at is None
+    is_open = campaigns.is_open(work, told.campaign)
     values: dict[str, object] = {
         "told": told,
         "campaign": told.campaign,
@@ -54,7 +54,6 @@ def campaign_page(request: Request, work: Reading, uid: str) -> Response:
         "states": STATES,
         "files": _files(uid),
         "is_open": is_open,
-        "late": is_open and told.campaign.due_at is not None and told.campaign.due_at <= work.at,
         "reviewers": campaigns.reviewers(work, told.workspace.uid),
         "forever": FOREVER,
         "member_kind": MEMBER,

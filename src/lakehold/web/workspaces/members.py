@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import kinds, sharing, workspaces
+from lakehold.catalog import kinds, leaving, sharing, workspaces
 from lakehold.catalog.shapes import Ref, ref
 from lakehold.catalog.workspaces import Member
 from lakehold.directory.work import Work
@@ -17,18 +17,19 @@ from lakehold.kit.clock import FOREVER
 from lakehold.kit.ids import folded
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
-from lakehold.web.effects import Asking, ask_first, preview
+from lakehold.web.effects import Asking, Choice, ask_first, preview
 from lakehold.web.flashes import Flash
 from lakehold.web.invites import offers
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.navigation import Crumb
 from lakehold.web.routes import Sent, router
-from lakehold.web.words import plural, spoken
+from lakehold.web.words import counted, plural, spoken
 from lakehold.web.workspaces import inherited, membership, tabs
 from lakehold.web.workspaces.membership import Filled, LabelField
 
 routes = router("/workspaces")
 
+RECEIVER = "receiver"
 _WHO = Filter("who", "Who", (("member", "Members"), ("group", "Groups")))
 
 
@@ -71,15 +72,39 @@ def remove_member(request: Request, work: Writing, uid: str, sent: Sent) -> Resp
     member = member_of(work, uid, str(sent["subject"]))
     back = addresses.workspace(uid, "members")
     text = "What they hold on single things in it stays, and counts again should they come back."
-    asking = Asking(f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True)
+    choice = _hand_over(work, uid, member)
+    asking = Asking(f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice)
     if question := ask_first(request, sent, asking, lambda: preview(work, changes)):
         return question
+    receiver = str(sent.get(RECEIVER, ""))
+    if receiver:
+        return _handed_over(request, work, uid, member, receiver)
     workspaces.remove_member(work, uid, member.subject.uid)
     endless = all(role.until >= FOREVER for role in member.roles)
     pairs = [("subject", member.subject.uid), *(("role", role.name) for role in member.roles)]
     pairs += [(membership.VALUE + name, value) for name, value in member.attributes.items()]
     undo = f"{addresses.workspace(uid, 'members/undo')}?{urlencode(pairs)}" if endless else ""
     return pages.go(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))
+
+
+def _hand_over(work: Work, uid: str, member: Member) -> Choice | None:
+    """Who could get what they own in it; nothing to choose where they own nothing."""
+    owns = leaving.owned(work, uid, member.subject.uid)
+    if not owns:
+        return None
+    others = [each.subject for each in workspaces.members(work, uid) if each.subject.kind == MEMBER]
+    options = [(each.uid, each.name) for each in others if each.uid != member.subject.uid]
+    hint = f"They own {counted(len(owns), 'thing')} here. Nothing is deleted."
+    return Choice(RECEIVER, "Hand over what they own", [("", "To nobody: it waits for them"), *options], hint)
+
+
+def _handed_over(request: Request, work: Work, uid: str, member: Member, receiver: str) -> Response:
+    """Take them out when somebody else owns what was theirs. That is not undone by a button."""
+    moved, left = leaving.hand_over(work, uid, member.subject.uid, receiver)
+    workspaces.remove_member(work, uid, member.subject.uid)
+    words = [f"{member.subject.name} was removed.", f"{counted(len(moved), 'thing')} handed over."]
+    words += [f"{counted(len(left), 'thing')} left with them, which you may not give away."] if left else []
+    return pages.go(request, addresses.workspace(uid, "members"), Flash(" ".join(words)))
 
 
 @routes.post("/{uid:path}/members/undo")
