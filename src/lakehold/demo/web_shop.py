@@ -19,7 +19,8 @@ from lakehold.directory.work import Work
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs.runs import Runs
-from lakehold.runs.triggers import Triggers, When
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
 
 LAKEHOUSE = "web_shop"
 EVENTS = "events_source"

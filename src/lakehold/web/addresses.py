@@ -52,7 +52,11 @@ def of(uid: str, kind: str) -> str:
             return resource(uid)
 
 
-def _of(noun: str, uid: str, part: str) -> str:
+def segment(uid: str) -> str:
+    """An id as one part of an address."""
     # A dot segment would be taken out of the address by browsers.
-    name = quote(uid, safe="").replace(".", "%2E") if set(uid) <= {"."} else quote(uid, safe="")
-    return f"/{noun}/{name}" + (f"/{part}" if part else "")
+    return quote(uid, safe="").replace(".", "%2E") if set(uid) <= {"."} else quote(uid, safe="")
+
+
+def _of(noun: str, uid: str, part: str) -> str:
+    return f"/{noun}/{segment(uid)}" + (f"/{part}" if part else "")

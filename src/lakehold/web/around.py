@@ -75,17 +75,15 @@ def listed_kinds(work: Work, workspace: Kind) -> list[Kind]:
 def _section(work: Work, found: Summary) -> Section:
     root = kinds.kept_here(work.view.policy, found.kind)
     href = addresses.workspace(found.uid)
-    places = [
-        Place(plural(kind.title), addresses.workspace(found.uid, kind.name), icon_of(kind.id))
-        for kind in listed_kinds(work, root)
-    ]
-    places.append(Place("Members", f"{href}/members", "users"))
+    aside = views.ASIDE.get(root.id, frozenset())
+    places: dict[bool, list[Place]] = {False: [], True: []}
+    for kind in listed_kinds(work, root):
+        place = Place(plural(kind.title), addresses.workspace(found.uid, kind.name), icon_of(kind.id))
+        places[kind.name in aside].append(place)
+    first = (Place("Overview", href, "layout-dashboard"), *views.places(found.uid, root.id))
+    members = Place("Members", f"{href}/members", "users")
     return Section(
-        found.name,
-        href,
-        icon_of(root.id),
-        root.title,
-        (Place("Overview", href, "layout-dashboard"), *views.places(found.uid, root.id), *places),
+        found.name, href, icon_of(root.id), root.title, (*first, *places[False], members), tuple(places[True])
     )
 
 

@@ -12,7 +12,7 @@ from lakehold.web import pages
 from lakehold.web.navigation import Around
 from lakehold.web.routes import router
 
-MOST = 20
+MOST, MOST_ON_PAGE = 20, 60
 _LONGEST = 200
 
 routes = router()
@@ -29,8 +29,8 @@ class Found:
     group: str = "Go to"
 
 
-Finder = Callable[[Request, str], Iterable[Found]]
-"""Finds by what was typed. It finds only what the person may see."""
+Finder = Callable[[Request, str, int], Iterable[Found]]
+"""Finds by what was typed, and not many more than so many. It finds only what the person may see."""
 
 
 def places(around: Around, text: str) -> Iterator[Found]:
@@ -42,12 +42,12 @@ def places(around: Around, text: str) -> Iterator[Found]:
             yield Found(place.label, place.href, place.icon or "arrow-right", where)
 
 
-def find(request: Request, text: str) -> list[Found]:
+def find(request: Request, text: str, most: int = MOST) -> list[Found]:
     """The first that fit, places before things."""
     finder: Finder | None = request.app.state.finder
     around = pages.web_of(request).around(request)
-    found = [*places(around, text), *(finder(request, text) if finder else ())]
-    return found[:MOST]
+    found = [*places(around, text), *(finder(request, text, most) if finder else ())]
+    return found[:most]
 
 
 @routes.get("/ui/search")
@@ -59,6 +59,8 @@ def palette_search(request: Request, q: str = "") -> Response:
 
 @routes.get("/search")
 def search_page(request: Request, q: str = "") -> Response:
-    """The same as a page."""
+    """The same as a page, with more of it."""
     text = q[:_LONGEST].strip()
-    return pages.page(request, "search.html", {"q": text, "found": find(request, text) if text else []})
+    found = find(request, text, MOST_ON_PAGE) if text else []
+    values: dict[str, object] = {"q": text, "found": found, "more": len(found) >= MOST_ON_PAGE // 2}
+    return pages.page(request, "search.html", values)

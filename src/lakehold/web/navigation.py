@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -27,10 +27,14 @@ class Section:
     note: str = ""
     """What it is, in its model's words: Lakehouse, Data space."""
     places: tuple[Place, ...] = ()
+    folded: tuple[Place, ...] = ()
+    """Those that are seldom gone to: they are under one entry, which is opened for them."""
 
-    def leads(self, path: str) -> bool:
-        """Whether the path is of this workspace."""
-        return _leads(self.href, path) or any(_leads(place.href, path) for place in self.places)
+    def leads(self, path: str, crumbs: Sequence[Crumb] = ()) -> bool:
+        """Whether the path is of this workspace, or the way to the page leads through it."""
+        if _leads(self.href, path) or any(crumb.href == self.href for crumb in crumbs):
+            return True
+        return any(_leads(place.href, path) for place in (*self.places, *self.folded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,9 @@ class Around:
         fitting = (place.href for place, _ in self.all_places() if _leads(place.href, path))
         return max(fitting, key=len, default="")
 
-    def is_in_one(self, path: str) -> bool:
+    def is_in_one(self, path: str, crumbs: Sequence[Crumb] = ()) -> bool:
         """Whether the path is of one of the workspaces."""
-        return any(space.leads(path) for space in self.workspaces)
+        return any(space.leads(path, crumbs) for space in self.workspaces)
 
     def all_places(self) -> Iterator[tuple[Place, str]]:
         """Every place, with the name of what it is in."""
@@ -87,7 +91,7 @@ class Around:
             yield place, self.tenant
         for section in self.workspaces:
             yield Place(section.label, section.href, section.icon), section.note
-            for place in section.places:
+            for place in (*section.places, *section.folded):
                 yield place, section.label
         for place in self.more:
             yield place, self.tenant

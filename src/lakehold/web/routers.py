@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from lakehold.web import once
 from lakehold.web.access import routers as access
 from lakehold.web.audit import routes as audit
 from lakehold.web.entrance import routes as entrance
@@ -11,7 +12,7 @@ from lakehold.web.groups import routers as groups
 from lakehold.web.home import routes as home
 from lakehold.web.invites import routers as invites
 from lakehold.web.lakehouse import moving_data, reading_data
-from lakehold.web.marts import quality
+from lakehold.web.marts import routers as marts
 from lakehold.web.people import routers as people
 from lakehold.web.profile import routes as profile
 from lakehold.web.resources import changing, ending, making, moving, one, spaces
@@ -25,11 +26,12 @@ _LAST: list[APIRouter] = [spaces.routes, one.routes]
 ROUTERS: list[APIRouter] = [
     *entrance.ROUTERS,
     home.routes,
+    once.routes,
     *access.ROUTERS,
     *profile.ROUTERS,
     *moving_data.ROUTERS,
     *reading_data.ROUTERS,
-    quality.routes,
+    *marts.ROUTERS,
     making.routes,
     changing.routes,
     moving.routes,

@@ -35,18 +35,30 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
     ),
     "lakehouse.saved_query": (View("SQL", "sql", "square-terminal"),),
     "lakehouse.volume": (View("Files", "files", "folder"),),
+    "marts.storage": (View("Tables", "tables", "table-2"),),
     "marts.data_mart": (
         View("Data", "sample", "table-2"),
-        View("Schema", "fields", "menu"),
+        View("Schema", "schema", "menu"),
+        View("Reports", "reports", "file-chart-column"),
+        *reversed(_RUN),
         View("Quality", "quality", "circle-check"),
-        *_RUN,
+        View("Lineage", "lineage", "git-branch"),
     ),
-    "marts.report": _RUN,
+    "marts.report": (View("Data", "rows", "table-2"), *_RUN, View("Insights", "insights", "chart-line")),
 }
 """The views of a thing behind its overview."""
 
-HOMES: Mapping[str, str] = {f"lakehouse.{name}": "pipeline" for name in _PIPELINES}
+HOMES: Mapping[str, str] = {
+    **{f"lakehouse.{name}": "pipeline" for name in _PIPELINES},
+    "marts.storage": "storage",
+    "marts.data_mart": "mart",
+    "marts.destination": "destination",
+    "marts.report": "report",
+}
 """The part of the address at which a kind has an overview of its own."""
+
+OVERVIEWS: Mapping[str, str] = {"marts.project": "overview"}
+"""The part of the address at which a workspace has an overview of its own."""
 
 PLACES: Mapping[str, tuple[View, ...]] = {
     "lakehouse.lakehouse": (
@@ -55,12 +67,25 @@ PLACES: Mapping[str, tuple[View, ...]] = {
         View("Pipelines", "pipelines", "workflow"),
         View("Runs", "runs", "activity"),
     ),
-    "marts.project": (View("Runs", "runs", "activity"),),
+    "marts.project": (View("Runs", "runs", "activity"), View("Insights", "insights", "chart-line")),
 }
 """The places of a workspace behind its overview."""
 
+ASIDE: Mapping[str, frozenset[str]] = {
+    "lakehouse.lakehouse": frozenset(
+        {"layer", "table", "volume", "stream", "saved_query", "source", "query", "history", "notebook"}
+        | {"destination", "integration"}
+    ),
+    "marts.project": frozenset({"context", "data_mart_trigger", "report_trigger", "run"}),
+}
+"""The kinds of a workspace that are met on the pages of its places, or of other kinds: they are listed behind these."""
+
 FORMS: Mapping[str, str] = {
-    f"lakehouse.{name}": f"pipelines/new/{name}" for name in ("source", "query", "history", "destination")
+    **{f"lakehouse.{name}": f"pipelines/new/{name}" for name in ("source", "query", "history", "destination")},
+    "marts.storage": "storages/new",
+    "marts.data_mart": "marts/new",
+    "marts.destination": "destinations/new",
+    "marts.report": "reports/new",
 }
 """The part of the workspace's address at which one of the kind is made."""
 
@@ -69,6 +94,10 @@ EDITS: Mapping[str, str] = {
     "lakehouse.query": "pipeline/edit",
     "lakehouse.history": "pipeline/edit",
     "lakehouse.destination": "delivery",
+    "marts.storage": "storage/edit",
+    "marts.data_mart": "mart/edit",
+    "marts.destination": "destination/edit",
+    "marts.report": "report/edit",
 }
 """The part of the address at which a kind has a form of its own to change it."""
 
@@ -91,6 +120,11 @@ def places(uid: str, kind: str) -> list[Place]:
 def home(uid: str, kind: str) -> str:
     """The overview that a kind has of its own; empty for most."""
     return addresses.resource(uid, HOMES[kind]) if kind in HOMES else ""
+
+
+def overview(uid: str, kind: str) -> str:
+    """The overview that a workspace has of its own; empty for most."""
+    return addresses.workspace(uid, OVERVIEWS[kind]) if kind in OVERVIEWS else ""
 
 
 def form(workspace: str, kind: str) -> str:

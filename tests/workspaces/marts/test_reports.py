@@ -11,7 +11,8 @@ from lakehold.catalog import editing
 from lakehold.catalog.editing import Edit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.triggers import Triggers, When
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
 from tests.pipeline.shop import ADA, ED, RITA, TENANT
 from tests.workspaces.lakehouse.moving import RUNS
 from tests.workspaces.marts.project import SALES, Project

@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Ti
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.catalog import workspaces
+from lakehold.catalog import leaving, workspaces
 from lakehold.directory.work import Work
 
 routes = router("/api/v1/workspaces", "Workspaces")
@@ -110,11 +110,21 @@ def set_workspace_member(work: Writing, workspace: WorkspaceId, body: WantedMemb
 
 
 @routes.delete("/{workspace}/members", status_code=204)
-def remove_workspace_member(work: Writing, workspace: WorkspaceId, subject: SubjectId) -> None:
+def remove_workspace_member(
+    work: Writing,
+    workspace: WorkspaceId,
+    subject: SubjectId,
+    receiver: Annotated[
+        IdText | None, Query(examples=["mona"], description="Who gets what they own in it. Without one it waits.")
+    ] = None,
+) -> None:
     """Take a member or group out of a workspace.
 
-    What they hold on single resources in it stays, and counts again should they come back.
+    What they hold on single resources in it stays, and counts again should they come back; with a receiver, what they
+    own is handed over, as far as you may give it away.
     """
+    if receiver is not None:
+        leaving.hand_over(work, workspace, subject, receiver)
     workspaces.remove_member(work, workspace, subject)
 
 

@@ -25,6 +25,7 @@ may not see answers 404, like what does not exist."""
 
 _SECURITY = {
     "token": {"type": "http", "scheme": "bearer", "description": "An API token: `lh_…`."},
+    "live": {"type": "http", "scheme": "bearer", "description": "The secret of a live destination: `lhp_…`."},
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "The sign-in of the web app."},
 }
 _OF_TYPE: dict[str, object] = {"integer": 1, "number": 1.0, "boolean": True, "null": None, "object": {}}

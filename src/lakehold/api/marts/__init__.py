@@ -1,5 +1,8 @@
 """Marts over REST, beside what every resource has.
 
-- `marts`: publish a data mart, and how its checks came out
-- `reports`: what a report would send
+- `storages`: whether one can be reached, its tables, and how they look
+- `marts`: publish a data mart, try its definition out, and how its checks came out
+- `storage_files`: the files of a storage
+- `destinations`: the secret of a live one, and the files that reports have left; `live`: pulled with that secret
+- `reports`: what a report would send; `insights`: what was sent and read
 """

@@ -1,17 +1,24 @@
-"""Data marts: published or a draft, and how their checks came out."""
+"""Data marts: tried out before they are kept, published or a draft, and how their checks came out."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import Field
 
-from lakehold.api.frame.models import Answer, IdText, Time, time_of
-from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of
+from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.workspaces.marts import publishing, quality
+from lakehold.api.marts import storages
+from lakehold.api.marts.storages import StorageSample
+from lakehold.kit.errors import InvalidInputError
+from lakehold.workspaces.marts import looking, publishing, quality
+from lakehold.workspaces.marts.checks import checks_of
+from lakehold.workspaces.marts.definitions import WORD, Definition
+from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.told import Told
 
 routes = router("/api/v1/marts", "Data marts")
 
@@ -31,6 +38,25 @@ class CheckOutcomes(Answer):
     """The newest first."""
 
     items: list[CheckOutcome]
+
+
+class MartTrial(Body):
+    """A data mart that is not kept yet."""
+
+    storage: IdText = Field(examples=["lake"], description="Where it would draw from.")
+    settings: dict[str, Any] = Field(examples=[{"by": "table", "table": "shaped.daily_sales"}])
+
+
+@routes.post("/try", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+def try_mart(request: Request, body: MartTrial) -> StorageSample:
+    """The fields and first rows that a data mart defined so would have. For those who may use the storage."""
+    told = Told(body.settings, WORD)
+    definition = Definition.of(told)
+    checks_of(told)
+    seen = storages.look(request, Look(body.storage, by=definition.by.value, text=definition.text))
+    for said in looking.problems(definition, seen.fields).values():
+        raise InvalidInputError(said, "Correct the settings.")
+    return storages.sample(seen)
 
 
 @routes.get("/{mart}/checks")

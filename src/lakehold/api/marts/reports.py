@@ -1,4 +1,4 @@
-"""Reports before they are sent: the rows that one would have."""
+"""Reports: the rows and the words that one would send, and how often they were read."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from contextlib import ExitStack
 from typing import Annotated, Any
 
 from fastapi import Header, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.models import Body, IdText
+from lakehold.api.frame.models import Answer, Body, IdText, NameText
 from lakehold.api.frame.routes import SIGNED, problems, router
-from lakehold.api.frame.works import Asked, house_of
+from lakehold.api.frame.works import Asked, Writing, house_of
 from lakehold.api.iceberg.catalog import lake_of
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
-from lakehold.api.pipeline.queries import Found, closing
+from lakehold.api.pipeline.queries import Found
 from lakehold.directory.caller import Caller
 from lakehold.directory.work import Work
 from lakehold.pipeline import reading
 from lakehold.runs import asking
 from lakehold.runs.asking import ARROW
-from lakehold.workspaces.lakehouse.pipelines.told import Told
-from lakehold.workspaces.marts import reporting
+from lakehold.workspaces.marts import previewing, reporting
+from lakehold.workspaces.marts.live import taking
+from lakehold.workspaces.told import Told
 
 routes = router("/api/v1/reports", "Reports")
 
@@ -37,6 +37,39 @@ class ReportPreview(Body):
     mart: IdText = Field(examples=["daily_sales"])
     settings: dict[str, Any] = Field(examples=[{"columns": ["day", "amount"], "limit": 10}])
     parameters: dict[str, str] = Field(default_factory=dict, examples=[{}])
+
+
+class MessagePreview(ReportPreview):
+    """The same, with its name."""
+
+    name: NameText = Field(examples=["Sales by day"])
+
+
+class WrittenMessage(Answer):
+    """What would be said."""
+
+    text: str = Field(examples=["4 rows"], description="As a mail says it in plain text.")
+    html: str = Field(examples=["<p>4 rows</p>"], description="As a mail shows it; values in it are escaped.")
+    chat: str = Field(examples=["4 rows"], description="As a chat is told it.")
+
+
+@routes.post("/preview-message", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
+def preview_message(request: Request, body: MessagePreview) -> WrittenMessage:
+    """What the message of a report would say of the rows that it has for you now.
+
+    A message that speaks of what the report does not have is refused, with all that there is.
+    """
+    asked = Asked(request, shown_by(request), writes=False).run(
+        lambda work: previewing.asked(work, lake_of(request), body.settings, body.mart, body.name)
+    )
+    found = previewing.written(house_of(request), asked)
+    return WrittenMessage(text=found.text, html=found.html, chat=found.chat)
+
+
+@routes.post("/{report}/take-over", status_code=204)
+def take_over_report(work: Writing, report: IdText) -> None:
+    """Let a report be pulled as yourself from now on, as if you had saved it anew."""
+    taking.take_over(work, report)
 
 
 @routes.post(
@@ -63,6 +96,4 @@ def preview_report(
     caller, text = Asked(request, shown_by(request), writes=False).run(asked)
     stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(asking.ask(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN))
-    kind, parts = formats.written(found.batches, accept, complete=found.complete)
-    headers = {"X-Lakehold-Complete": str(found.complete).lower()}
-    return StreamingResponse(closing(stack, parts), media_type=kind, headers=headers)
+    return formats.streamed(found, accept, stack)

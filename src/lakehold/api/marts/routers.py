@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.api.marts import marts, reports
+from lakehold.api.marts import destinations, insights, live, marts, reports, storage_files, storages
 
-ROUTERS: list[APIRouter] = [marts.routes, reports.routes]
+ROUTERS: list[APIRouter] = [
+    storages.routes,
+    storage_files.routes,
+    marts.routes,
+    destinations.routes,
+    reports.routes,
+    insights.routes,
+    live.routes,
+]

@@ -28,14 +28,13 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
-from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, PATH, TRY
+from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, LOOK_INTO, PATH, TRY
 from lakehold.runs.runs import Runs
 from lakehold.runs.system.system import System
 from lakehold.runs.warm import Warm
 
 _HOST = "127.0.0.1"
 _MOST = 1_000_000
-_SOON = 60
 
 routes = APIRouter(include_in_schema=False)
 
@@ -68,12 +67,25 @@ class Looked(BaseModel):
     how: dict[str, Any] = {}
 
 
+class LookedInto(BaseModel):
+    """A storage that is to be looked into."""
+
+    storage: str = ""
+    project: str = ""
+    settings: dict[str, Any] | None = None
+    secrets: dict[str, str] = {}
+    by: str = ""
+    text: Annotated[str, Field(max_length=_MOST)] = ""
+
+
 class Tried(BaseModel):
     """A destination that is to be tried out."""
 
     settings: dict[str, Any]
     destination: str = ""
     lakehouse: str = ""
+    project: str = ""
+    """The one of marts that it lies in; in a lakehouse there is none."""
     reads: list[str] = []
     volume: str = ""
     secrets: dict[str, str] = {}
@@ -112,8 +124,8 @@ def stop(request: Request, uid: str) -> Response:
 @routes.post(DESCRIBE)
 def describe(request: Request, asked: Described) -> dict[str, Any]:
     """What a query means: the fields of its rows, and the tables that it reads."""
-    rows, reads = _warm(request).queries.known(_caller(request), asked.workspace, asked.text, seconds=_SOON)
-    fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in rows.schema.fields]
+    schema, reads = _warm(request).queries.described(_caller(request), asked.workspace, asked.text)
+    fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in schema.fields]
     return {"fields": fields, "reads": sorted(reads)}
 
 
@@ -128,14 +140,28 @@ def look(request: Request, asked: Looked) -> dict[str, Any]:
     return looking.look(house_of(request), _caller(request), looking.Look(**asked.model_dump()))
 
 
+@routes.post(LOOK_INTO)
+def look_into(request: Request, asked: LookedInto) -> dict[str, Any]:
+    """A look into a storage."""
+    from lakehold.workspaces.marts.doing import looking  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.storages import Look  # noqa: PLC0415
+
+    return looking.look(house_of(request), _caller(request), Look(**asked.model_dump()), lambda: _warm(request).spark)
+
+
 @routes.post(TRY)
 def try_out(request: Request, asked: Tried) -> dict[str, str]:
     """A destination tried out."""
     from lakehold.workspaces.lakehouse.doing import trying  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.doing import trying as in_project  # noqa: PLC0415
 
     if asked.settings.get("to") == "database":
         _ = _warm(request).spark
-    return trying.tried(house_of(request), _caller(request), trying.Trial(**asked.model_dump()))
+    house, caller = house_of(request), _caller(request)
+    if asked.project:
+        told = asked.model_dump(include={"settings", "destination", "project", "secrets"})
+        return in_project.tried(house, caller, in_project.Trial(**told))
+    return trying.tried(house, caller, trying.Trial(**asked.model_dump(exclude={"project"})))
 
 
 def application(house: Installation, warm: Warm) -> FastAPI:

@@ -17,6 +17,7 @@ from lakehold.runs.ticks import Tick
 from lakehold.runs.warm import Warm
 from lakehold.runs.worker import Worker
 from lakehold.workspaces.lakehouse import dropping, scheduling
+from lakehold.workspaces.marts.live import pulls
 
 _QUARTER, _HOUR = 15 * 60, 3600
 
@@ -47,7 +48,11 @@ def _ticks(warm: Warm) -> list[Tick]:
 
             purging.purge(house, warm.tables)
 
-    return [Tick("keep tables", _QUARTER, scheduling.schedule), Tick("purge tables", _HOUR, purge)]
+    return [
+        Tick("keep tables", _QUARTER, scheduling.schedule),
+        Tick("purge tables", _HOUR, purge),
+        Tick("forget pulls", _HOUR, pulls.forget),
+    ]
 
 
 def _doers() -> Doers:

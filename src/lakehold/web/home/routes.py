@@ -13,6 +13,8 @@ from lakehold.directory.work import Work
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.runs import Run, Runs
 from lakehold.web import pages
+from lakehold.web.home.reporting import reporting
+from lakehold.web.lakehouse import saying
 from lakehold.web.routes import router
 
 routes = router()
@@ -31,6 +33,9 @@ def home(request: Request, work: Reading) -> Response:
     spaces = workspaces.page(work, limit=50)
     values: dict[str, object] = {
         "name": _first_name(work),
+        "reporting": reporting(work, _runs),
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
         "workspaces": spaces.items,
         "more_workspaces": spaces.after is not None,
         "recent": _recent(work),

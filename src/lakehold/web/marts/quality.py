@@ -38,6 +38,8 @@ class Promise:
     name: str
     last: Outcome | None
     before: list[Outcome]
+    actions: list[Action]
+    """What whoever edits the mart can do with it."""
 
 
 @routes.get("/{uid:path}/quality")
@@ -50,12 +52,11 @@ def quality_page(request: Request, work: Reading, uid: str) -> Response:
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
-        "promises": _promises(names, quality.page(work, uid, limit=1_000)),
+        "promises": _promises(found, names, quality.page(work, uid, limit=1_000)),
         "trouble": trouble,
         "tones": TONES,
-        "look": acting.actions_of(
-            work, uid, {"edit": Action("Check now", addresses.resource(uid, "quality"), "post", "circle-check")}
-        ),
+        "look": _looks(work, uid, some=bool(names)),
+        "edits": found.may_edit,
     }
     return pages.page(request, "marts/quality.html", {**shell(work, found, "quality"), **values})
 
@@ -79,9 +80,27 @@ def _need(work: Work, uid: str) -> Resource:
     return found
 
 
-def _promises(names: list[str], outcomes: list[Outcome]) -> list[Promise]:
+def _looks(work: Work, uid: str, *, some: bool) -> list[Action]:
+    new = Action("New check", addresses.resource(uid, "checks"), icon="plus")
+    now = Action("Check now", addresses.resource(uid, "quality"), "post", "circle-check")
+    return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(work, uid, {"edit": each})]
+
+
+def _promises(found: Resource, names: list[str], outcomes: list[Outcome]) -> list[Promise]:
     by_name: dict[str, list[Outcome]] = {name: [] for name in names}
     for outcome in outcomes:
         if len(before := by_name.get(outcome.name, [])) < _DRAWN:
             before.append(outcome)
-    return [Promise(name, found[0] if found else None, found[::-1]) for name, found in by_name.items()]
+    return [
+        Promise(name, some[0] if some else None, some[::-1], _edits(found, n) if found.may_edit else [])
+        for n, (name, some) in enumerate(by_name.items())
+    ]
+
+
+def _edits(found: Resource, n: int) -> list[Action]:
+    here, sent = addresses.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
+    asks = "Take this check away?"
+    return [
+        Action("Change", f"{here}?n={n}", icon="pencil"),
+        Action("Take away", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
+    ]

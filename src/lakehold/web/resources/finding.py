@@ -14,25 +14,22 @@ from lakehold.web.around import looking
 from lakehold.web.finding import Found
 from lakehold.web.icons import icon_of
 
-_MOST_THINGS = 12
-_MOST_PEOPLE = 5
 
-
-def finder(request: Request, text: str) -> list[Found]:
-    """By a part of the name."""
+def finder(request: Request, text: str, most: int) -> list[Found]:
+    """By a part of the name: more things than people, so that neither hides the other."""
     text = text.strip()
     if not text:
         return []
-    return looking(request, lambda work: [*_things(work, text), *_people(work, text)], [])
+    return looking(request, lambda work: [*_things(work, text, most // 2), *_people(work, text, most // 4)], [])
 
 
-def _things(work: Work, text: str) -> Iterator[Found]:
-    for item in resources.find(work, text, limit=_MOST_THINGS).items:
+def _things(work: Work, text: str, most: int) -> Iterator[Found]:
+    for item in resources.find(work, text, limit=most).items:
         title = work.view.policy.kind(item.kind).schema.title
         where = f"{title} in {item.parent.name}" if item.parent else title
         yield Found(item.name, addresses.of(item.uid, item.kind), icon_of(item.kind), where, "Resources")
 
 
-def _people(work: Work, text: str) -> Iterator[Found]:
-    for found in work.session.list(work.asker, "see", MEMBER, search=text, limit=_MOST_PEOPLE).items:
+def _people(work: Work, text: str, most: int) -> Iterator[Found]:
+    for found in work.session.list(work.asker, "see", MEMBER, search=text, limit=most).items:
         yield Found(found.name, addresses.member(found.uid), "user", "Member", "People")

@@ -74,6 +74,8 @@ def workspace_page(request: Request, work: Reading, uid: str) -> Response:
     workspaces.need_workspace(work, uid)
     found = resources.get(work, uid)
     schema = kinds.kept_here(work.view.policy, found.kind)
+    if own := views.overview(uid, found.kind):
+        return pages.go(request, own)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid),
         "found": found,

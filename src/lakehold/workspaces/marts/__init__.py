@@ -4,6 +4,10 @@
 - `definitions`: how a data mart is defined; `questions`, `values`: what a report asks; `joining`: of which marts;
   `reporting`: both together, as SQL
 - `checks`: what a mart promises of its rows; `quality`: how that came out
-- `publishing`: when a mart may be reported on
+- `publishing`: when a mart may be reported on; `lineage`: where its rows come from and where they go
+- `storages`: what one is, and who may look into it; `looking`: its tables, and what a mart of it would have
+- `messages`: what a report says in a mail or a chat; `previewing`: before it is said
+- `live`: destinations that are pulled; `insights`: what became of reports
+- `files`: those of storages and destinations
 - `pipelines`: what can be run; `steps`: what that takes; `doing`: how it is done, which only a worker imports
 """

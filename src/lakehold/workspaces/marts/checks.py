@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.told import Told
 
 
 class CheckKind(StrEnum):

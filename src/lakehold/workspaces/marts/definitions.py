@@ -1,4 +1,4 @@
-"""How a data mart is defined: by SQL, by a table or by a pattern over tables of its storage."""
+"""How a data mart is defined: by SQL, a table or a pattern over tables of its storage, or fed by a connector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.told import Told
 
 WORD = "data mart"
 
@@ -18,6 +18,8 @@ class By(StrEnum):
     SQL = "sql"
     TABLE = "table"
     PATTERN = "pattern"
+    CONNECTOR = "connector"
+    """Fed by a stream of a database or an API of its own, into its storage."""
 
 
 class In(StrEnum):
@@ -28,6 +30,7 @@ class In(StrEnum):
     FILES = "files"
 
 
+CONNECTORS = ("database", "api")
 MODES = ("full", "append", "merge", "mirror", "incremental")
 
 
@@ -49,7 +52,7 @@ class Definition:
 
     by: By
     text: str
-    """The query, the table or the pattern."""
+    """The query, the table, the pattern or the stream."""
     mode: str
     keys: tuple[str, ...]
     cursor: str
@@ -66,7 +69,10 @@ class Definition:
             raise InvalidInputError("To merge, the data mart needs a primary key.", "Set keys.")
         if mode == "incremental" and not cursor:
             raise InvalidInputError("To read only what is new, a cursor is needed.", "Set cursor.")
-        return cls(by, told.text(by.value), mode, keys, cursor, _columns(told), told.flag("published", default=False))
+        if by is By.CONNECTOR:
+            told.one_of("connector", CONNECTORS, "")
+        text = told.text("stream" if by is By.CONNECTOR else by.value)
+        return cls(by, text, mode, keys, cursor, _columns(told), told.flag("published", default=False))
 
     def refuse_draft(self, uid: str) -> None:
         """A draft is not reported on."""

@@ -12,13 +12,11 @@ from lakehold.kit.ids import shown
 from lakehold.pipeline import names, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.quoting import quoted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import ends
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.definitions import WORD
 from lakehold.workspaces.marts.questions import Known, Source
+from lakehold.workspaces.told import Told
 
-_ALL = "lake"
-"""What a person's session calls the catalog of all workspaces."""
 _DEEPEST = 5
 
 
@@ -51,7 +49,7 @@ class _Joined:
         self.work.need("use", mart)
         called = quoted(f"t{len(self.tables)}")
         self._know(mart, before, called)
-        path = ".".join(quoted(name) for name in (_ALL, *names.path_of(self.work.view, mart)))
+        path = names.sql(self.work.view, mart)
         self.tables.append(
             f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
         )

@@ -13,8 +13,8 @@ from datetime import datetime
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import shown
 from lakehold.pipeline.quoting import quoted
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.marts import values
+from lakehold.workspaces.told import Told
 
 MOST_ROWS = 10_000_000
 _COMPARED = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -81,6 +81,10 @@ class Question:
         parts += self._order(selected)
         limit = self.told.count("limit", MOST_ROWS, least=1)
         return "\n".join([*parts, f"LIMIT {min(limit, MOST_ROWS)}"])
+
+    def columns(self, source: Source) -> tuple[str, ...]:
+        """What the columns of its rows are called."""
+        return tuple(self._shown(source))
 
     def _shown(self, source: Source) -> dict[str, str]:
         """What stands in the result, by its name there."""

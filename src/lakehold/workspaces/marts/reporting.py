@@ -12,9 +12,9 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import shown
 from lakehold.pipeline.lake import Lake
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.marts import joining
 from lakehold.workspaces.marts.questions import Question
+from lakehold.workspaces.told import Told
 
 WORD = "report"
 
@@ -26,8 +26,21 @@ def told_of(work: Work, uid: str) -> Told:
 
 def text(work: Work, lake: Lake, told: Told, mart: str, parameters: Mapping[str, str] | None = None) -> str:
     """One SELECT. Parameters that are given go before those of the report."""
-    question = Question(told, _now(work, told), {**told.pairs("parameters"), **(parameters or {})})
-    return question.text(joining.source(work, lake, mart))
+    return _question(work, told, parameters).text(joining.source(work, lake, mart))
+
+
+def columns(work: Work, lake: Lake, told: Told, mart: str) -> tuple[str, ...]:
+    """What the columns of its rows are called."""
+    return _question(work, told, None).columns(joining.source(work, lake, mart))
+
+
+def today(work: Work, told: Told) -> str:
+    """The day, where the report is read."""
+    return _now(work, told).date().isoformat()
+
+
+def _question(work: Work, told: Told, parameters: Mapping[str, str] | None) -> Question:
+    return Question(told, _now(work, told), {**told.pairs("parameters"), **(parameters or {})})
 
 
 def _now(work: Work, told: Told) -> datetime:

@@ -1,4 +1,5 @@
 // The SQL editor: CodeMirror over the form's textarea. Without scripts the form is sent as it is.
+// It is around a form that asks, or around one field of a larger form that does not.
 import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap, completionStatus, startCompletion } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching } from "@codemirror/language";
@@ -64,9 +65,9 @@ class SqlEditor extends HTMLElement {
     this.names = new Names(this.dataset);
     this.language = new Compartment();
     this.#edit();
-    this.form.addEventListener("submit", (event) => this.#sent(event));
-    this.stopper.addEventListener("click", () => this.#stop());
-    this.names.load().then((schema) => this.#know(schema)).then(() => this.#learn());
+    this.form?.addEventListener("submit", (event) => this.#sent(event));
+    this.stopper?.addEventListener("click", () => this.#stop());
+    if (this.dataset.getNames) this.names.load().then((schema) => this.#know(schema)).then(() => this.#learn());
   }
 
   #edit() {
@@ -94,7 +95,7 @@ class SqlEditor extends HTMLElement {
           EditorView.contentAttributes.of({ "aria-label": "SQL", spellcheck: "false" }),
           EditorView.updateListener.of((update) => update.docChanged && this.#changed()),
           keymap.of([
-            { key: "Mod-Enter", run: () => (this.form.requestSubmit(this.runner), true) },
+            ...(this.form ? [{ key: "Mod-Enter", run: () => (this.form.requestSubmit(this.runner), true) }] : []),
             ...closeBracketsKeymap,
             ...defaultKeymap,
             ...historyKeymap,
@@ -107,7 +108,7 @@ class SqlEditor extends HTMLElement {
         ],
       }),
     });
-    if (!this.text.value) this.view.focus();
+    if (this.form && !this.text.value) this.view.focus();
   }
 
   #changed() {

@@ -1,7 +1,8 @@
 """How the steps of marts are done. Only a worker imports this.
 
+- `storing`: the connector of a storage; `looking`: a look into one
 - `refresh`: the rows of its storage go into a mart; `check`: its checks are looked at
-- `send`: what a report asks goes to its destination
+- `send`: what a report asks goes to its destination; `saying`: in which words; `trying`: whether it would arrive
 """
 
 from __future__ import annotations

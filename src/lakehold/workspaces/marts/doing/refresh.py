@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakehold.catalog import credentials, details
+from lakehold.catalog import credentials
 from lakehold.directory.work import Work
-from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline import names, reading
+from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.inward.connector import Connector
 from lakehold.pipeline.connectors.inward.drawing import DRAWN, Asked, Drawn
-from lakehold.pipeline.connectors.inward.jdbc.jdbc import Jdbc
 from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.quoting import quoted
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs.runnable import Doing, Done
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, Definition, In
+from lakehold.workspaces.marts.doing import storing
 from lakehold.workspaces.marts.pipelines.mart import told_of
 from lakehold.workspaces.marts.steps import Refresh
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.told import Told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,7 +32,7 @@ def do(step: Refresh, doing: Doing) -> Done:
         definition = Definition.of(told_of(work, step.mart))
         place = reading.place_of(work, step.mart)
         drawn = Drawn(
-            _storage(work, doing, step.storage, definition),
+            _connector(work, doing, step, definition),
             definition.text,
             tuple(column.name for column in definition.columns if column.hidden),
             {column.name: column.type for column in definition.columns if column.type and not column.hidden},
@@ -47,36 +47,31 @@ def do(step: Refresh, doing: Doing) -> Done:
     return Done(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
+def _connector(work: Work, doing: Doing, step: Refresh, definition: Definition) -> Connector:
+    """Where its rows come from: its storage, or a connector of its own with the secrets that the mart keeps."""
+    if definition.by is By.CONNECTOR:
+        return Connecting(doing.house.settings, credentials.used(work, step.mart)).connector(told_of(work, step.mart))
+    return _storage(work, doing, step.storage, definition)
+
+
 def _storage(work: Work, doing: Doing, storage: str, definition: Definition) -> Connector:
-    told = Told(details.read(work, storage).settings, "storage")
-    settings, where = doing.house.settings, In(told.one_of("kind", tuple(In), ""))
-    if where is In.LAKE:
+    told = storages.told_of(work, storage)
+    if storages.where(told) is In.LAKE:
         return _lake(work, doing, told, definition)
-    connecting = Connecting(
-        settings, credentials.used(work, storage), Volume(settings, reading.place_of(work, storage))
-    )
-    plain = Told({**told.all, "connector": where.value}, "storage")
-    if definition.by is not By.SQL:
-        return connecting.connector(plain)
-    if where is not In.DATABASE:
-        raise InvalidInputError("Files are not asked in SQL.", "Define the data mart by a table or a pattern.")
-    return Jdbc(connecting.database(plain), queries={definition.text: definition.text})
+    settings = doing.house.settings
+    volume = Volume(settings, reading.place_of(work, storage))
+    sql = definition.text if definition.by is By.SQL else ""
+    return storing.connector(settings, told, credentials.used(work, storage), volume, sql)
 
 
 def _lake(work: Work, doing: Doing, told: Told, definition: Definition) -> Asked:
     """The lake is read as the person whom the run is for: whoever uses the storage brings their own levels."""
-    lakehouse = told.text("lakehouse")
-    work.see(lakehouse)
-    name = work.view.names.get(work.view.resource(lakehouse)) or lakehouse
-    tables = tuple(
-        f"{layer.name}.{table.name}"
-        for layer in names.inside(work, [name])
-        for table in names.tables(work, [name, layer.name])
-    )
+    lake = storages.lake_tables(work, told)
+    tables = tuple(each.name for each in lake.tables)
 
     def ask(stream: str) -> DataFrame:
         text = stream if definition.by is By.SQL else f"SELECT * FROM {_quoted(stream)}"  # noqa: S608 - quoted
-        return doing.asked(name, text)[0]
+        return doing.asked(lake.lakehouse, text)[0]
 
     return Asked(ask, lambda: tables)
 

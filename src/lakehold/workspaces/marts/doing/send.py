@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, details
@@ -14,12 +15,13 @@ from lakehold.pipeline.spark import seals
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import last
 from lakehold.runs.runnable import Doing, Done
-from lakehold.workspaces.lakehouse.doing.connecting import Connecting
-from lakehold.workspaces.lakehouse.doing.deliver import Noted
-from lakehold.workspaces.lakehouse.doing.sending import Sending
-from lakehold.workspaces.lakehouse.pipelines.told import Told
 from lakehold.workspaces.marts import reporting
+from lakehold.workspaces.marts.doing.saying import Saying
 from lakehold.workspaces.marts.steps import Send
+from lakehold.workspaces.moving import noted
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.moving.sending import Sending
+from lakehold.workspaces.told import Told
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,7 +35,7 @@ def do(step: Send, doing: Doing) -> Done:
     with doing.house.read(doing.caller) as work:
         report = reporting.told_of(work, step.report)
         work.need("use", step.destination)
-        sending = _sending(work, doing, step, report)
+        sending, saying = _sending(work, doing, step, report)
         before = str(last.told(work, step.report).get("seal", ""))
         text = reporting.text(work, doing.tables.lake, report, step.mart)
     rows = doing.asked("", text)[0]
@@ -42,28 +44,19 @@ def do(step: Send, doing: Doing) -> Done:
     if reason:
         doing.log(f"Nothing was sent: {reason}")
         return Done(told={"seal": before})
-    done = sending.send(rows)
-    doing.log(f"{done.rows:,} rows delivered: {', '.join(done.places)}")
-    if done.words:
-        doing.log(done.words, "info" if done.sure else "warning")
-    return Done(done.rows, done.size, told={"places": list(done.places), "sure": done.sure, "seal": seal})
+    sent = replace(sending, said=saying.said(rows, doing)).send(rows)
+    return noted.told_of(doing, sent, seal=seal)
 
 
-def _sending(work: Work, doing: Doing, step: Send, report: Told) -> Sending:
-    destination = details.read(work, step.destination).settings
+def _sending(work: Work, doing: Doing, step: Send, report: Told) -> tuple[Sending, Saying]:
+    name = work.view.names.get(work.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
-    told = Told({**destination, **_plain(report, "delivery")}, "destination")
+    said = {**details.read(work, step.destination).settings, **_plain(report, "delivery")}
     volume = Volume(doing.house.settings, reading.place_of(work, step.destination))
     connecting = Connecting(doing.house.settings, credentials.used(work, step.destination), volume)
-    name = work.view.names.get(work.view.resource(step.report)) or step.report
-    return Sending(
-        connecting,
-        Told({"name": name, "subject": name, **told.all}, "destination"),
-        "",
-        doing.mark,
-        doing.kept,
-        Noted(doing),
-    )
+    told = Told({"name": name, "subject": name, **said}, "destination")
+    sending = Sending(connecting, told, "", doing.mark, doing.kept, noted.Noted(doing), speaks=True)
+    return sending, Saying(work, name, report, told.text("to", ""))
 
 
 def _plain(report: Told, name: str) -> Mapping[str, object]:

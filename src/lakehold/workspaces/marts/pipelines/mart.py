@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from lakehold.catalog import details
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
-from lakehold.workspaces.lakehouse.pipelines.told import Told
+from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.checks import checks_of
 from lakehold.workspaces.marts.definitions import WORD, Definition
 from lakehold.workspaces.marts.steps import Look, Refresh
+from lakehold.workspaces.spans import whole
+from lakehold.workspaces.told import Told
 
 DO, CHECK = "do", "check"
 """What a run may be asked to do instead of all: its checks alone."""
@@ -24,6 +26,8 @@ class MartPipeline(Alike):
 
     kind = "marts.data_mart"
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
+    trigger_kind = "marts.data_mart_trigger"
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({DO: (CHECK,)})
 
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """Its own rows."""

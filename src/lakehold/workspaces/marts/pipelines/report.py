@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.catalog import kinds
+from lakehold.catalog import details, kinds
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Step, Wanted
-from lakehold.workspaces.lakehouse.pipelines.pipeline import ends, whole
+from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.definitions import Definition
+from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.marts.pipelines.mart import told_of
 from lakehold.workspaces.marts.reporting import WORD
 from lakehold.workspaces.marts.steps import Send
+from lakehold.workspaces.spans import whole
 
 
 class ReportPipeline(Alike):
@@ -21,6 +23,7 @@ class ReportPipeline(Alike):
 
     kind = "marts.report"
     trigger, schedule, stop, see = "run", "edit", "run", "see"
+    trigger_kind = "marts.report_trigger"
 
     def outputs(self, work: Work, uid: str) -> Sequence[str]:
         """No table; two runs of one report do not overtake each other."""
@@ -32,6 +35,8 @@ class ReportPipeline(Alike):
         whole(wanted, WORD)
         mart, destination = mart_of(work, uid), destination_of(work, uid)
         work.need(self.trigger, uid)
+        if details.read(work, destination).settings.get("to") == LIVE:
+            raise ConflictError(f"The report {shown(uid)} is pulled, and not sent.", "Its destination is live.")
         Definition.of(told_of(work, mart)).refuse_draft(mart)
         return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
 

@@ -1,0 +1,132 @@
+"""Live reports: BI tools pull what a report has now, with the secret of its destination and no sign-in."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import Annotated, Literal
+
+import pyarrow as pa
+from fastapi import Header, Query, Request, Response
+from pydantic import Field
+
+from lakehold.api.directory.visiting import Visiting
+from lakehold.api.frame.models import Answer, IdText
+from lakehold.api.frame.routes import problems, router
+from lakehold.api.frame.works import House, retried
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.pipeline import formats
+from lakehold.api.pipeline.formats import CSV, JSON
+from lakehold.api.pipeline.queries import Found
+from lakehold.directory.installation import Installation
+from lakehold.directory.visit import Visit
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import BusyError
+from lakehold.runs import asking
+from lakehold.runs.asking import ARROW, Batches, Rows
+from lakehold.workspaces.marts.live import entering, pulling, pulls
+from lakehold.workspaces.marts.live.entering import Entered
+from lakehold.workspaces.marts.live.pulling import Pull
+
+routes = router("/api/v1/live", "Live reports")
+
+_OPENED: dict[str, object] = {"security": [{"live": []}]}
+_KINDS = {"json": JSON, "csv": CSV, "arrow": ARROW}
+
+
+class LiveReport(Answer):
+    """A report that goes to a live destination."""
+
+    id: IdText
+    name: str = Field(examples=["Sales by day"])
+    refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
+
+
+class LiveReports(Answer):
+    """By name."""
+
+    items: list[LiveReport]
+
+
+@routes.get("/{destination}", openapi_extra=_OPENED, responses=problems(401, 403, 404, 409))
+def list_live_reports(
+    request: Request, house: House, lake: InLake, visit: Visiting, destination: IdText
+) -> LiveReports:
+    """The reports that can be pulled from a live destination."""
+    entered = _entered(request, house, destination, visit)
+    found = pulling.offered(house, entered, lake)
+    return LiveReports(items=[LiveReport(id=each.uid, name=each.name, refused=each.refused) for each in found])
+
+
+@routes.get(
+    "/{destination}/{report}",
+    openapi_extra=_OPENED,
+    response_model=Found,
+    responses={
+        200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}},
+        **problems(401, 403, 404, 409, 503),
+    },
+)
+def pull_live_report(
+    request: Request,
+    house: House,
+    lake: InLake,
+    visit: Visiting,
+    destination: IdText,
+    report: IdText,
+    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
+    format: Annotated[  # noqa: A002 - what tools call it
+        Literal["json", "csv", "arrow"] | None, Query(description="Instead of Accept, for tools that cannot set it.")
+    ] = None,
+) -> Response:
+    """The rows that a report has now.
+
+    They are asked for as the person who last saved the report, with what that person may do at this moment. The header
+    X-Lakehold-Complete says whether there were no more.
+    """
+    entered = _entered(request, house, destination, visit)
+    pull = retried(lambda: pulling.asked(house, entered, lake, report))
+    begun, at, stack = time.monotonic(), house.clock(), ExitStack()
+    found = stack.enter_context(_asked(house, pull))
+    counted = _Counted(found.batches)
+    stack.callback(lambda: _written(house, entered, pull, at, counted, begun))
+    return formats.streamed(Rows(counted, found.complete), _KINDS.get(format or "", accept), stack)
+
+
+class _Counted:
+    """Rows on their way out, counted."""
+
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+        self.rows = 0
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Their fields."""
+        return self._batches.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Some at a time."""
+        for batch in self._batches:
+            self.rows += batch.num_rows
+            yield batch
+
+
+def _asked(house: Installation, pull: Pull) -> AbstractContextManager[Rows]:
+    uid = f"q_{secrets.token_hex(12)}"
+    return asking.ask(house, pull.caller, uid=uid, workspace="", text=pull.text, rows=house.settings.query_rows)
+
+
+def _written(house: Installation, entered: Entered, pull: Pull, at: Moment, counted: _Counted, begun: float) -> None:
+    took = round((time.monotonic() - begun) * 1_000)
+    # The rows are there already: they are not spoilt for a line that could not be written.
+    with suppress(BusyError):
+        retried(lambda: pulls.write(house, entered, pull, at, rows=counted.rows, milliseconds=took))
+
+
+def _entered(request: Request, house: Installation, destination: str, visit: Visit) -> Entered:
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    shown = secret.strip() if scheme.lower() == "bearer" else ""
+    return retried(lambda: entering.enter(house, destination, shown, visit))

@@ -1,0 +1,90 @@
+"""What a Business User comes back to: the data marts that they may report on, and their reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from lakehold.catalog import workspaces
+from lakehold.catalog.shapes import Eyes, Ref, owners_of, ref
+from lakehold.directory.work import Work
+from lakehold.runs.runs import Run, Runs
+from lakehold.web import addresses, views
+
+PROJECT, MART, REPORT = "marts.project", "marts.data_mart", "marts.report"
+_MOST = 8
+_MOST_PROJECTS = 20
+_LOOKED_AT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reportable:
+    """A data mart, and where a report on it is made."""
+
+    mart: Ref
+    project: Ref
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A report of one's own, and how it went last."""
+
+    report: Ref
+    mart: Ref | None
+    last: Run | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """Both, and where there are more."""
+
+    marts: list[Reportable]
+    reports: list[Own]
+    more: str
+    """Where all marts are listed; empty if these are all."""
+    new: str
+
+
+def reporting(work: Work, runs: Runs) -> Reporting | None:
+    """For who reports in a project and makes no data marts there; None for others."""
+    projects = [each for each in _projects(work) if not work.session.check(work.asker, "create_data_mart", each.uid)]
+    if not projects:
+        return None
+    marts: list[Reportable] = []
+    reports: list[Own] = []
+    more = ""
+    for each in projects:
+        form = views.form(each.uid, REPORT)
+        found = work.session.list(work.asker, "use", MART, within=each.uid, limit=_MOST + 1).items
+        more = more or (addresses.workspace(each.uid, "data_mart") if len(found) > _MOST else "")
+        marts += [
+            Reportable(Ref(item.uid, MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
+            for item in found[:_MOST]
+        ]
+        reports += _own(work, runs, each.uid)
+    return Reporting(marts[:_MOST], reports[:_MOST], more, views.form(projects[0].uid, REPORT))
+
+
+def _projects(work: Work) -> list[Ref]:
+    found = workspaces.page(work, limit=_MOST_PROJECTS).items
+    return [
+        Ref(each.uid, each.kind, each.name)
+        for each in found
+        if each.kind == PROJECT and work.session.check(work.asker, "create_destination", each.uid)
+    ]
+
+
+def _own(work: Work, runs: Runs, project: str) -> list[Own]:
+    """Reports that they own, by name."""
+    seen = work.session.list(work.asker, "see", REPORT, within=project, limit=_LOOKED_AT).items
+    me = work.caller.member
+    mine = work.session.asking(
+        lambda view: [ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
+    )
+    eyes = Eyes(work)
+    return [Own(each, eyes.parent(each.uid), _last(work, runs, each.uid)) for each in mine[:_MOST]]
+
+
+def _last(work: Work, runs: Runs, uid: str) -> Run | None:
+    return next(iter(runs.page(work, resource=uid, limit=1)), None)

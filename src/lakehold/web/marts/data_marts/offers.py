@@ -1,0 +1,80 @@
+"""What the form of a data mart offers: storages and marts that one may use, and the tables of a storage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from lakehold.access import Draft
+from lakehold.catalog.shapes import Eyes, Ref, Summary, summaries
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import views
+from lakehold.web.lakehouse.sources.looking import reading
+from lakehold.web.marts.looking import look
+from lakehold.workspaces.marts import storages as kept
+from lakehold.workspaces.marts.definitions import In
+from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+from lakehold.workspaces.marts.storages import Look
+
+_MOST = 200
+_EXECUTE = "execute_query"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a storage offers."""
+
+    storage: Ref | None = None
+    kind: str = ""
+    tables: Sequence[str] = ()
+    lakehouse: str = ""
+    """The one whose names the editor completes; empty if there is none that the caller may ask."""
+    error: LakeholdError | None = None
+    """Why its tables are not known."""
+
+    @property
+    def sql(self) -> bool:
+        """Whether it can be asked in SQL."""
+        return self.kind != In.FILES
+
+
+def of_storage(request: Request, uid: str) -> Offered:
+    """Its tables and more, if the caller may use it."""
+    storage, kind, lakehouse = reading(request).run(lambda work: _about(work, uid))
+    if not kind:
+        return Offered(storage)
+    try:
+        looked = look(request, Look(uid))
+    except LakeholdError as error:
+        return Offered(storage, kind, error=error)
+    tables = [str(each["name"]) for each in looked.seen.tables]
+    return Offered(storage, kind, tables, lakehouse, looked.error)
+
+
+def storages(work: Work, project: str) -> list[Summary]:
+    """Those that the caller may use."""
+    return summaries(work, work.session.list(work.asker, "use", kept.KIND, within=project, limit=_MOST).items)
+
+
+def new_storage(work: Work, project: str) -> str:
+    """Where one is made; empty for who may not."""
+    may = work.session.check(work.asker, "create", Draft(kept.KIND, {"project": project}))
+    return views.form(project, kept.KIND) if may else ""
+
+
+def marts(work: Work, project: str, but: str) -> list[tuple[str, str]]:
+    """Those that the caller may use, by name, but for one."""
+    found = work.session.list(work.asker, "use", MartPipeline.kind, within=project, limit=_MOST).items
+    return [(item.uid, item.name) for item in found if item.uid != but]
+
+
+def _about(work: Work, uid: str) -> tuple[Ref | None, str, str]:
+    work.see(uid)
+    work.need("use", uid)
+    told, eyes = kept.told_of(work, uid), Eyes(work)
+    kind, lakehouse = str(told.all.get("kind", "")), eyes.ref(str(told.all.get("lakehouse", "")))
+    may_ask = kind == In.LAKE and lakehouse and work.session.check(work.asker, _EXECUTE, lakehouse.uid)
+    return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

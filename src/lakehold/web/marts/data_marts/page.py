@@ -1,0 +1,168 @@
+"""A data mart by itself: how it stands, who keeps it, whom it is for; published, and made a draft again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.catalog import kinds
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment, moment
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.pipeline import reading
+from lakehold.pipeline.lake import Lake
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import pipeline, saying, schedules
+from lakehold.web.lakehouse.doing import TRIGGERS
+from lakehold.web.lakehouse.runs import rows
+from lakehold.web.marts.data_marts import form, reports
+from lakehold.web.marts.data_marts.routes import need_mart
+from lakehold.web.routes import router
+from lakehold.web.words import spoken
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts import publishing, quality
+from lakehold.workspaces.marts.checks import checks_of
+from lakehold.workspaces.marts.pipelines.mart import told_of
+from lakehold.workspaces.marts.quality import BROKEN, KEPT
+
+routes = router("/resources")
+
+_LATEST = 5
+_BYS = {word: label for word, label, _ in form.BYS} | {"connector": "A connector of its own"}
+_MODES = {word: label for word, label, _ in form.MODES_SAID}
+_LABELS = {"Run now": "Refresh now"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How it stands."""
+
+    published: bool
+    rows: int | None = None
+    size: str = ""
+    fresh: Moment | None = None
+    """When its rows were written."""
+    checks: int = 0
+    kept: int = 0
+    broken: int = 0
+
+
+@routes.get("/{uid:path}/mart")
+def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+    """It, as the caller may see it."""
+    found = need_mart(work, uid)
+    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
+    schema, eyes = kinds.kept_here(work.view.policy, found.kind), Eyes(work)
+    standing = _standing(work, lake, uid)
+    around = pipeline.shown(work, found, "mart")
+    joined = ends(work, uid, "joins")
+    drawn = ends(work, uid, "storage")
+    values: dict[str, object] = {
+        **around,
+        "run_now": [replace(act, label=_LABELS.get(act.label, act.label)) for act in _actions(around["run_now"])],
+        "publish": _publish(work, found, standing),
+        "standing": standing,
+        "definition": _definition(found),
+        "sql": str((found.settings or {}).get("sql", "")),
+        "storage": eyes.refs(drawn),
+        "more_storage": not all(map(eyes.sees, drawn)),
+        "joins": eyes.refs(joined),
+        "more_joins": not all(map(eyes.sees, joined)),
+        "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
+        "toggles": [(spoken(name), value == "true") for name, value in found.attributes.items()],
+        "contexts": list(found.edges.get("contexts", ())),
+        "reports": reports.of_mart(work, uid)[: _LATEST + 1],
+        "latest": _LATEST,
+        "runs": rows(work, pipeline.latest(work, found, _LATEST)),
+        "triggers": TRIGGERS.of(work, uid) if pipeline.sees_runs(found) else [],
+        "said": schedules.said,
+        "may": acting.actions_of(work, uid),
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "marts/mart.html", values)
+
+
+@routes.post("/{uid:path}/mart/publish")
+def publish(request: Request, work: Writing, lake: InLake, uid: str) -> Response:
+    """Let it be reported on."""
+    found, here = need_mart(work, uid), addresses.resource(uid, "mart")
+    try:
+        publishing.publish(work, lake, uid)
+    except (ConflictError, InvalidInputError) as error:
+        return pages.go(request, here, Flash(str(error), tone="bad"))
+    return pages.go(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
+
+
+@routes.post("/{uid:path}/mart/unpublish")
+def unpublish(request: Request, work: Writing, uid: str) -> Response:
+    """Make a draft of it again."""
+    found, here = need_mart(work, uid), addresses.resource(uid, "mart")
+    publishing.unpublish(work, uid)
+    return pages.go(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
+
+
+def _standing(work: Work, lake: Lake, uid: str) -> Standing:
+    told = told_of(work, uid)
+    try:
+        names = {check.name for check in checks_of(told)}
+    except InvalidInputError:
+        names = set()
+    last: dict[str, str] = {}
+    for each in quality.page(work, uid):
+        if each.name in names:
+            last.setdefault(each.name, each.state)
+    said = list(last.values())
+    standing = Standing(
+        told.all.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
+    )
+    try:
+        now = lake.now(reading.place_of(work, uid))
+    except OSError:
+        return standing
+    if now is None or now.current is None:
+        return standing
+    total, size = now.current.count("total-records"), now.current.count("total-files-size")
+    return replace(standing, rows=total, size=saying.size(size), fresh=moment(now.current.at))
+
+
+def _definition(found: Resource) -> list[tuple[str, str]] | None:
+    """How it is set, in words; None for who may not know."""
+    told = found.settings
+    if told is None:
+        return None
+    by, mode = str(told.get("by", "")), str(told.get("mode", "full"))
+    if by not in _BYS:
+        return []
+    facts = [("Defined by", _BYS[by])]
+    facts += [(by.capitalize(), str(told.get(by, "")))] if by != "sql" else []
+    facts += [("Stream", str(told.get("stream", "")))] if by == "connector" else []
+    facts.append(("Rows that are there", _MODES.get(mode, mode)))
+    keys = told.get("keys")
+    facts += [("Primary key", ", ".join(map(str, keys)))] if isinstance(keys, list) and keys else []
+    return [*facts, *([("Cursor", str(told["cursor"]))] if told.get("cursor") else [])]
+
+
+def _publish(work: Work, found: Resource, standing: Standing) -> Action:
+    here = addresses.resource(found.uid, "mart")
+    if standing.published:
+        asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."
+        act = Action("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
+    else:
+        act = Action("Publish", f"{here}/publish", "post", "circle-check")
+    told = acting.actions_of(work, found.uid, {"edit": act})[0]
+    if not told.why_not and not standing.published and standing.rows is None:
+        return replace(told, why_not="It has no rows yet. Refresh it once, then publish it.")
+    return told
+
+
+def _actions(told: object) -> list[Action]:
+    return [act for act in told if isinstance(act, Action)] if isinstance(told, list) else []

@@ -1,0 +1,84 @@
+"""The reports on a data mart, of those that one sees: where each goes, and when it went there last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.catalog.shapes import Eyes, Ref, Resource, owners_of
+from lakehold.directory.work import Work
+from lakehold.runs.runs import Run
+from lakehold.web import pages, views
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.listing import Column, Listing
+from lakehold.web.marts import framing
+from lakehold.web.marts.data_marts.routes import need_mart
+from lakehold.web.routes import router
+from lakehold.workspaces.ends import ends, starts
+from lakehold.workspaces.marts.pipelines.report import ReportPipeline
+
+routes = router("/resources")
+
+KIND = ReportPipeline.kind
+_COLUMNS = [Column("Report", "name"), Column("To", wide=True), Column("Owner", wide=True), Column("Last run")]
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """A report on a mart."""
+
+    report: Ref
+    to: Ref | None
+    owners: list[Ref]
+
+
+@routes.get("/{uid:path}/reports")
+def reports_page(request: Request, work: Reading, uid: str) -> Response:
+    """All that the caller sees, by name."""
+    found, listing = need_mart(work, uid), Listing.of(request, ("name",))
+    some = [each for each in of_mart(work, uid) if listing.search.casefold() in each.report.name.casefold()]
+    if listing.descending:
+        some.reverse()
+    values: dict[str, object] = {
+        **framing.frame(work, found, "reports"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": [(each, last_of(work, each.report)) for each in listing.part(some)],
+        "total": len(some),
+        "new": new(found),
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "marts/mart_reports.html", values)
+
+
+def of_mart(work: Work, uid: str) -> list[On]:
+    """Those that the caller sees."""
+    eyes = Eyes(work)
+    seen = sorted(eyes.refs(starts(work, uid, "data_mart")), key=lambda ref: ref.name.casefold())
+    return [_on(work, eyes, ref) for ref in seen if ref.kind == KIND]
+
+
+def last_of(work: Work, report: Ref) -> Run | None:
+    """Its newest run."""
+    return next(iter(RUNS.page(work, resource=report.uid, limit=1)), None)
+
+
+def new(found: Resource) -> str:
+    """Where a report on it is made; empty for who may not use it."""
+    if "use" not in found.actions or found.workspace is None:
+        return ""
+    at = views.form(found.workspace.uid, KIND) or "/resources/new"
+    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": KIND, "in": found.workspace.uid}
+    return f"{at}?{urlencode(asked)}"
+
+
+def _on(work: Work, eyes: Eyes, ref: Ref) -> On:
+    to = next(iter(ends(work, ref.uid, "destination")), None)
+    held = work.session.asking(lambda view: owners_of(view, ref.uid))
+    owners = eyes.refs(uid for some in held.values() for uid in some)
+    return On(ref, eyes.ref(to), owners)

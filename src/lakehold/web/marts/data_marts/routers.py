@@ -1,0 +1,12 @@
+"""All pages of data marts."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from lakehold.web.marts.data_marts import checks, page, reports, routes, schema
+
+ROUTERS: list[APIRouter] = [
+    *(routes.new, routes.routes, page.routes),
+    *(reports.routes, schema.routes, checks.routes),
+]

@@ -1,0 +1,175 @@
+"""The form of a data mart: a new one, and changing it. Its definition is tried out before it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.catalog import editing, kinds, resources, workspaces
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.marts.data_marts import form, joins, offers
+from lakehold.web.marts.data_marts.form import Filled
+from lakehold.web.marts.data_marts.joins import Join
+from lakehold.web.marts.data_marts.trying import Tried, tried
+from lakehold.web.marts.looking import grid
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+
+new = router("/workspaces")
+routes = router("/resources")
+
+KIND = MartPipeline.kind
+
+
+@new.get("/{uid:path}/marts/new")
+def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> Response:
+    """Where it draws from is chosen first; then the form for that."""
+    looking.reading(request).run(lambda work: need_project(work, uid))
+    return Form(request, uid).page(form.blank(storage, table))
+
+
+@new.post("/{uid:path}/marts/new")
+def make(request: Request, uid: str, sent: Sent) -> Response:
+    """Try it, and make it."""
+    looking.reading(request).run(lambda work: need_project(work, uid))
+    return _sent(Form(request, uid), sent)
+
+
+@routes.get("/{uid:path}/mart/edit")
+def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -> Response:
+    """The form with what it says now; the address may say that it is to draw from elsewhere."""
+
+    def present(work: Work) -> tuple[Form, Filled]:
+        found = need_edit(work, uid)
+        hidden = bool(ends(work, uid, "storage")) and not found.edges.get("storage")
+        return Form(request, _within(found), found, drawn=hidden and not choose), form.present(work, found)
+
+    shown, filled = looking.reading(request).run(present)
+    return shown.page(replace(filled, storage="" if choose else storage or filled.storage))
+
+
+@routes.post("/{uid:path}/mart/edit")
+def edit(request: Request, uid: str, sent: Sent) -> Response:
+    """Try it, and change it."""
+    found = looking.reading(request).run(lambda work: need_edit(work, uid))
+    return _sent(Form(request, _within(found), found, drawn=True), sent)
+
+
+def need_project(work: Work, uid: str) -> None:
+    """Refuse unless the caller may make data marts there."""
+    workspaces.need_workspace(work, uid)
+    work.need("create_data_mart", uid)
+
+
+def need_mart(work: Work, uid: str) -> Resource:
+    """The data mart, if the caller sees it."""
+    found = resources.get(work, uid)
+    if found.kind != KIND:
+        raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
+    return found
+
+
+def need_edit(work: Work, uid: str) -> Resource:
+    """The data mart, if the caller may edit it."""
+    found = need_mart(work, uid)
+    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return found
+
+
+class Form:
+    """The form as it is shown: for a new data mart in a project, or for one that is there."""
+
+    def __init__(self, request: Request, within: str, found: Resource | None = None, *, drawn: bool = False) -> None:
+        self.request, self.within, self.found = request, within, found
+        self.drawn = drawn
+        """Whether it draws from a storage that whoever fills it in does not see: that stays so."""
+        self.to = addresses.resource(found.uid, "mart/edit") if found else addresses.workspace(within, "marts/new")
+
+    def page(
+        self,
+        filled: Filled,
+        *,
+        errors: dict[str, str] | None = None,
+        error: LakeholdError | None = None,
+        trial: Tried | None = None,
+    ) -> Response:
+        """Show it, with all that was filled in."""
+        offered = offers.of_storage(self.request, filled.storage) if filled.storage else offers.Offered()
+
+        def page(work: Work) -> Response:
+            found = self.found
+            values: dict[str, object] = {
+                "crumbs": acting.crumbs(work, *((found.uid, "Edit") if found else (self.within, "New data mart"))),
+                "title": f"Edit {found.name}" if found else "New data mart",
+                "to": self.to,
+                "back": acting.home_of(work, found.uid) if found else addresses.workspace(self.within, "data_mart"),
+                "filled": filled,
+                "storages": offers.storages(work, self.within),
+                "new_storage": offers.new_storage(work, self.within),
+                "offered": offered,
+                "drawn": self.drawn,
+                "bys": [each for each in form.BYS if each[0] != "sql" or offered.sql],
+                "modes": form.MODES_SAID,
+                "marts": offers.marts(work, self.within, found.uid if found else ""),
+                "trial": trial,
+                "grid": grid(trial.seen) if trial else None,
+                "errors": errors or {},
+                "error": error,
+                "is_new": found is None,
+            }
+            return pages.page(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
+
+        return looking.reading(self.request).run(page)
+
+
+def _sent(shown: Form, sent: FormData) -> Response:
+    """What becomes of a form: shown again, tried, or kept."""
+    filled, do = form.sent(sent), str(sent.get("do", ""))
+    if do == "join":
+        return shown.page(replace(filled, joins=[*filled.joins, Join()]))
+    before = shown.found.settings if shown.found else None
+    if filled.is_fed and (before or {}).get("by") != filled.by:
+        raise InvalidInputError("What feeds a data mart is not said by this form.", "Set it over REST.")
+    if wrong := filled.errors(shown.found.uid if shown.found else ""):
+        return shown.page(filled, errors=wrong)
+    trial = tried(shown.request, filled, before)
+    if trial.errors:
+        return shown.page(filled, errors=dict(trial.errors), trial=trial if trial.seen.fields else None)
+    if do == "try":
+        return shown.page(filled, error=trial.no_worker, trial=None if trial.no_worker else trial)
+    try:
+        uid = looking.writing(shown.request).run(lambda work: _kept(work, shown, filled, trial.seen.reads))
+    except forms.MENDED as refusal:
+        return shown.page(filled, error=refusal)
+    words = f"{filled.name} was made. Refresh it to draw its rows." if shown.found is None else "Saved."
+    return pages.go(shown.request, addresses.resource(uid, "mart"), Flash(words))
+
+
+def _kept(work: Work, shown: Form, filled: Filled, reads: Sequence[str]) -> str:
+    seen = [ref.uid for ref in Eyes(work).refs(reads)]
+    if shown.found is None:
+        edges = {"project": shown.within, **filled.edges()}
+        settings = {**filled.settings(), "reads": seen}
+        return resources.create(work, KIND, filled.name, edges=edges, settings=settings, description=filled.description)
+    uid, before = shown.found.uid, shown.found.settings or {}
+    settings = {**filled.settings(before, joins.unseen(work, before)), "reads": seen}
+    wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
+    editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
+    return uid
+
+
+def _within(found: Resource) -> str:
+    return found.workspace.uid if found.workspace else ""

@@ -1,0 +1,98 @@
+"""A live destination: its secret, made, rotated and revoked; and where BI tools pull each report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Writing
+from lakehold.catalog import details
+from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.directory.work import Work
+from lakehold.kit.clock import FOREVER
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.settings import Settings
+from lakehold.web import addresses, once, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.marts.destinations.routes import need_edit
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.marts.live import LIVE, secrets
+from lakehold.workspaces.marts.live.secrets import Secret
+
+routes = router("/resources")
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What is told of it on its page."""
+
+    secret: Secret | None
+    made_by: Ref | None
+    addresses: list[tuple[Ref, str]]
+    """Where each report is pulled that the caller sees."""
+    example: str
+    """A command that pulls one; empty while there is none."""
+    make: Action
+    revoke: Action | None
+
+
+@routes.post("/{uid:path}/destination/secret")
+def make(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Make one, or another in place of the one that there is."""
+    found, back = need_edit(work, uid), views.home(uid, "marts.destination")
+    if secrets.of(work, uid) is not None:
+        text = "The one that there is ends at once: whatever pulls with it needs the new one."
+        if question := unsure(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
+            return question
+    try:
+        made = secrets.make(work, uid)
+    except ConflictError as error:
+        return pages.go(request, back, Flash(str(error), tone="bad"))
+    words = "BI tools show it to pull the reports that go here. Keep it where secrets are kept."
+    shown = once.Secret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
+    return once.show(request, work.caller, shown)
+
+
+@routes.post("/{uid:path}/destination/secret/revoke")
+def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """End it."""
+    found, back = need_edit(work, uid), views.home(uid, "marts.destination")
+    text = "Nothing can be pulled until another one is made."
+    if question := unsure(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
+        return question
+    try:
+        secrets.revoke(work, uid)
+    except ConflictError as error:
+        return pages.go(request, back, Flash(str(error), tone="bad"))
+    return pages.go(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
+
+
+def about(work: Work, settings: Settings, found: Resource, reports: list[Ref]) -> Live | None:
+    """For the page of a live one, for who may use it or edit it; None otherwise."""
+    uid, may_edit = found.uid, "edit" in found.actions
+    if details.read(work, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
+        return None
+    secret = secrets.of(work, uid) if may_edit else None
+    base = f"{settings.base}/api/v1/live/{addresses.segment(uid)}"
+    pulled = [(each, f"{base}/{addresses.segment(each.uid)}") for each in reports]
+    example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
+    here = addresses.resource(uid, "destination/secret")
+    asked = "Rotate the secret? The one that there is ends at once."
+    fresh = (
+        Action("Rotate", here, "post", "refresh-cw", confirm=asked)
+        if secret
+        else Action("Make a secret", here, "post", "key-round")
+    )
+    end = Action("Revoke", f"{here}/revoke", "post", "x", confirm="Revoke the secret?", danger=True)
+    return Live(
+        secret,
+        Eyes(work).ref(secret.made_by) if secret else None,
+        pulled,
+        example,
+        acting.actions_of(work, uid, {"edit": fresh})[0],
+        end if secret else None,
+    )

@@ -1,0 +1,99 @@
+"""The page of a destination: where it sends to, without its secret; what goes there, and what went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading
+from lakehold.catalog import credentials
+from lakehold.catalog.shapes import Ref, Resource
+from lakehold.directory.work import Work
+from lakehold.runs.runs import Run
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.deliveries import telling, ways
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.marts import copying
+from lakehold.web.marts.destinations import destination, files, live
+from lakehold.web.marts.destinations.routes import need_destination
+from lakehold.web.routes import router
+from lakehold.workspaces.marts import destinations
+
+routes = router("/resources")
+
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Went:
+    """A run of a report that goes there."""
+
+    report: Ref
+    run: Run
+    rows: int
+
+
+@routes.get("/{uid:path}/destination")
+def destination_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+    """It, as the caller may see it."""
+    found = need_destination(work, uid)
+    using.note(house, work, "see", uid)
+    reports = destinations.reports(work, uid)
+    values: dict[str, object] = {
+        "found": found,
+        "crumbs": acting.crumbs(work, uid),
+        "tabs": acting.tabs(work, uid),
+        "tab": views.home(uid, found.kind),
+        "may": acting.actions_of(work, uid),
+        "deleted": destinations.is_deleted(work, uid),
+        "is_set": found.settings is None or bool(found.settings.get("to")),
+        "where": _where(work, found),
+        "reports": reports,
+        "went": _went(work, reports),
+        "live": live.about(work, house.settings, found, reports),
+        "files": files.about(work, house.settings, found),
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+        **_actions(work, found),
+    }
+    return pages.page(request, "marts/destination.html", values)
+
+
+def _where(work: Work, found: Resource) -> telling.Facts | None:
+    """None for those who may not edit it."""
+    if found.settings is None:
+        return None
+    filled = destination.present(found)
+    if not filled.to:
+        return []
+    kept = credentials.names(work, found.uid)
+    secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
+    return [("As", ways.LABELS[filled.to]), *telling.place(filled, found.settings), *secrets]
+
+
+def _went(work: Work, reports: list[Ref]) -> list[Went]:
+    """The newest runs of what goes there, of those that the caller may see."""
+    runs = [(each, run) for each in reports for run in RUNS.page(work, resource=each.uid, limit=_MOST)]
+    newest = sorted(runs, key=lambda pair: pair[1].made_at, reverse=True)[:_MOST]
+    return [Went(each, run, sum(step.rows for step in RUNS.get(work, run.id).steps)) for each, run in newest]
+
+
+def _actions(work: Work, found: Resource) -> dict[str, object]:
+    here, uid = addresses.resource, found.uid
+    asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
+    wanted = {
+        "change": ("edit", Action("Edit", here(uid, "destination/edit"), icon="pencil")),
+        "trial": ("edit", Action("Test", here(uid, "destination/try"), "post", "zap")),
+        "restore": ("restore", Action("Restore", here(uid, "restore"), "post", "undo-2")),
+        "delete": ("delete", Action("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
+    }
+    told: dict[str, object] = {
+        name: acting.actions_of(work, uid, {right: act})[0] for name, (right, act) in wanted.items()
+    }
+    told["menu"] = [told["change"], copying.action(work, uid), told["delete"]]
+    return told

@@ -1,0 +1,108 @@
+"""A project at a glance: its data marts, reports, destinations and storages, as far as one sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.access.model.schema import Kind
+from lakehold.api.frame.works import Reading
+from lakehold.catalog import details, kinds, resources, workspaces
+from lakehold.catalog.shapes import Ref, Summary, ref
+from lakehold.directory.work import Work
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.runs.run_table import FAILED
+from lakehold.runs.runs import Run
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.resources import spaces
+from lakehold.web.routes import router
+from lakehold.web.words import plural
+from lakehold.web.workspaces import tabs
+
+routes = router("/workspaces")
+
+KIND = "marts.project"
+_MART = "marts.data_mart"
+_REPORT = "marts.report"
+_SHELVES = (_MART, _REPORT, "marts.destination", "marts.storage")
+_SHOWN, _COUNTED, _MOST_FAILED = 6, 500, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One kind of thing: how many one sees, and the first of them."""
+
+    kind: Kind
+    label: str
+    href: str
+    count: int
+    more: bool
+    """Whether there are more than were counted."""
+    items: list[Summary]
+    new: Action
+
+
+@routes.get("/{uid:path}/overview")
+def overview(request: Request, work: Reading, uid: str) -> Response:
+    """What is there, of what the caller sees, and what to do next."""
+    workspaces.need_workspace(work, uid)
+    found = resources.get(work, uid)
+    if found.kind != KIND:
+        raise NotFoundError(f"There is no project {shown(uid)}.", "Look at the list of workspaces.")
+    shelves = {kind.rpartition(".")[2]: _shelf(work, uid, kind) for kind in _SHELVES}
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid),
+        "found": found,
+        **tabs.shown(uid),
+        "places": views.places(uid, found.kind),
+        "shelves": shelves,
+        "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
+        "published": _published(work, shelves["data_mart"].items),
+        "failed": _failed(work, uid),
+    }
+    return pages.page(request, "marts/overview.html", values)
+
+
+def _shelf(work: Work, uid: str, kind: str) -> Shelf:
+    schema = kinds.kept_here(work.view.policy, kind)
+    listed = work.session.list(work.asker, schema.visible, kind, within=uid, limit=_COUNTED)
+    items = resources.page(work, kind, within=uid, limit=_SHOWN).items
+    return Shelf(
+        schema,
+        plural(schema.title),
+        addresses.workspace(uid, schema.name),
+        len(listed.items),
+        listed.after is not None,
+        items,
+        _new(work, schema, uid),
+    )
+
+
+def _new(work: Work, schema: Kind, uid: str) -> Action:
+    """Make one. What a data mart or a report needs beside its project is asked by its form."""
+    new = spaces.new(work, schema, uid)
+    if schema.id == _MART:
+        may = work.session.check(work.asker, "create_data_mart", uid)
+    elif schema.id == _REPORT:
+        may = bool(work.session.list(work.asker, "use", _MART, within=uid, limit=1).items)
+    else:
+        may = work.session.check(work.asker, "create", Draft(schema.id, {"project": uid}))
+    return new if may else replace(new, why_not="Your role here does not let you make one.")
+
+
+def _published(work: Work, marts: list[Summary]) -> frozenset[str]:
+    """Those that may be reported on."""
+    numbers = {work.view.resource(mart.uid): mart.uid for mart in marts}
+    told = details.read_many(work, numbers)
+    return frozenset(numbers[n] for n, detail in told.items() if detail.settings.get("published") is True)
+
+
+def _failed(work: Work, uid: str) -> list[tuple[Ref, Run]]:
+    found = RUNS.page(work, within=uid, state=FAILED, limit=_MOST_FAILED)
+    return [(ref(work.view, run.resource), run) for run in found]

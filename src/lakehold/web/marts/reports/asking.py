@@ -1,0 +1,82 @@
+"""The rows and the words that a report would send to the caller now. Not in a transaction: a worker is asked."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import Request
+from markupsafe import Markup
+
+from lakehold.api.frame.works import house_of
+from lakehold.api.iceberg.catalog import lake_of
+from lakehold.directory.caller import Caller
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.pipeline import reading
+from lakehold.runs import asking
+from lakehold.web.lakehouse import grids
+from lakehold.web.lakehouse.grids import Grid
+from lakehold.web.lakehouse.sources import looking
+from lakehold.workspaces.marts import reporting
+from lakehold.workspaces.marts.messages.first import MOST, First
+from lakehold.workspaces.marts.messages.message import Message
+from lakehold.workspaces.told import Told
+
+_SHOWN = 100
+_STYLE = re.compile(r' style="[^"]*"')
+_BAR = re.compile(r'<div style="[^"]*width:(\d+)%"></div>')
+_HEADING = re.compile(r"<(/?)h([1-6])>")
+_BODY = re.compile(r"<body>(.*)</body>", re.DOTALL)
+_UNDER = 3
+"""Headings of the page stand above those of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What it would send, or why nobody knows."""
+
+    grid: Grid | None = None
+    complete: bool = True
+    words: Markup = Markup("")  # noqa: RUF009 - never changed
+    wrong_words: LakeholdError | None = None
+    """What is wrong with the message."""
+    error: LakeholdError | None = None
+
+
+def preview(request: Request, mart: str, settings: Mapping[str, object], name: str) -> Preview:
+    """Ask as the caller. Whatever is refused is a part of what is shown."""
+    told = Told(settings, reporting.WORD)
+
+    def asked(work: Work) -> tuple[Caller, str, str]:
+        reading.refuse_viewer(work)
+        return work.caller, reporting.text(work, lake_of(request), told, mart), reporting.today(work, told)
+
+    try:
+        caller, text, day = looking.reading(request).run(asked)
+        uid = f"q_{secrets.token_hex(12)}"
+        with asking.ask(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN) as found:
+            schema, batches, complete = found.batches.schema, list(found.batches), found.complete
+    except LakeholdError as error:
+        return Preview(error=error)
+    rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
+    first = First(name, day, tuple(schema.names), rows[: MOST + 1], len(rows), complete)
+    try:
+        words = said(told.text("message", ""), first)
+    except InvalidInputError as error:
+        return Preview(grids.grid(schema, batches), complete, wrong_words=error)
+    return Preview(grids.grid(schema, batches), complete, words)
+
+
+def said(template: str, first: First) -> Markup:
+    """A message as a part of a page: what mails style by themselves is drawn in other ways here."""
+    if not template:
+        return Markup("")
+    found = _BODY.search(Message(template).written(first).html)
+    plain = found[1].strip() if found else ""
+    drawn = _BAR.sub(r'<progress class="message-bar" max="100" value="\1" aria-hidden="true"></progress>', plain)
+    lower = _HEADING.sub(lambda tag: f"<{tag[1]}h{min(int(tag[2]) + _UNDER - 1, 6)}>", _STYLE.sub("", drawn))
+    # Values were escaped when they were put in, and the template when it became HTML.
+    return Markup(lower)  # noqa: S704

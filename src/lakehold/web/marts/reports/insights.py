@@ -1,0 +1,70 @@
+"""What became of reports: sent and read, when, how often and how long."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.kit.clock import SECOND
+from lakehold.web import pages
+from lakehold.web.access import acting
+from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.pipeline import shown
+from lakehold.web.listing import Column, Listing
+from lakehold.web.marts.destinations.routes import need_project
+from lakehold.web.marts.reports.routes import need_report
+from lakehold.web.routes import router
+from lakehold.workspaces.marts import insights
+from lakehold.workspaces.marts.insights import Insight
+
+routes = router("/resources")
+of_project = router("/workspaces")
+
+_COLUMNS = [
+    Column("Report", "name"),
+    Column("Goes to", wide=True),
+    Column("Sent", "sent", number=True),
+    Column("Failed", "failed", number=True),
+    Column("Read", "read", number=True),
+    Column("Last", "last"),
+]
+_SORTS = {
+    "name": lambda each: each.report.name.casefold(),
+    "sent": lambda each: each.delivered.times,
+    "failed": lambda each: each.delivered.failed,
+    "read": lambda each: each.pulled.times,
+    "last": lambda each: each.last_at or 0,
+}
+
+
+@routes.get("/{uid:path}/insights")
+def report_insights(request: Request, work: Reading, uid: str) -> Response:
+    """Of one report, in ninety days."""
+    found = need_report(work, uid)
+    told = insights.of_report(work, uid)
+    values: dict[str, object] = {**shown(work, found, "insights"), "told": told, "took": _took(told)}
+    return pages.page(request, "marts/insights.html", values)
+
+
+@of_project.get("/{uid:path}/insights")
+def project_insights(request: Request, work: Reading, uid: str) -> Response:
+    """Of all reports of a project that the caller sees."""
+    need_project(work, uid)
+    listing = Listing.of(request, ("-last", "name", "sent", "failed", "read"))
+    found = [
+        each for each in insights.of_project(work, uid) if listing.search.casefold() in each.report.name.casefold()
+    ]
+    found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
+    values: dict[str, object] = {
+        "crumbs": acting.crumbs(work, uid, "Insights"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": listing.part(found),
+        "total": len(found),
+    }
+    return pages.page(request, "marts/project_insights.html", values)
+
+
+def _took(told: Insight) -> tuple[str, str]:
+    """How long a delivery and a pull take, in words."""
+    return saying.duration(int(told.delivered.seconds * SECOND)), saying.duration(int(told.pulled.seconds * SECOND))

@@ -1,0 +1,140 @@
+"""The page of a report: what it asks, where it goes, how that went; and the rows that it would send now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.catalog import details, kinds
+from lakehold.catalog.shapes import Eyes, Ref, Resource, owners_of
+from lakehold.directory.work import Work
+from lakehold.runs import run_table as states
+from lakehold.runs.runs import Run
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse import saying, schedules
+from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
+from lakehold.web.lakehouse.pipeline import latest, shown
+from lakehold.web.lakehouse.runs import rows
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.marts.reports import asking, choosing, filled, telling
+from lakehold.web.marts.reports.routes import need_report
+from lakehold.web.routes import router
+from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts import destinations
+
+routes = router("/resources")
+
+_LATEST = 5
+_LOOKED_AT = 20
+_NOT_SENT = "Nothing was sent: "
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where it goes, as far as the caller may know."""
+
+    there: Ref | None
+    gone: bool
+    owners: list[Ref]
+    restore: Action | None
+    """To bring it back, for who may."""
+
+
+@routes.get("/{uid:path}/report")
+def report_page(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+    """It, as the caller may see it."""
+    found = need_report(work, uid)
+    using.note(house, work, "see", uid)
+    values: dict[str, object] = {
+        **shown(work, found, "report"),
+        "may": acting.actions_of(work, uid),
+        "asks": telling.asked(filled.present(found, details.read(work, uid).settings), _columns(work, lake, found))
+        if _reads(work, found)
+        else None,
+        "goal": _goal(work, uid),
+        "change": acting.actions_of(
+            work, uid, {"edit": Action("Edit", addresses.resource(uid, "report/edit"), icon="pencil")}
+        )[0],
+        "mart": Eyes(work).parent(uid),
+        "last": _last(work, found),
+        "runs": rows(work, latest(work, found, _LATEST)),
+        "triggers": TRIGGERS.of(work, uid),
+        "said": schedules.said,
+        "tones": saying.TONES,
+        "signs": saying.SIGNS,
+    }
+    return pages.page(request, "marts/report.html", values)
+
+
+@routes.get("/{uid:path}/rows")
+def report_rows(request: Request, uid: str) -> Response:
+    """What it would send to the caller now."""
+
+    def asked(work: Work) -> tuple[Resource, str, dict[str, object]]:
+        found = need_report(work, uid)
+        mart = work.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+        return found, mart, dict(details.read(work, uid).settings)
+
+    found, mart, settings = looking.reading(request).run(asked)
+    seen = asking.preview(request, mart, settings, found.name)
+
+    def page(work: Work) -> Response:
+        no_worker = seen.error is not None and is_no_worker(seen.error)
+        values = {**shown(work, found, "rows"), "seen": seen, "no_worker": no_worker}
+        return pages.page(request, "marts/report_rows.html", values)
+
+    return looking.reading(request).run(page)
+
+
+def _reads(work: Work, found: Resource) -> bool:
+    """Whether the caller may know what it asks: whoever edits or runs it, and its owners even while they cannot."""
+    mine = any(who.uid == work.caller.member for held in found.owners.values() for who in held)
+    return found.settings is not None or "run" in found.actions or mine
+
+
+def _columns(work: Work, lake: InLake, found: Resource) -> choosing.Columns:
+    mart = work.session.asking(lambda view: kinds.parent_of(view, found.uid))
+    return choosing.columns(work, lake, mart) if mart else choosing.Columns()
+
+
+def _goal(work: Work, uid: str) -> Goal:
+    there = ends(work, uid, "destination")
+    if not there:
+        return Goal(None, True, [], None)
+    eyes, gone = Eyes(work), destinations.is_deleted(work, there[0])
+    seen = eyes.ref(there[0])
+    if seen is None or not gone:
+        return Goal(seen, gone, [], None)
+    may = work.session.check(work.asker, "restore", seen.uid)
+    owners = _owners(work, seen.uid)
+    back = Action("Restore it", addresses.resource(seen.uid, "restore"), "post", "undo-2") if may else None
+    return Goal(seen, gone, owners, back)
+
+
+def _owners(work: Work, uid: str) -> list[Ref]:
+    held = work.session.asking(lambda view: owners_of(view, uid))
+    return Eyes(work).refs(each for some in held.values() for each in some)
+
+
+def _last(work: Work, found: Resource) -> list[tuple[str, Run, str]]:
+    """When it was last sent; and the newest run, if that is another one, with why nothing was sent."""
+    told: list[tuple[str, Run, str]] = []
+    for run in latest(work, found, _LOOKED_AT):
+        if run.state != states.SUCCEEDED:
+            if not told and run.state == states.FAILED:
+                told.append(("It failed", run, run.error))
+            continue
+        lines = RUNS.last_lines(work, run.id)
+        reason = next((line.text.removeprefix(_NOT_SENT) for line in lines if line.text.startswith(_NOT_SENT)), "")
+        if not reason:
+            return [*told, ("Last sent", run, "")]
+        if not told:
+            told.append(("Not sent", run, reason))
+    return told

@@ -1,0 +1,205 @@
+"""New reports, and changing them. Every button sends the whole form, so that nothing is lost without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading
+from lakehold.api.iceberg.catalog import lake_of
+from lakehold.catalog import editing, kinds, resources
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError, NotFoundError
+from lakehold.kit.ids import shown
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.deliveries import ways
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.lakehouse.zones import zones
+from lakehold.web.marts.destinations.routes import need_project
+from lakehold.web.marts.reports import asking, checking, choosing, filled
+from lakehold.web.marts.reports import kinds as types
+from lakehold.web.marts.reports.asking import Preview
+from lakehold.web.marts.reports.choosing import MART
+from lakehold.web.marts.reports.filled import Report
+from lakehold.web.routes import Sent, router
+
+new = router("/workspaces")
+routes = router("/resources")
+
+KIND = "marts.report"
+
+
+@new.get("/{uid:path}/reports/new")
+def new_form(request: Request, work: Reading, uid: str, mart: str = "") -> Response:
+    """What it is about is chosen first; then the form for that."""
+    work.see(uid)
+    if kinds.schema_of(work.view, uid).id == MART:
+        return pages.go(request, new_address(work, uid))
+    need_project(work, uid)
+    return Form(request, uid, _usable(work, mart)).page(work, Report())
+
+
+@new.post("/{uid:path}/reports/new")
+def make(request: Request, uid: str, sent: Sent) -> Response:
+    """Make it, or show the form again with what a button did."""
+
+    def asked(work: Work) -> str:
+        need_project(work, uid)
+        return _usable(work, str(sent.get("mart", "")))
+
+    return _sent(Form(request, uid, looking.reading(request).run(asked)), sent)
+
+
+@routes.get("/{uid:path}/report/edit")
+def edit_form(request: Request, work: Reading, uid: str) -> Response:
+    """The form with what it says now."""
+    found, mart = _need_edit(work, uid)
+    return Form(request, _within(found), mart, found).page(work, filled.present(found, found.settings or {}))
+
+
+@routes.post("/{uid:path}/report/edit")
+def edit(request: Request, uid: str, sent: Sent) -> Response:
+    """Change it, or show the form again with what a button did."""
+    found, mart = looking.reading(request).run(lambda work: _need_edit(work, uid))
+    return _sent(Form(request, _within(found), mart, found), sent)
+
+
+class Form:
+    """The form as it is shown: for a new one on a mart, or for one that is there."""
+
+    def __init__(self, request: Request, within: str, mart: str, found: Resource | None = None) -> None:
+        self.request, self.within, self.mart, self.found = request, within, mart, found
+
+    def page(
+        self,
+        work: Work,
+        said: Report,
+        *,
+        errors: dict[str, str] | None = None,
+        error: LakeholdError | None = None,
+        seen: Preview | None = None,
+    ) -> Response:
+        """Show it, with all that was filled in."""
+        uid = self.found.uid if self.found else ""
+        values: dict[str, object] = {
+            "crumbs": acting.crumbs(work, uid or self.within, "Edit" if uid else "New report"),
+            "title": f"Edit {self.found.name}" if self.found else "New report",
+            "to": addresses.resource(uid, "report/edit") if uid else addresses.workspace(self.within, "reports/new"),
+            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "report"),
+            "is_new": not uid,
+            "filled": said,
+            "mart": self._mart(work),
+            "errors": errors or {},
+            "error": error,
+            "seen": seen,
+            "no_worker": seen is not None and seen.error is not None and is_no_worker(seen.error),
+        }
+        values |= self._options(work, said) if self.mart else {"marts": choosing.marts(work, self.within)}
+        status = 422 if errors or error else 200
+        return pages.page(self.request, "marts/report_form.html", values, status=status)
+
+    def _mart(self, work: Work) -> tuple[str, str] | None:
+        if not self.mart:
+            return None
+        return self.mart, work.session.asking(lambda view: view.names.get(view.resource(self.mart)) or "")
+
+    def _options(self, work: Work, said: Report) -> dict[str, object]:
+        known = choosing.columns(work, lake_of(self.request), self.mart)
+        chosen = list(said.columns)
+        order = sorted(known.columns, key=lambda each: chosen.index(each.name) if each.name in chosen else len(chosen))
+        sorts = said.shown or [each.name for each in known.columns]
+        return {
+            "known": known,
+            "columns": order,
+            "names": [(each.name, each.label) for each in known.columns],
+            "sorts": [("", "–"), *((name, known.label_of(name)) for name in sorts)],
+            "operators": types.operators,
+            "sums": types.sums,
+            "hint": types.hint,
+            "sends": types.SENDS,
+            "shapes": [("", "As its destination says"), *ways.SHAPES],
+            "zones": [(each, each) for each in zones()],
+            "destinations": choosing.goals(work, self.within, self.found),
+        }
+
+
+def new_address(work: Work, mart: str) -> str:
+    """Where a report on a mart is made."""
+    project = work.session.asking(lambda view: kinds.workspace_of(view, mart)) or ""
+    return f"{addresses.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
+
+
+def need_report(work: Work, uid: str) -> Resource:
+    """The report, as the caller may see it."""
+    found = resources.get(work, uid)
+    if found.kind != KIND:
+        raise NotFoundError(f"There is no report {shown(uid)}.", "Look its name up in the project.")
+    return found
+
+
+def _sent(form: Form, sent: Sent) -> Response:
+    """What becomes of a form: a row more or less, a preview, or kept."""
+    said, do, reading = filled.sent(sent), str(sent.get("do", "")), looking.reading(form.request)
+    if not form.mart:
+        return reading.run(lambda work: form.page(work, said))
+    if do not in {"save", "preview"}:
+        return reading.run(lambda work: form.page(work, said.added(do, sent)))
+    before = form.found.settings if form.found else None
+    lake = lake_of(form.request)
+    wrong = reading.run(lambda work: checking.wrong(work, lake, form.mart, said, has_goal=form.found is not None))
+    if do == "preview":
+        wrong = {name: words for name, words in wrong.items() if name not in {"name", "destination"}}
+        seen = None if wrong else asking.preview(form.request, form.mart, said.settings(before), said.name or "Report")
+        return reading.run(lambda work: form.page(work, said, errors=wrong, seen=seen))
+    if wrong:
+        return reading.run(lambda work: form.page(work, said, errors=wrong))
+    try:
+        uid = looking.writing(form.request).run(lambda work: _kept(work, form, said, before))
+    except forms.MENDED as refusal:
+        error = refusal
+        return reading.run(lambda work: form.page(work, said, error=error))
+    words = (
+        "Saved. It is so from the next run on."
+        if form.found
+        else f"{said.name} was made. Run it, or give it a trigger."
+    )
+    return pages.go(form.request, views.home(uid, KIND), Flash(words))
+
+
+def _kept(work: Work, form: Form, said: Report, before: Mapping[str, object] | None) -> str:
+    settings = said.settings(before)
+    if form.found is None:
+        edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
+        return resources.create(work, KIND, said.name, edges=edges, settings=settings, description=said.description)
+    goal = {"destination": [said.destination]} if said.destination else None
+    wanted = Edit(said.name, said.description, settings, edges=goal)
+    editing.edit(work, form.found.uid, wanted, expect_version=forms.whole(said.version))
+    return form.found.uid
+
+
+def _need_edit(work: Work, uid: str) -> tuple[Resource, str]:
+    found = need_report(work, uid)
+    work.need("edit", uid)
+    return found, work.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+
+
+def _usable(work: Work, mart: str) -> str:
+    """The mart, if it is one that the caller may report on; empty where none is named."""
+    if mart:
+        if kinds.schema_of(work.view, resources.get(work, mart).uid).id != MART:
+            raise NotFoundError(f"There is no data mart {shown(mart)}.", "Look its name up in the project.")
+        work.need("use", mart)
+    return mart
+
+
+def _within(found: Resource) -> str:
+    return found.workspace.uid if found.workspace else ""

@@ -1,0 +1,99 @@
+"""A storage by itself: what it is, whether it can be reached, and the marts that draw from it."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import using
+from lakehold.api.frame.works import House, Reading
+from lakehold.catalog import credentials, kinds
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory.work import Work
+from lakehold.web import addresses, pages, views
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.marts import copying, framing
+from lakehold.web.marts.looking import Looked, look
+from lakehold.web.marts.storages import form
+from lakehold.web.marts.storages.routes import need_storage
+from lakehold.web.routes import router
+from lakehold.workspaces.marts import storages
+from lakehold.workspaces.marts.definitions import In
+from lakehold.workspaces.marts.storages import Look
+
+routes = router("/resources")
+
+_WORDS = {word: label for word, label, _, _ in form.KINDS}
+
+
+@routes.get("/{uid:path}/storage")
+def storage_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+    """It, as the caller may see it."""
+    found = need_storage(work, uid)
+    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
+    return _page(request, work, found)
+
+
+@routes.post("/{uid:path}/storage/test")
+def test(request: Request, uid: str) -> Response:
+    """Connect to it, and say how that went."""
+    reading = looking.reading(request)
+    found = reading.run(lambda work: need_storage(work, uid))
+    looked = look(request, Look(uid))
+    return reading.run(lambda work: _page(request, work, found, looked))
+
+
+def _page(request: Request, work: Work, found: Resource, looked: Looked | None = None) -> Response:
+    told, uid = storages.told_of(work, found.uid), found.uid
+    kind = str(told.all.get("kind", ""))
+    marts, more = storages.marts_of(work, uid)
+    values: dict[str, object] = {
+        **framing.frame(work, found, "storage"),
+        "kind": kind,
+        "kind_said": _WORDS.get(kind, ""),
+        "facts": None if found.settings is None else _facts(work, found),
+        "set_up": acting.actions_of(work, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})[
+            0
+        ],
+        "acts": _acts(work, found, kind),
+        "looked": looked,
+        "marts": marts,
+        "more_marts": more,
+        "new_mart": _new_mart(found),
+        "may": acting.actions_of(work, uid),
+    }
+    return pages.page(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
+
+
+def _facts(work: Work, found: Resource) -> list[tuple[str, str]]:
+    """How it is set, without its secrets."""
+    filled, told = form.present(found), found.settings or {}
+    match filled.kind:
+        case "lake":
+            lakehouse = Eyes(work).ref(filled.text("lakehouse"))
+            return [("Lakehouse", lakehouse.name if lakehouse else "Not visible to you")]
+        case "database":
+            kept = credentials.names(work, found.uid)
+            place = [("Address", str(told.get("address", ""))), ("User name", filled.text("user"))]
+            place.append(("Schemas", filled.text("schemas") or "That of the connection"))
+            return [*place, *((name.capitalize(), "Kept, and not shown") for name in kept)]
+        case "files":
+            return [("Folder", filled.text("folder") or "The top")]
+        case _:
+            return []
+
+
+def _acts(work: Work, found: Resource, kind: str) -> list[Action]:
+    if not kind:
+        return []
+    tested = Action("Test connection", addresses.resource(found.uid, "storage/test"), "post", "zap")
+    copied = [copying.action(work, found.uid)] if kind == In.DATABASE else []
+    return [*copied, *acting.actions_of(work, found.uid, {"use": tested})]
+
+
+def _new_mart(found: Resource) -> str:
+    """Where a data mart is made that draws from it; empty for who may not use it."""
+    if "use" not in found.actions or found.workspace is None:
+        return ""
+    return f"{views.form(found.workspace.uid, 'marts.data_mart')}?storage={found.uid}"

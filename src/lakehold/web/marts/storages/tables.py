@@ -1,0 +1,90 @@
+"""The tables of a storage, for those who may use it; and how one of them looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Work
+from lakehold.web import addresses, pages, views
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.listing import Column, Listing
+from lakehold.web.marts import framing
+from lakehold.web.marts.looking import Looked, grid, look
+from lakehold.web.marts.storages.routes import need_storage
+from lakehold.web.routes import router
+from lakehold.workspaces.marts import storages
+from lakehold.workspaces.marts.definitions import By
+from lakehold.workspaces.marts.storages import Look
+
+routes = router("/resources")
+
+_COLUMNS = [Column("Name", "name"), Column("Keys", wide=True), Column("To do")]
+
+
+@routes.get("/{uid:path}/tables")
+def tables_page(request: Request, uid: str, table: str = "") -> Response:
+    """Those that the storage has, as they are found at this moment; or one of them, with its first rows."""
+    reading = looking.reading(request)
+    found = reading.run(lambda work: _need_use(work, uid))
+    if table:
+        looked = look(request, Look(uid, by=By.TABLE.value, text=table))
+        return reading.run(lambda work: _one(request, work, found, table, looked))
+    is_set = reading.run(lambda work: bool(storages.told_of(work, uid).all.get("kind")))
+    listed = look(request, Look(uid)) if is_set else None
+    return reading.run(lambda work: _list(request, work, found, listed))
+
+
+def _list(request: Request, work: Work, found: Resource, looked: Looked | None) -> Response:
+    listing = Listing.of(request, ("name",))
+    rows = [each for each in (looked.seen.tables if looked else ()) if _fits(each, listing.search)]
+    rows.sort(key=lambda each: str(each["name"]).casefold(), reverse=listing.descending)
+    values: dict[str, object] = {
+        **framing.frame(work, found, "tables"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": listing.part(rows),
+        "total": len(rows),
+        "looked": looked,
+        "at": lambda each: _at(found.uid, each),
+        "new": lambda each: _new(found, each),
+    }
+    return pages.page(request, "marts/tables.html", values)
+
+
+def _one(request: Request, work: Work, found: Resource, table: str, looked: Looked) -> Response:
+    values: dict[str, object] = {
+        **framing.frame(work, found, "tables"),
+        "table": table,
+        "looked": looked,
+        "grid": grid(looked.seen),
+        "new": _new(found, {"name": table}),
+    }
+    return pages.page(request, "marts/table_look.html", values)
+
+
+def _need_use(work: Work, uid: str) -> Resource:
+    found = need_storage(work, uid)
+    work.need("use", uid)
+    return found
+
+
+def _fits(each: Mapping[str, Any], search: str) -> bool:
+    return search.casefold() in str(each["name"]).casefold()
+
+
+def _at(uid: str, each: Mapping[str, Any]) -> str:
+    """Where a table is looked at: one of a lakehouse has pages of its own."""
+    if each["uid"]:
+        return addresses.resource(str(each["uid"]), "sample")
+    return f"{addresses.resource(uid, 'tables')}?{urlencode({'table': each['name']})}"
+
+
+def _new(found: Resource, each: Mapping[str, Any]) -> str:
+    """Where a data mart is made of it."""
+    within = found.workspace.uid if found.workspace else ""
+    return f"{views.form(within, 'marts.data_mart')}?{urlencode({'storage': found.uid, 'table': each['name']})}"

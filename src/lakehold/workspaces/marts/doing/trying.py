@@ -1,0 +1,45 @@
+"""A destination of a project is tried out before it is one, or before it is changed: nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lakehold.catalog import credentials
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
+from lakehold.workspaces.marts import destinations
+from lakehold.workspaces.marts.live import LIVE
+from lakehold.workspaces.moving.connecting import Connecting
+from lakehold.workspaces.moving.sending import Sending
+from lakehold.workspaces.told import Told
+
+_NAMES = {"name": "report", "subject": "report"}
+"""What each report says itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is to be tried: a destination that is there, or one that somebody would make in a project."""
+
+    settings: Mapping[str, object]
+    project: str
+    destination: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+
+
+def tried(house: Installation, caller: Caller, asked: Trial) -> dict[str, str]:
+    """What was found, in words; refused if nothing could be sent so."""
+    with house.read(caller) as work:
+        destinations.may_try(work, asked.destination, asked.project)
+        kept = credentials.used_at(work, asked.destination, asked.settings) if asked.destination else {}
+        volume = Volume(house.settings, reading.place_of(work, asked.destination or asked.project))
+    if asked.settings.get("to") == LIVE:
+        return {"said": "It sends nothing: it is asked. Make a secret for whoever asks it."}
+    connecting = Connecting(house.settings, {**kept, **asked.secrets}, volume)
+    told = Told({**_NAMES, **asked.settings}, "destination")
+    return {"said": Sending(connecting, told, "", "", Path(), None, speaks=True).try_out()}

@@ -1,0 +1,110 @@
+"""The secret of a live destination: shown once, kept as a hash, made anew or revoked by who may edit it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from lakehold.catalog import details
+from lakehold.directory import credentials
+from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import shown
+from lakehold.workspaces.marts import destinations
+from lakehold.workspaces.marts.live import LIVE
+
+live_secret_table = sa.Table(
+    "live_secret",
+    metadata,
+    sa.Column("tenant_id", Id, primary_key=True),
+    # The destination.
+    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("id", Exact, nullable=False),
+    # Empty if it was revoked: by its id it is still known whose it was.
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("made_by", Exact, nullable=False),
+    sa.Column("made_at", Id, nullable=False),
+    sa.Column("used_at", Id, nullable=False),
+)
+sa.Index("live_secret_by_id", live_secret_table.c.id, unique=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Everything but the secret itself."""
+
+    id: str
+    made_by: str
+    made_at: Moment
+    used_at: Moment
+    """0 if it has not been used yet."""
+
+    @property
+    def prefix(self) -> str:
+        """How it begins, to be recognised by."""
+        return f"{credentials.LIVE}{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One that was just made. It is never shown again."""
+
+    secret: Secret
+    text: str = field(repr=False)
+
+
+def make(work: Work, uid: str) -> Made:
+    """Make one, in place of the one that there was: that one is not valid from now on."""
+    work.writing()
+    _need(work, uid)
+    if details.read(work, uid).settings.get("to") != LIVE:
+        raise ConflictError(f"The destination {shown(uid)} is not live.", "Only what is pulled has a secret.")
+    before = _row(work, uid)
+    fresh = credentials.new(credentials.LIVE, "" if before is None else str(before.id))
+    kept = {"hash": fresh.hash, "made_by": work.caller.member, "made_at": work.at, "used_at": 0}
+    if before is None:
+        here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid), "id": fresh.id}
+        work.session.transaction.connection.execute(live_secret_table.insert().values(**here, **kept))
+    else:
+        work.session.transaction.connection.execute(live_secret_table.update().where(_mine(work, uid)).values(**kept))
+    rotated = before is not None and before.hash
+    work.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
+    return Made(Secret(fresh.id, work.caller.member, work.at, 0), fresh.text)
+
+
+def revoke(work: Work, uid: str) -> None:
+    """End it at once."""
+    work.writing()
+    _need(work, uid)
+    before = _row(work, uid)
+    if before is None or not before.hash:
+        raise ConflictError(f"The destination {shown(uid)} has no secret.", "There is nothing to revoke.")
+    work.session.transaction.connection.execute(live_secret_table.update().where(_mine(work, uid)).values(hash=""))
+    work.note("revoke secret", uid, before={"secret": before.id})
+
+
+def of(work: Work, uid: str) -> Secret | None:
+    """What is known of it; None if there is none. For those who may edit the destination."""
+    _need(work, uid)
+    row = _row(work, uid)
+    return None if row is None or not row.hash else Secret(row.id, row.made_by, row.made_at, row.used_at)
+
+
+def _need(work: Work, uid: str) -> None:
+    work.see(uid, "edit")
+    if work.view.kind(work.view.resource(uid)) != destinations.KIND:
+        raise InvalidInputError(f"{shown(uid)} is no destination.", "Choose one of a project's destinations.")
+    work.need("edit", uid)
+
+
+def _row(work: Work, uid: str) -> sa.Row[tuple[object, ...]] | None:
+    query = sa.select(live_secret_table).where(_mine(work, uid))
+    return work.session.transaction.connection.execute(query).one_or_none()
+
+
+def _mine(work: Work, uid: str) -> sa.ColumnElement[bool]:
+    c = live_secret_table.c
+    return sa.and_(c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid))

@@ -1,0 +1,22 @@
+"""A report is pulled as whoever last saved it; somebody else takes that over without changing anything else."""
+
+from __future__ import annotations
+
+from lakehold.catalog import details
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import shown
+from lakehold.workspaces.marts.pipelines.report import ReportPipeline
+
+
+def take_over(work: Work, report: str) -> None:
+    """From now on it is pulled as the caller, who may edit it and run it."""
+    work.writing()
+    work.see(report, "edit")
+    if work.view.kind(work.view.resource(report)) != ReportPipeline.kind:
+        raise InvalidInputError(f"{shown(report)} is no report.", "Choose one.")
+    work.need("edit", report)
+    work.need("run", report)
+    before = details.saver(work, report)
+    details.changed(work, report)
+    work.note("take over", report, before={"saved_by": before.member if before else ""})

@@ -1,0 +1,108 @@
+"""Storages: what one is, who may look into it, and what is in one that is a lakehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakehold.access import Draft
+from lakehold.catalog import credentials, details
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ForbiddenError, InvalidInputError
+from lakehold.pipeline import names, reading
+from lakehold.pipeline.names import Named
+from lakehold.workspaces.ends import starts
+from lakehold.workspaces.marts.definitions import In
+from lakehold.workspaces.told import Told
+
+KIND, WORD = "marts.storage", "storage"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is to be looked at: a storage that is there, as it is or with other settings, or one that would be made."""
+
+    storage: str = ""
+    project: str = ""
+    """Where one would be made."""
+    settings: Mapping[str, object] | None = None
+    """Other ones than those that are kept."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+    by: str = ""
+    """What a sample is wanted of: sql, a table or a pattern; without one, tables are told."""
+    text: str = ""
+
+
+def told_of(work: Work, uid: str) -> Told:
+    """The settings of a storage."""
+    return Told(details.read(work, uid).settings, WORD)
+
+
+def where(told: Told) -> In:
+    """What it is."""
+    return In(told.one_of("kind", tuple(In), ""))
+
+
+def let_in(work: Work, asked: Look) -> Told:
+    """The settings that are looked at. Whoever uses a storage looks at it as it is; other settings are tried by who may
+    edit it, or make one like this. Their own eyes only: it shows data.
+    """
+    reading.refuse_viewer(work)
+    if asked.storage:
+        work.see(asked.storage)
+        if work.view.kind(work.view.resource(asked.storage)) != KIND:
+            raise InvalidInputError("That is no storage.", "Choose one of the project's storages.")
+        work.need("use" if asked.settings is None else "edit", asked.storage)
+    else:
+        work.see(asked.project)
+        work.need_draft(Draft(KIND, {"project": asked.project}))
+    if asked.settings is None:
+        return told_of(work, asked.storage)
+    return Told(asked.settings, WORD)
+
+
+def secrets(work: Work, asked: Look) -> dict[str, str]:
+    """What it is connected to with. Never for an answer."""
+    if not asked.storage:
+        return dict(asked.secrets)
+    kept = (
+        credentials.used(work, asked.storage)
+        if asked.settings is None
+        else credentials.used_at(work, asked.storage, asked.settings)
+    )
+    return {**kept, **asked.secrets}
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTables:
+    """The tables of a lakehouse that somebody may read, as its own SQL calls them."""
+
+    lakehouse: str
+    """Its name."""
+    tables: Sequence[Named]
+
+
+def lake_tables(work: Work, told: Told) -> LakeTables:
+    """Read with the levels of whoever asks: a storage opens nothing there that they could not read themself."""
+    uid = told.text("lakehouse")
+    if not Eyes(work).sees(uid):
+        # Its id stands in the settings, which whoever uses the storage need not know.
+        raise ForbiddenError(
+            "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
+        )
+    name = work.view.names.get(work.view.resource(uid)) or uid
+    found = [
+        Named(table.uid, f"{layer.name}.{table.name}")
+        for layer in names.inside(work, [name])
+        for table in names.tables(work, [name, layer.name])
+    ]
+    return LakeTables(name, found)
+
+
+def marts_of(work: Work, uid: str) -> tuple[list[Ref], bool]:
+    """The data marts that draw from it, and whether there are more that the caller may not see."""
+    all_of_them = starts(work, uid, "storage")
+    seen = Eyes(work).refs(all_of_them)
+    return sorted(seen, key=lambda ref: ref.name.casefold()), len(seen) < len(all_of_them)

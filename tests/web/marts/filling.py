@@ -1,0 +1,57 @@
+"""Storages and data marts of the demo company, set up for a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakehold.access import Grant
+from lakehold.catalog import details, editing, resources
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import Resource
+from lakehold.demo import company
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
+from tests.web.demo import Shop
+from tests.web.lakehouse.pipelines import LAKE, by
+
+SALES = "id;store;amount\n1;Ulm;2.50\n2;Bonn;3.75\n"
+
+
+def said(shop: Shop, uid: str, *, by_whom: str = "tara", **settings: object) -> None:
+    """Something is set, and the rest stays."""
+    with shop.house.write(by(by_whom)) as work:
+        editing.edit(work, uid, Edit(settings={**details.read(work, uid).settings, **settings}))
+
+
+def settings_of(shop: Shop, uid: str) -> Mapping[str, object]:
+    with shop.house.read(by("olga")) as work:
+        return details.read(work, uid).settings
+
+
+def found(shop: Shop, kind: str, name: str) -> Resource:
+    """The one of this name in the project."""
+    with shop.house.read(by("olga")) as work:
+        (item,) = (each for each in resources.page(work, kind, within="sales", search=name).items if each.name == name)
+        return resources.get(work, item.uid)
+
+
+def lake(shop: Shop) -> None:
+    """The storage lake is the store's lake; Tara reads two of its tables there."""
+    said(shop, "lake", kind="lake", lakehouse=LAKE)
+    with shop.house.access.write(company.TENANT) as session:
+        session.store.add(Grant("tara", "member", LAKE))
+        for table in ("orders", "stores"):
+            session.store.add(Grant("tara", "viewer", table))
+
+
+def files(shop: Shop, *, name: str = "Sheets", member: str = "tara") -> str:
+    """A storage of files, with one in it."""
+    with shop.house.write(by(member)) as work:
+        edges = {"project": "sales"}
+        uid = resources.create(work, "marts.storage", name, edges=edges, settings={"kind": "files", "folder": ""})
+    with shop.house.read(by(member)) as work:
+        volume = Volume(shop.house.settings, reading.place_of(work, uid))
+    with volume.arriving() as rough:
+        rough.write(SALES.encode())
+        volume.place(rough, "sales.csv", replace=True)
+    return uid

@@ -1,0 +1,284 @@
+"""Data marts on their pages: made, tried out and changed; published; their schema, checks, reports and lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from lakehold.access import Add, Attribute
+from lakehold.catalog import editing
+from lakehold.catalog.editing import Edit
+from lakehold.runs import run_table as states
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.filling import ORDERS, fill, order
+from tests.web.lakehouse.looked import looking
+from tests.web.lakehouse.pipelines import begun, by, moved
+from tests.web.marts import filling
+from tests.web.marts.filling import found, said, settings_of
+from tests.web.visitors import visitors
+
+NEW = "/workspaces/sales/marts/new"
+MART = "/resources/daily_sales"
+KIND = "marts.data_mart"
+TABS = ("mart", "sample", "schema", "reports", "triggers", "runs", "quality", "lineage", "access")
+
+
+@pytest.fixture
+def filled(shop: Shop) -> Shop:
+    """Daily sales have rows and a definition."""
+    filling.lake(shop)
+    fill(shop.house, "daily_sales", ORDERS, [order(n) for n in range(3)])
+    said(shop, "daily_sales", by="sql", sql="SELECT * FROM clean.orders", reads=["orders"])
+    return shop
+
+
+@pytest.fixture
+def served(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
+    """With a worker that looks at files."""
+    with looking(shop_folder, tmp_path / "data") as shop:
+        yield shop
+
+
+@pytest.fixture
+def open_there(browser: Browser, served: Shop) -> Iterator[Open]:
+    """As `open_as`, where there is a worker."""
+    with visitors(browser, served.address, served.cookie_of) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations: Violations, theme: str) -> None:
+    said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
+    page = open_as("tara", f"{MART}/mart", theme=theme)
+    forms = (NEW, f"{NEW}?storage=lake", f"{MART}/mart/edit", f"{MART}/checks", f"{MART}/checks?n=0")
+    for path in (*forms, *(f"{MART}/{part}" for part in TABS), "/resources/margins/mart", "/resources/margins/schema"):
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert violations(page) == [], path
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, scripts: bool) -> None:
+    uid = filling.files(served)
+    page = open_there("tara", NEW, scripts=scripts)
+    page.get_by_role("link", name="Sheets").click()
+    page.get_by_label("Name").fill("Sales of the tills")
+    page.get_by_role("radio", name="A table").check()
+    page.get_by_label("Table", exact=True).fill("sales.csv")
+    page.get_by_role("radio", name="Are merged by key").check()
+    page.get_by_label("Primary key").fill("number")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
+    page.get_by_label("Primary key").fill("id")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_role("cell", name="Bonn")).to_be_visible()
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", name="Sales of the tills", level=1)).to_be_visible()
+    made = found(served, KIND, "Sales of the tills")
+    assert [end.uid for end in made.edges["storage"]] == [uid]
+    assert made.settings
+    assert {made.settings[name] for name in ("by", "table", "mode")} == {"table", "sales.csv", "merge"}
+
+
+def test_sql_has_an_editor_with_names_of_the_lake(filled: Shop, open_as: Open) -> None:
+    page = open_as("tara", f"{NEW}?storage=lake")
+    editor = page.get_by_role("textbox", name="SQL")
+    editor.click()
+    page.keyboard.type("SELECT * FROM Clean.or")
+    expect(page.get_by_role("option", name="orders")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Name").fill("Typed")
+    page.get_by_role("button", name="Make it").click()
+    # There is no worker: the first refresh tells whether it is right.
+    expect(page.get_by_role("heading", name="Typed", level=1)).to_be_visible()
+    assert "Clean.or" in str(settings_of(filled, found(filled, KIND, "Typed").uid)["sql"])
+
+
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(filled: Shop) -> None:
+    tara = filled.client("tara")
+    sent = {"storage": "lake", "name": "Kept words", "by": "sql", "sql": "", "mode": "incremental", "do": "save"}
+    joins = {"join_mart": "returns", "join_name": "9 lives", "join_on": ""}
+    answer = send(tara, f"{NEW}?storage=lake", NEW, **sent, **joins)
+    assert answer.status_code == 422
+    for said_so in (
+        "Write the query",
+        "Name the field by which",
+        "short name",
+        "which columns are the same",
+        "Kept words",
+    ):
+        assert said_so in answer.text
+    more = send(tara, f"{NEW}?storage=lake", NEW, **{**sent, "do": "join"})
+    assert more.text.count('name="join_mart"') == 1
+
+
+def test_a_mart_is_joined_to_others_that_one_may_use(filled: Shop) -> None:
+    tara = filled.client("tara")
+    sent = {"storage": "lake", "name": "Joined", "by": "table", "table": "clean.orders", "mode": "full", "do": "save"}
+    joins = {"join_mart": "daily_sales", "join_name": "sales", "join_on": "id, store = store"}
+    assert send(tara, f"{NEW}?storage=lake", NEW, **sent, **joins).status_code == 303
+    made = found(filled, KIND, "Joined")
+    assert [end.uid for end in made.edges["joins"]] == ["daily_sales"]
+    told = {"mart": "daily_sales", "name": "sales", "on": {"id": "id", "store": "store"}}
+    assert settings_of(filled, made.uid)["joins"] == [told]
+    assert "Daily sales" in tara.get(f"/resources/{made.uid}/lineage").text
+    form = tara.get(f"/resources/{made.uid}/mart/edit").text
+    assert "id = id, store = store" in form
+    # Marts that one may not use are not offered, and taken from nobody.
+    assert "Staffing" not in form
+    refused = send(tara, f"{NEW}?storage=lake", NEW, **{**sent, "name": "No"}, **{**joins, "join_mart": "staffing"})
+    assert refused.status_code == 422
+
+
+def test_a_join_that_an_editor_does_not_see_stays(filled: Shop) -> None:
+    said(filled, "store_targets", by="table", table="clean.stores")
+    told = {"mart": "margins", "name": "margin", "on": {"id": "id"}}
+    with filled.house.write(by("tara")) as work:
+        editing.edit(work, "store_targets", Edit(edges={"joins": ["margins"]}))
+    said(filled, "store_targets", joins=[told])
+    tim = filled.client("tim")
+    form = tim.get("/resources/store_targets/mart/edit").text
+    assert "More are joined that are not visible to you" in form
+    assert "margin" not in form.lower()
+    version = found(filled, KIND, "Store targets").version
+    sent = {"storage": "lake", "name": "Store targets", "by": "table", "table": "clean.stores", "version": str(version)}
+    saved = send(tim, "/resources/store_targets/mart/edit", "/resources/store_targets/mart/edit", **sent, do="save")
+    # The lake is not his to read, so that nothing is tried.
+    assert saved.status_code == 422
+    assert settings_of(filled, "store_targets")["joins"] == [told]
+
+
+def test_a_mart_is_published_and_made_a_draft_again_by_who_edits_it(filled: Shop) -> None:
+    tara, bella = filled.client("tara"), filled.client("bella")
+    page = tara.get(f"{MART}/mart").text
+    assert ("Draft" in page, "Not reported on yet" in page) == (True, True)
+    assert send(bella, f"{MART}/mart", f"{MART}/mart/publish").status_code == 403
+    assert send(tara, f"{MART}/mart", f"{MART}/mart/publish").status_code == 303
+    assert settings_of(filled, "daily_sales")["published"] is True
+    shown = bella.get(f"{MART}/mart").text
+    assert "It can be reported on" in shown
+    assert "How it is defined is shown to those who may edit it." in shown
+    assert "clean.orders" not in shown
+    assert send(tara, f"{MART}/mart", f"{MART}/mart/unpublish").status_code == 303
+    assert settings_of(filled, "daily_sales")["published"] is False
+    assert filled.client("nils").get(f"{MART}/mart").status_code == 404
+
+
+def test_a_mart_without_rows_is_not_published(filled: Shop) -> None:
+    said(filled, "margins", by="table", table="clean.orders")
+    tara = filled.client("tara")
+    send(tara, f"{MART}/mart", "/resources/margins/mart/publish")
+    assert settings_of(filled, "margins").get("published") is not True
+    assert "Refresh it once, then publish it." in tara.get("/resources/margins/mart").text
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_schema_is_edited_in_place(filled: Shop, open_as: Open, scripts: bool) -> None:
+    page = open_as("tara", f"{MART}/schema", scripts=scripts)
+    page.get_by_label("amount is shown as").fill("Amount without tax")
+    page.get_by_label("Description of store").fill("The shop's town.")
+    page.get_by_label("Type of day").select_option("timestamp")
+    page.get_by_label("tags is hidden").check()
+    page.get_by_label("id is in the primary key").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved. Types and hidden fields")).to_be_visible()
+    told = settings_of(filled, "daily_sales")
+    assert told["keys"] == ["id"]
+    assert told["columns"] == [
+        {"name": "store", "description": "The shop's town."},
+        {"name": "amount", "alias": "Amount without tax"},
+        {"name": "day", "type": "timestamp"},
+        {"name": "tags", "hidden": True},
+    ]
+    bella = filled.client("bella").get(f"{MART}/schema").text
+    assert ("Amount without tax" in bella, "The shop&#39;s town." in bella, 'name="alias-0"' in bella) == (
+        True,
+        True,
+        False,
+    )
+
+
+def test_a_hidden_field_that_is_not_kept_is_shown_to_editors_alone(filled: Shop) -> None:
+    said(filled, "daily_sales", columns=[{"name": "margin_secret", "hidden": True}])
+    assert "margin_secret" in filled.client("tara").get(f"{MART}/schema").text
+    assert "margin_secret" not in filled.client("bella").get(f"{MART}/schema").text
+    fields = {"name": "id", "hidden-0": "1", "key-0": "1"}
+    refused = send(filled.client("tara"), f"{MART}/schema", f"{MART}/schema", **fields)
+    assert (refused.status_code, "a part of the primary key" in refused.text) == (422, True)
+    assert send(filled.client("bella"), f"{MART}/schema", f"{MART}/schema", **fields).status_code == 403
+
+
+def test_checks_are_added_changed_and_taken_away(filled: Shop) -> None:
+    tara, here = filled.client("tara"), f"{MART}/checks"
+    kept = [
+        {"check": "unique", "fields": "id, store"},
+        {"check": "accepted values", "fields": "store", "values": "Ulm, Bonn", "stops": "1"},
+        {"check": "row count", "least": "10", "most": "20"},
+        {"check": "freshness", "fields": "day", "hours": "36"},
+        {"check": "sql", "sql": "SELECT 1", "name": "none is odd"},
+    ]
+    for check in kept:
+        assert send(tara, here, here, **check).status_code == 303, check
+    assert settings_of(filled, "daily_sales")["checks"] == [
+        {"check": "unique", "fields": ["id", "store"]},
+        {"check": "accepted values", "fields": ["store"], "values": ["Ulm", "Bonn"], "stops": True},
+        {"check": "row count", "least": 10, "most": 20},
+        {"check": "freshness", "fields": ["day"], "hours": 36},
+        {"check": "sql", "sql": "SELECT 1", "name": "none is odd"},
+    ]
+    for wrong, told in (
+        ({"check": "not null"}, "Name the field"),
+        ({"check": "not null", "fields": "id, day"}, "of one field"),
+        ({"check": "row count", "least": "many"}, "Write a whole number."),
+        ({"check": "unique", "fields": "id, store"}, "already"),
+    ):
+        refused = send(tara, here, here, **wrong)
+        assert (refused.status_code, told in refused.text) == (422, True), refused.text
+    assert "36" in tara.get(f"{here}?n=3").text
+    assert send(tara, here, here, n="3", check="freshness", fields="day", hours="12").status_code == 303
+    assert send(tara, f"{MART}/quality", f"{here}/remove", n="0", confirmed="1").status_code == 303
+    checks = settings_of(filled, "daily_sales")["checks"]
+    assert isinstance(checks, list)
+    assert [each["check"] for each in checks] == ["accepted values", "row count", "freshness", "sql"]
+    assert checks[2]["hours"] == 12
+    assert tara.get(f"{here}?n=9").status_code == 404
+
+
+def test_who_may_not_edit_a_mart_changes_nothing_of_it(filled: Shop) -> None:
+    said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
+    bella = filled.client("bella")
+    assert bella.get(f"{MART}/checks").status_code == 403
+    assert bella.get(f"{MART}/mart/edit").status_code == 403
+    assert bella.get(NEW).status_code == 403
+    quality = bella.get(f"{MART}/quality").text
+    assert ("unique id" in quality, f"{MART}/checks" in quality) == (True, False)
+    assert send(bella, f"{MART}/quality", f"{MART}/checks/remove", n="0", confirmed="1").status_code == 403
+    assert send(bella, f"{MART}/quality", f"{MART}/checks", check="unique", fields="id").status_code == 403
+
+
+def test_reports_on_a_mart_are_those_that_one_sees(filled: Shop) -> None:
+    run = begun(filled, "morning_sales", member="bella")
+    moved(filled, run, states.SUCCEEDED)
+    page = filled.client("bella").get(f"{MART}/reports").text
+    assert ("Morning sales" in page, "Board mail" in page, run in page) == (True, True, True)
+    assert "/workspaces/sales/reports/new?mart=daily_sales" in page
+    assert "Month end" not in filled.client("tara").get(f"{MART}/reports?q=morning").text
+    assert filled.client("bella").get("/resources/margins/reports").status_code == 404
+
+
+def test_lineage_goes_from_the_lake_to_destinations_as_far_as_one_sees(filled: Shop) -> None:
+    tara = filled.client("tara").get(f"{MART}/lineage").text
+    for name in ("Lake", "orders", "Morning sales", "Board mail", "Archive files"):
+        assert name in tara
+    bella = filled.client("bella").get(f"{MART}/lineage").text.partition("<main")[2]
+    assert "not visible to you" in bella
+    assert "orders" not in bella
+    assert "/resources/lake" not in bella
+    with filled.house.write(by("tara")) as work:
+        work.make(Add(Attribute("daily_sales", "shared_for_reporting", "false")))
+    assert filled.client("boris").get(f"{MART}/lineage").status_code == 404

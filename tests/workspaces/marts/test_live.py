@@ -1,0 +1,218 @@
+"""A live destination: BI tools pull what its reports have now, as whoever last saved them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from lakehold.access import Attribute, Grant, Remove
+from lakehold.catalog import editing, resources
+from lakehold.catalog.editing import Edit
+from lakehold.directory import removal
+from lakehold.directory.caller import Caller
+from lakehold.kit.errors import ConflictError
+from lakehold.ledger.audit import Filter
+from lakehold.workspaces.marts import insights
+from lakehold.workspaces.marts.live import pulls, secrets
+from tests.api.client import Api, problem, served, told
+from tests.pipeline.shop import ADA, ED, RITA, TENANT
+from tests.workspaces.marts.project import SALES, Project
+
+pytestmark = pytest.mark.slow
+FIRST = {"columns": ["id", "amount"], "sort": [{"column": "id"}], "limit": 2}
+
+
+@pytest.fixture(scope="module")
+def api(here: Project) -> Iterator[Api]:
+    with served(here.moving.shop.house, TENANT) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def mart(here: Project) -> str:
+    return here.filled({"by": "sql", "sql": SALES})
+
+
+@pytest.fixture
+def live(here: Project) -> tuple[str, str]:
+    """A destination of Rita's, and its secret."""
+    uid = here.destination({"to": "live"})
+    with here.moving.shop.house.write(RITA) as work:
+        return uid, secrets.make(work, uid).text
+
+
+def pull(api: Api, live: tuple[str, str], report: str, **params: str) -> httpx.Response:
+    return api.get(f"/api/v1/live/{live[0]}/{report}", token=live[1], params=params)
+
+
+def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+    report = here.report(mart, live[0], FIRST)
+    listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
+    assert listed == [{"id": report, "name": report, "refused": ""}]
+    found = pull(api, live, report)
+    assert told(found)["rows"] == [[0, "0.00"], [1, "1.50"]]
+    assert found.headers["x-lakehold-complete"] == "true"
+    assert pull(api, live, report, format="csv").text == "id,amount\n0,0.00\n1,1.50\n"
+    arrow = pull(api, live, report, format="arrow").content
+    assert pa.ipc.open_stream(io.BytesIO(arrow)).read_all().num_rows == 2
+    by_accept = api.get(f"/api/v1/live/{live[0]}/{report}", token=live[1], headers={"accept": "text/csv"})
+    assert by_accept.headers["content-type"].startswith("text/csv")
+    problem(pull(api, live, report, format="xls"), 422, "invalid_input")
+    with here.moving.shop.house.read(RITA) as work:
+        found_out = insights.of_report(work, report)
+        kept = secrets.of(work, live[0])
+    assert (found_out.pulled.times, found_out.pulled.rows) == (4, 8)
+    assert found_out.last_at is not None
+    assert kept is not None
+    assert kept.used_at > 0
+
+
+def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
+    here: Project, api: Api, mart: str, live: tuple[str, str]
+) -> None:
+    report = here.report(mart, live[0], FIRST)
+    other = here.destination({"to": "live"})
+    with here.moving.shop.house.write(RITA) as work:
+        others = secrets.make(work, other).text
+    at = f"/api/v1/live/{live[0]}/{report}"
+    for wrong in ({"token": others}, {"by": "rita"}, {"by": "ada"}, {}, {"headers": {"cookie": "lakehold_session=x"}}):
+        problem(api.get(at, **wrong), 401, "unauthorized")
+    problem(api.get("/api/v1/members", token=live[1]), 401, "unauthorized")
+    problem(api.get(f"/api/v1/live/{other}/{report}", token=others), 404, "not_found")
+    problem(pull(api, live, "nowhere"), 404, "not_found")
+    assert told(pull(api, live, report))["rows"]
+
+
+def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+    uid, first = live
+    report = here.report(mart, uid, FIRST)
+    at = f"/api/v1/destinations/{uid}/secret"
+    assert api.post(at, "ed").status_code == 404
+    made = told(api.post(at, "rita"), 201)
+    assert made["secret"].startswith(made["made"]["prefix"])
+    problem(pull(api, live, report), 401, "unauthorized")
+    assert pull(api, (uid, made["secret"]), report).status_code == 200
+    assert made["secret"] not in api.get(at, "rita").text
+    assert api.call("DELETE", at, "rita").status_code == 204
+    problem(pull(api, (uid, made["secret"]), report), 401, "unauthorized")
+    problem(api.get(at, "rita"), 404, "not_found")
+    problem(api.call("DELETE", at, "rita"), 409, "conflict")
+    again = told(api.post(at, "rita"), 201)["secret"]
+    problem(pull(api, (uid, first), report), 401, "unauthorized")
+    assert pull(api, (uid, again), report).status_code == 200
+    with here.moving.shop.house.read(ADA) as work:
+        done = [
+            (entry.action, entry.outcome) for entry in (each.entry for each in work.audit.page(Filter(resource=uid)))
+        ]
+    assert {"make secret", "rotate secret", "revoke secret"} <= {action for action, _ in done}
+    # A secret that is not valid any more is not only refused: somebody may want to know who still uses it.
+    assert ("pull", "denied") in done
+
+
+def test_only_what_is_live_has_a_secret(here: Project, api: Api) -> None:
+    sent = here.destination({"to": "files", "kind": "csv"})
+    problem(api.post(f"/api/v1/destinations/{sent}/secret", "rita"), 409, "conflict")
+    mart = here.mart({"by": "sql", "sql": SALES})
+    problem(api.post(f"/api/v1/destinations/{mart}/secret", "ed"), 422, "invalid_input")
+
+
+def test_whoever_guesses_has_to_wait(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+    report = here.report(mart, live[0], FIRST)
+    wrong = [pull(api, (live[0], f"lhp_{'x' * 10}_{number:038}"), report).status_code for number in range(8)]
+    assert (wrong[0], wrong[-1]) == (401, 429)
+    # Whoever has the right one is not kept out by those who have not.
+    assert pull(api, live, report).status_code == 200
+
+
+def test_it_is_pulled_as_who_saved_it_last(here: Project, api: Api, live: tuple[str, str]) -> None:
+    mart = here.filled({"by": "sql", "sql": SALES})
+    house = here.moving.shop.house
+    report = here.report(mart, live[0], FIRST)
+    with house.write(ED) as work:
+        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    refused = problem(pull(api, live, report), 403, "forbidden")
+    assert "Rita" in refused["detail"]
+    assert "may not run" in refused["detail"]
+    assert "rows" not in refused
+    listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
+    assert ("Rita" in listed[0]["refused"], listed[0]["id"]) == (True, report)
+    with house.write(ADA) as work:
+        editing.edit(work, report, Edit(settings={**FIRST, "limit": 1}))
+    assert told(pull(api, live, report))["rows"] == [[0, "0.00"]]
+
+
+def test_somebody_else_takes_a_report_over(here: Project, api: Api, live: tuple[str, str]) -> None:
+    mart = here.filled({"by": "sql", "sql": SALES})
+    report = here.report(mart, live[0], FIRST)
+    with here.moving.shop.house.write(ED) as work:
+        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    at = f"/api/v1/reports/{report}/take-over"
+    problem(pull(api, live, report), 403, "forbidden")
+    problem(api.post(at, "rita"), 403, "forbidden")
+    problem(api.post(f"/api/v1/reports/{mart}/take-over", "ada"), 422, "invalid_input")
+    assert api.post(at, "ada").status_code == 204
+    assert len(told(pull(api, live, report))["rows"]) == 2
+
+
+def test_a_narrow_token_does_not_save_what_it_could_not_read(here: Project, api: Api, live: tuple[str, str]) -> None:
+    mart = here.filled({"by": "sql", "sql": SALES})
+    report = here.report(mart, live[0], FIRST)
+    token = api.token("rita", actions=frozenset({"see", "edit"}))
+    tag = api.get(f"/api/v1/resources/{report}", token=token).headers["etag"]
+    changed = {"settings": {**FIRST, "limit": 1}}
+    done = api.call("PATCH", f"/api/v1/resources/{report}", token=token, json=changed, headers={"if-match": tag})
+    assert done.status_code == 200, done.text
+    assert "may not run" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+
+
+def test_whoever_has_left_pulls_nothing(here: Project, api: Api, live: tuple[str, str], mart: str) -> None:
+    house = here.moving.shop.house
+    with house.access.write(TENANT) as session:
+        session.store.create("tenant.member", "Gus", uid="gus", edges={"tenant": TENANT})
+        session.store.add(Grant("gus", "business_user", "sales"))
+        session.store.add(Attribute(live[0], "shared_for_use", "true"))
+    report = here.report(mart, live[0], FIRST, by=Caller(TENANT, "gus"))
+    assert pull(api, live, report).status_code == 200
+    with house.write(ADA) as work:
+        work.made(Remove(Grant("gus", "business_user", "sales")))
+    assert "Gus" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+    with house.write(ADA) as work:
+        removal.remove(work, "gus")
+    assert "no longer here" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+
+
+def test_a_deleted_destination_gives_nothing_until_it_is_back(
+    here: Project, api: Api, mart: str, live: tuple[str, str]
+) -> None:
+    report = here.report(mart, live[0], FIRST)
+    house = here.moving.shop.house
+    with house.write(RITA) as work:
+        assert resources.delete(work, live[0]) is False
+    problem(pull(api, live, report), 409, "conflict")
+    problem(api.get(f"/api/v1/live/{live[0]}", token=live[1]), 409, "conflict")
+    problem(api.post(f"/api/v1/destinations/{live[0]}/secret", "rita"), 403, "forbidden")
+    with house.write(RITA) as work:
+        resources.restore(work, live[0])
+    assert pull(api, live, report).status_code == 200
+
+
+def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(here: Project, api: Api, live: tuple[str, str]) -> None:
+    draft = here.mart({"by": "sql", "sql": SALES, "published": False})
+    report = here.report(draft, live[0], FIRST)
+    assert "draft" in problem(pull(api, live, report), 409, "conflict")["detail"]
+    with pytest.raises(ConflictError, match="pulled, and not sent"):
+        here.run(report, by=RITA)
+
+
+def test_what_was_pulled_long_ago_is_forgotten(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+    report = here.report(mart, live[0], FIRST)
+    pull(api, live, report)
+    house = here.moving.shop.house
+    assert pulls.forget(house) == 0
+    with house.database.write("live") as transaction:
+        transaction.connection.execute(pulls.live_pull_table.update().values(at=0))
+    assert pulls.forget(house) > 0

@@ -1,0 +1,117 @@
+"""A look into storages of each kind, by those who may use them, through a real worker; and marts tried out first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from lakehold.access import Add, Attribute, Grant
+from tests import postgres
+from tests.api.client import Api, problem, served, told
+from tests.pipeline.shop import ED, TENANT
+from tests.workspaces.marts.project import LAKE, SALES, Project
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def api(here: Project) -> Iterator[Api]:
+    with here.moving.shop.house.access.write(TENANT) as session:
+        session.store.create("tenant.member", "Tess", uid="tess", edges={"tenant": TENANT})
+        session.store.add(Grant("tess", "technical_user", "sales"))
+    with served(here.moving.shop.house, TENANT) as found:
+        yield found
+
+
+def shared(here: Project, uid: str) -> None:
+    with here.moving.shop.house.write(ED) as work:
+        work.make(Add(Attribute(uid, "shared_for_use", "true")))
+
+
+def test_a_lake_shows_the_tables_that_its_looker_may_read(here: Project, api: Api) -> None:
+    found = told(api.get(f"/api/v1/storages/{LAKE}/tables", "ed"))["items"]
+    assert {"raw.orders", "raw.customers"} <= {each["name"] for each in found}
+    assert next(each["uid"] for each in found if each["name"] == "raw.orders") == "orders"
+    few = told(api.get(f"/api/v1/storages/{LAKE}/tables", "ed", params={"search": "CUSTOM"}))["items"]
+    assert [each["name"] for each in few] == ["raw.customers"]
+    # Until it is shared, nobody else knows of it; a Business User uses no storage at all.
+    assert api.get(f"/api/v1/storages/{LAKE}/tables", "tess").status_code == 404
+    shared(here, LAKE)
+    refused = problem(api.get(f"/api/v1/storages/{LAKE}/tables", "tess"), 403, "forbidden")
+    assert "lakehouse that you do not see" in refused["detail"]
+    assert "shop" not in refused["detail"]
+    assert api.get(f"/api/v1/storages/{LAKE}/tables", "rita").status_code == 404
+
+
+def test_a_table_a_pattern_and_a_query_of_the_lake_are_looked_at(api: Api) -> None:
+    at = f"/api/v1/storages/{LAKE}/look"
+    table = told(api.post(at, "ed", {"by": "table", "text": "raw.customers"}))
+    assert (len(table["rows"]), table["reads"]) == (5, ["customers"])
+    pattern = told(api.post(at, "ed", {"by": "pattern", "text": "raw.*o*ers"}))
+    assert "2 tables fit: raw.customers, raw.orders" in pattern["notes"][0]
+    query = told(api.post(at, "ed", {"by": "sql", "text": SALES}))
+    assert [field["name"] for field in query["fields"]] == ["id", "customer", "amount", "day"]
+    assert len(query["rows"]) == 20
+    problem(api.post(at, "ed", {"by": "table", "text": "raw.nosuch"}), 404, "not_found")
+    problem(api.post(at, "ed", {"by": "sql", "text": "SELEKT 1"}), 422, "query_failed")
+
+
+def test_a_database_is_tested_before_it_is_made_and_looked_into_after(
+    here: Project, api: Api, server: postgres.Server
+) -> None:
+    name = server.create()
+    with psycopg.connect(server.url(name), autocommit=True) as connection:
+        connection.execute("CREATE TABLE people (id int PRIMARY KEY, word text)")
+        connection.execute("INSERT INTO people VALUES (1, 'one'), (2, 'two')")
+    settings = {"kind": "database", "address": f"jdbc:postgresql://127.0.0.1:{server.port}/{name}"}
+    settings["user"] = postgres.USER
+    tested = told(api.post("/api/v1/storages/test", "ed", {"project": "sales", "settings": settings}))
+    assert [(each["name"], each["keys"]) for each in tested["items"]] == [("public.people", ["id"])]
+    gone = {**settings, "address": f"jdbc:postgresql://127.0.0.1:{server.port}/nosuch"}
+    assert api.post("/api/v1/storages/test", "ed", {"project": "sales", "settings": gone}).status_code == 404
+    # Who may not make a storage connects to nothing.
+    assert api.post("/api/v1/storages/test", "rita", {"project": "sales", "settings": settings}).status_code == 403
+    assert api.post("/api/v1/storages/test", "sam", {"project": "sales", "settings": settings}).status_code == 404
+
+    storage = here.storage("people", settings)
+    at = f"/api/v1/storages/{storage}/look"
+    assert told(api.post(at, "ed", {"by": "table", "text": "public.people"}))["rows"] == [[1, "one"], [2, "two"]]
+    query = told(api.post(at, "ed", {"by": "sql", "text": "SELECT max(id) AS most FROM people"}))
+    assert (query["fields"], query["rows"]) == ([{"name": "most", "type": "int"}], [[2]])
+    shared(here, storage)
+    assert told(api.get(f"/api/v1/storages/{storage}/tables", "tess"))["items"][0]["name"] == "public.people"
+    # To use it is not to try other settings with its secrets.
+    other = {"storage": storage, "settings": {**settings, "user": "somebody"}}
+    assert api.post("/api/v1/storages/test", "tess", other).status_code == 403
+    server.drop(name)
+
+
+def test_files_are_looked_at_as_they_would_be_read(here: Project, api: Api) -> None:
+    new = {"project": "sales", "settings": {"kind": "files", "folder": ""}}
+    assert "folder of its own" in told(api.post("/api/v1/storages/test", "ed", new))["notes"][0]
+    storage = here.storage("till", {"kind": "files", "folder": ""})
+    volume = here.files(storage)
+    with volume.arriving() as rough:
+        rough.write(b"id;word\n1;one\n")
+        volume.place(rough, "a.csv", replace=True)
+    assert [each["name"] for each in told(api.get(f"/api/v1/storages/{storage}/tables", "ed"))["items"]] == ["a.csv"]
+    seen = told(api.post(f"/api/v1/storages/{storage}/look", "ed", {"by": "pattern", "text": "*.csv"}))
+    assert [field["name"] for field in seen["fields"]] == ["id", "word"]
+    problem(api.post(f"/api/v1/storages/{storage}/look", "ed", {"by": "sql", "text": "SELECT 1"}), 422, "invalid_input")
+
+
+def test_a_mart_is_tried_out_before_it_is_kept(api: Api) -> None:
+    settings: dict[str, object] = {"by": "sql", "sql": SALES, "mode": "merge", "keys": ["id"]}
+    assert len(told(api.post("/api/v1/marts/try", "ed", {"storage": LAKE, "settings": settings}))["rows"]) == 20
+    for wrong, said in (
+        ({"keys": ["nosuch"]}, "nosuch"),
+        ({"mode": "incremental", "cursor": "later"}, "later"),
+        ({"columns": [{"name": "price"}]}, "price"),
+        ({"keys": []}, "primary key"),
+        ({"checks": [{"check": "unique"}]}, "of a field"),
+    ):
+        refused = api.post("/api/v1/marts/try", "ed", {"storage": LAKE, "settings": {**settings, **wrong}})
+        assert said in problem(refused, 422, "invalid_input")["detail"]
+    assert api.post("/api/v1/marts/try", "rita", {"storage": LAKE, "settings": settings}).status_code == 404
