@@ -121,6 +121,23 @@ def test_a_workspace_has_so_many_going_at_once(house: Installation) -> None:
     assert claimed(house, at_once=3) == 1
 
 
+def test_however_many_wait_in_one_workspace_the_others_have_their_turn(
+    house: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_LOOKED_AT", 2)
+    crowd = query(house, "crowd")
+    first, *_ = [start(house, crowd) for _ in range(5)]
+    with house.write(ADA) as work:
+        work.session.store.create("lakehouse.lakehouse", "Other", uid="other", edges={"tenant": work.caller.tenant})
+        work.session.store.create("lakehouse.layer", "far", uid="far", edges={"lakehouse": "other"})
+        edges = {"lakehouse": "other", "writes": ["far"], "into": "far"}
+        told = {"sql": "SELECT 1 AS one", "table": "alone"}
+        alone = resources.create(work, "lakehouse.query", "alone", edges=edges, settings=told)
+    alone_run = start(house, alone)
+    assert claimed(house) == 2
+    assert {state_of(house, run) for run in (first, alone_run)} == {"running"}
+
+
 def test_a_run_that_has_not_begun_is_stopped_at_once_and_can_go_on(house: Installation) -> None:
     run = start(house, query(house, "daily"))
     with house.write(ADA) as work:

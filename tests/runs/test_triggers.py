@@ -15,11 +15,13 @@ from lakehold.access import Add, Edge, Grant, Remove
 from lakehold.catalog import resources
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.installation import Installation
+from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, SECOND
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import run_table
+from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Runs
 from lakehold.runs.trigger_table import trigger_table
 from lakehold.runs.triggers import Triggers
@@ -133,6 +135,29 @@ def test_what_is_due_is_started_once_however_many_ask(house: Installation) -> No
         after = TRIGGERS.get(work, made.id)
     assert after.next_at is not None
     assert 20 * 3600 * SECOND < after.next_at - made.next_at < 2 * DAY
+
+
+def test_one_that_cannot_be_started_leaves_the_others_alone(
+    house: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [query(house, name) for name in ("one", "two", "three")]
+    with house.write(ADA) as work:
+        made = [TRIGGERS.save(work, uid, When("0 6 * * *")) for uid in names]
+    due = made[0].next_at
+    assert due is not None
+    plain = RUNS.write
+
+    def write(work: Work, uid: str, asked: Wanted, *, cause: str) -> str:
+        if uid == "two":
+            raise ConflictError("It cannot be.", "Never mind.")
+        return plain(work, uid, asked, cause=cause)
+
+    monkeypatch.setattr(RUNS, "write", write)
+    assert FIRING.fire(house, due) == 2
+    assert FIRING.fire(house, due) == 0
+    monkeypatch.undo()
+    assert FIRING.fire(house, due) == 1
+    assert len(causes(house)) == 3
 
 
 def test_after_a_long_silence_it_is_started_once_and_not_for_every_day(house: Installation) -> None:

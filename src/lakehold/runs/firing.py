@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -11,6 +13,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
+from lakehold.kit.errors import LakeholdError
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runnable import Wanted
@@ -18,7 +21,8 @@ from lakehold.runs.runs import Runs
 from lakehold.runs.trigger_table import TriggerRow, at, parameters_of, trigger_table, when_of
 from lakehold.runs.triggers import is_there
 
-_MOST = 1_000
+_log = logging.getLogger("lakehold.runs")
+_MOST, _TOGETHER = 1_000, 50
 _COUNTED = "counted"
 """Among what was heard of: the runs after which it was started the last time, so that none of them counts twice."""
 
@@ -35,7 +39,13 @@ class Firing:
         due = sa.select(trigger_table).where(c.active, c.next_at <= now).order_by(c.next_at).limit(_MOST)
         with house.database.read() as transaction:
             rows = transaction.connection.execute(due).all()
-        return sum(self._fired(house, row, now) for row in rows)
+        by_saver: dict[Caller, list[TriggerRow]] = {}
+        for row in rows:
+            by_saver.setdefault(_saver(row), []).append(row)
+        together = (
+            same[first : first + _TOGETHER] for same in by_saver.values() for first in range(0, len(same), _TOGETHER)
+        )
+        return sum(self._started(house, batch, now) for batch in together)
 
     def hear(self, house: Installation, number: int) -> int:
         """A run has succeeded: start what comes after it; how many that were. Told of twice, it counts once."""
@@ -49,19 +59,29 @@ class Firing:
         after = str(run.resource_id)
         return sum(self._heard(house, row, after, run.id) for row in rows if after in when_of(row).after)
 
-    def _fired(self, house: Installation, row: TriggerRow, now: Moment) -> bool:
+    def _started(self, house: Installation, rows: Sequence[TriggerRow], now: Moment) -> int:
+        """Start those of one saver in one transaction; one that cannot be started leaves the others alone."""
+        try:
+            with house.write(_saver(rows[0])) as work:
+                return sum(self._fired(work, row, now) for row in rows)
+        except LakeholdError as error:
+            if len(rows) > 1:
+                return sum(self._started(house, [row], now) for row in rows)
+            _log.warning("trigger %s: %s", rows[0].id, error)
+            return 0
+
+    def _fired(self, work: Work, row: TriggerRow, now: Moment) -> bool:
         when = when_of(row)
         values = {"next_at": when.due(max(now, row.next_at)), "last_at": now}
-        with _as_saver(house, row) as work:
-            moved = trigger_table.update().where(*_mine(row), trigger_table.c.next_at == row.next_at).values(**values)
-            if not work.session.transaction.connection.execute(moved).rowcount:
-                # Another worker was first.
-                return False
-            return self._begun(work, row, f"by schedule {when.cron} {when.zone}")
+        moved = trigger_table.update().where(*_mine(row), trigger_table.c.next_at == row.next_at).values(**values)
+        if not work.session.transaction.connection.execute(moved).rowcount:
+            # Another worker was first.
+            return False
+        return self._begun(work, row, f"by schedule {when.cron} {when.zone}")
 
     def _heard(self, house: Installation, row: TriggerRow, after: str, run: str) -> bool:
         c = trigger_table.c
-        with _as_saver(house, row) as work:
+        with house.write(_saver(row)) as work:
             connection = work.session.transaction.connection
             # Read anew: of two runs that end at once, the second one finds here what the first one has left.
             now = connection.execute(sa.select(c.heard).where(*_mine(row), c.active)).one_or_none()
@@ -88,8 +108,9 @@ class Firing:
         return True
 
 
-def _as_saver(house: Installation, row: TriggerRow) -> AbstractContextManager[Work]:
-    return house.write(Caller.of(row.tenant, json.loads(row.caller), address="worker"))
+def _saver(row: TriggerRow) -> Caller:
+    """As whom it runs. The request in which they saved it is not what starts it."""
+    return replace(Caller.of(row.tenant, json.loads(row.caller), address="worker"), request="")
 
 
 def _mine(row: TriggerRow) -> list[sa.ColumnElement[bool]]:

@@ -5,6 +5,8 @@ It is settled in one transaction that nobody else is in, so that two workers nev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from lakehold.kit.clock import Moment
@@ -14,14 +16,13 @@ from lakehold.runs.run_table import run_output_table, run_table
 
 TURN = "runs"
 """The turn that a writer waits for before it asks."""
-_LOOKED_AT = 500
+_LOOKED_AT = 100
+"""Of each workspace: however many runs wait in one of them, the others have their turn."""
 
 
 def claim(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[tuple[int, int]]:
     """Begin some; each by its number and how often it was begun. The others wait, and it is written down for what."""
-    c = run_table.c
-    open_ = sa.select(c.n, c.tenant_id, c.workspace_id, c.state, c.tries).where(c.state.in_(states.OPEN)).order_by(c.n)
-    rows = transaction.connection.execute(open_.limit(_LOOKED_AT)).all()
+    rows = _first(transaction)
     outputs = _outputs(transaction, [row.n for row in rows])
     busy = [row for row in rows if row.state in states.BUSY]
     taken = {output for row in busy for output in outputs.get(row.n, ())}
@@ -44,6 +45,17 @@ def claim(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> l
         # Whoever came first writes first, begun or not.
         taken |= writes
     return begun
+
+
+def _first(transaction: Transaction) -> Sequence[sa.Row[tuple[int, int, int, str, int]]]:
+    """Those of each workspace that came first, and all that are at work."""
+    c = run_table.c
+    place = sa.func.row_number().over(partition_by=(c.tenant_id, c.workspace_id), order_by=c.n).label("place")
+    open_ = sa.select(c.n, c.tenant_id, c.workspace_id, c.state, c.tries, place).where(c.state.in_(states.OPEN))
+    o = open_.subquery().c
+    query = sa.select(o.n, o.tenant_id, o.workspace_id, o.state, o.tries)
+    first = query.where(sa.or_(o.place <= _LOOKED_AT, o.state.in_(states.BUSY))).order_by(o.n)
+    return transaction.connection.execute(first).all()
 
 
 def _outputs(transaction: Transaction, runs: list[int]) -> dict[int, set[tuple[int, int]]]:

@@ -1,0 +1,132 @@
+"""A thousand triggers that are due at once: how long until each has its run, with a worker that is killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import sqlalchemy as sa
+
+from benchmarks import postgres
+from benchmarks.figures import Figure
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.catalog import resources
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.kit.settings import Settings
+from lakehold.runs.run_table import run_table
+from lakehold.runs.runs import Runs
+from lakehold.runs.trigger_table import trigger_table
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
+
+_TENANT, _ED = "bench", Caller("bench", "ed")
+_MANY, _WITHIN = 1_000, 60.0
+_PAUSE, _PATIENCE = 0.02, 300.0
+_NOTE = (
+    "Triggers: of a thousand reports, due at the same moment, until each has its run; a worker is killed (kill -9) when"
+    " it has begun with some, and another one is started."
+)
+
+
+def figures(say: Callable[[str], None]) -> Iterator[Figure]:
+    """On both databases."""
+    name = f"{_MANY:,} triggers due at once, a worker killed meanwhile"
+    yield Figure(f"{name}, SQLite", lambda: _sample(say), most=_WITHIN, note=_NOTE)
+
+    def on_postgres() -> float:
+        with postgres.server() as url:
+            return _sample(say, url)
+
+    yield Figure(f"{name}, PostgreSQL", on_postgres, most=_WITHIN, note=_NOTE)
+
+
+def _sample(say: Callable[[str], None], url: str = "") -> float:
+    with TemporaryDirectory() as folder, closing(_house(Path(folder), url)) as house:
+        say(f"making {_MANY:,} reports with a trigger each")
+        _furnish(house)
+        _let_be_due(house)
+        start = time.perf_counter()
+        for until in (_MANY // 4, _MANY):
+            with _worker(house) as worker:
+                _wait(house, worker, until)
+                taken = time.perf_counter() - start
+        _refuse_doubles(house)
+        return taken
+
+
+def _house(folder: Path, url: str) -> Installation:
+    told = {"data": folder, "database": url} if url else {"data": folder}
+    house = Installation(Settings.model_validate(told))
+    house.database.migrate()
+    house.access.found(_TENANT, "Bench", workspaces.models())
+    return house
+
+
+def _furnish(house: Installation) -> None:
+    with house.access.write(_TENANT) as session:
+        session.store.create("tenant.member", "Ed", uid="ed", edges={"tenant": _TENANT})
+        session.store.create("marts.project", "Sales", uid="sales", edges={"tenant": _TENANT})
+        session.store.add(Grant("ed", "technical_user", "sales"))
+    triggers = Triggers(Runs(workspaces.runnables()))
+    here = {"project": "sales"}
+    with house.write(_ED) as work:
+        resources.create(work, "marts.storage", "files", uid="files", edges=here, settings={"kind": "files"})
+        mart = {"by": "table", "table": "orders"}
+        around = {**here, "storage": "files"}
+        resources.create(work, "marts.data_mart", "orders", uid="mart", edges=around, settings=mart)
+        folder = {"to": "files", "name": "report", "kind": "csv"}
+        resources.create(work, "marts.destination", "folder", uid="folder", edges=here, settings=folder)
+        for number in range(_MANY):
+            ends = {"data_mart": "mart", "destination": "folder"}
+            uid = resources.create(work, "marts.report", f"report {number}", edges=ends, settings={"columns": ["day"]})
+            triggers.save(work, uid, When(cron="30 6 1 1 *"))
+
+
+def _let_be_due(house: Installation) -> None:
+    with house.database.write() as transaction:
+        transaction.connection.execute(trigger_table.update().values(next_at=house.clock()))
+
+
+@contextmanager
+def _worker(house: Installation) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker as it is, until it is killed."""
+    settings = house.settings
+    told = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database}
+    around = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOLD_")}
+    command = [sys.executable, "-m", "lakehold.cli", "worker"]
+    process = subprocess.Popen(command, env={**around, **told}, stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait(house: Installation, worker: subprocess.Popen[bytes], until: int) -> None:
+    end = time.monotonic() + _PATIENCE
+    while _written(house).total() < until:
+        assert worker.poll() is None, "the worker has ended"
+        assert time.monotonic() < end, "the triggers do not start their runs"
+        time.sleep(_PAUSE)
+
+
+def _written(house: Installation) -> Counter[int]:
+    """How many runs each report has."""
+    with house.database.read() as transaction:
+        found = transaction.connection.execute(sa.select(run_table.c.resource_id))
+        return Counter(found.scalars())
+
+
+def _refuse_doubles(house: Installation) -> None:
+    runs = _written(house)
+    assert len(runs) == _MANY, f"{len(runs)} of {_MANY} reports have a run"
+    assert set(runs.values()) == {1}, "a trigger has started more than one run"
