@@ -26,6 +26,6 @@ What only a worker imports:
 - `sending`: what waits in the outbox
 - `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
 - `running`: a run's steps; `turns`: which run is next; `firing`: triggers that are due;
-  `notices`: who is told of one that failed; `hooks`: an address
+  `notices`: who is told of one that has ended; `hooks`: an address
 - `warm`: the worker's Spark
 """

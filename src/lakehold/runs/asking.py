@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,7 +38,8 @@ DESCRIBE, LOOK, LOOK_INTO, TRY = "/describe", "/look", "/look/storage", "/try"
 ARROW = "application/vnd.apache.arrow.stream"
 COMPLETE = "x-lakehold-complete"
 _TICKET_SECONDS = 60
-_GRACE = 60
+_GRACE = 30
+_SOON = 2
 _KINDS: dict[str, type[LakeholdError]] = {
     each.code: each
     for each in (
@@ -134,16 +136,29 @@ def _client(house: Installation, caller: Caller) -> Iterator[httpx.Client]:
     with house.database.read() as transaction:
         found = beats.addresses(transaction)
     if not found:
-        raise UnavailableError("No worker is running.", "Start one: lakehold up, or lakehold worker.")
+        raise UnavailableError(
+            "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
+        )
     ticket = tickets.ticket(house.keys, caller, house.clock(), _TICKET_SECONDS)
     timeout = httpx.Timeout(house.settings.query_seconds + _GRACE, connect=5)
     headers = {"Authorization": f"Bearer {ticket}"}
     try:
         # Whatever the environment says of proxies: it is this very machine.
-        with httpx.Client(base_url=found[0], headers=headers, timeout=timeout, trust_env=False) as client:
+        with httpx.Client(base_url=_listening(found), headers=headers, timeout=timeout, trust_env=False) as client:
             yield client
+    except httpx.ReadTimeout:
+        raise TooMuchError("It takes too long, and does not stop.", "Ask for less at once.") from None
     except httpx.TransportError as error:
         raise UnavailableError("The worker does not answer.", "It may be starting anew; try again.") from error
+
+
+def _listening(addresses: Sequence[str]) -> str:
+    """The first that takes a call: one may have died, and not be counted as dead yet."""
+    for each in addresses[:-1]:
+        where = httpx.URL(each)
+        with suppress(OSError), socket.create_connection((where.host, where.port or 80), timeout=_SOON):
+            return each
+    return addresses[-1]
 
 
 def _told(response: httpx.Response) -> LakeholdError:

@@ -16,10 +16,8 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 from lakehold.runs.run_table import RunRow
-from lakehold.runs.runnable import Runnables
+from lakehold.runs.runnable import WEBHOOK, Runnables
 
-WEBHOOK = "failure_webhook"
-"""The setting that is an address, and the credential that is its secret."""
 _SECONDS = 10
 
 

@@ -1,34 +1,42 @@
-"""Who is told that a run has failed: whom it was for, or those that the pipeline names; of these, who may see it."""
+"""What is told of a run that has ended: by mail to whom its workspace names, and of a failure to an address too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
-from lakehold.catalog import details, telling
+from lakehold.catalog import telling
 from lakehold.directory.work import Work
 from lakehold.kit.settings import Settings
 from lakehold.runs import hooks
-from lakehold.runs.run_table import RunRow
-from lakehold.runs.runnable import Runnables
+from lakehold.runs.run_table import FAILED, RunRow
+from lakehold.runs.runnable import Ended, Notice, Runnables
 
-NOTIFY = "notify"
-"""The setting of a pipeline that names members."""
+_RUN = re.compile(r"run_\w+")
 
 
-def tell(work: Work, settings: Settings, runnables: Runnables, row: RunRow, problem: str) -> int:
-    """Put the mails into the outbox, and the webhook; how many mails."""
+def tell(work: Work, settings: Settings, runnables: Runnables, row: RunRow, ended: Ended) -> int:
+    """Put the mails into the outbox, and the webhook; how many mails. Nobody gets two of one run.
+
+    In the transaction that ends the run: whoever is killed before its commit has told nobody, and after it nobody ends
+    the run again.
+    """
     uid = work.view.uids.get(row.resource_id)
     if uid is None:
         return 0
-    hooks.put(work, settings, runnables, row, problem)
-    named = details.read(work, uid).settings.get(NOTIFY)
-    wanted = (
-        [row.started_by] if not isinstance(named, Sequence) or isinstance(named, str) else [str(at) for at in named]
-    )
-    see = runnables[row.kind].see
-    seeing = [
-        member for member in wanted if work.view.ids.get(member) is not None and work.session.check(member, see, uid)
-    ]
-    name = work.view.names.get(row.resource_id) or uid
-    body = f"{name} was run {row.cause} and has failed.\n\n{problem}\n\n{settings.base}/runs/{row.id}\n"
-    return telling.tell(work, settings, seeing, f"{name} has failed", body)
+    if ended.state == FAILED:
+        hooks.put(work, settings, runnables, row, ended.problem)
+    name, told, count = work.view.names.get(row.resource_id) or uid, set[str](), 0
+    for notice in runnables[row.kind].notices(work, uid, ended):
+        new = [member for member in notice.receivers if member not in told]
+        told.update(new)
+        count += telling.tell(work, settings, new, f"{name} {notice.deed}", _body(settings, row, name, notice))
+    return count
+
+
+def _body(settings: Settings, row: RunRow, name: str, notice: Notice) -> str:
+    # Which run it came after is for those who may see that one.
+    cause = _RUN.sub("another run", row.cause)
+    parts = [f"{name} was run {cause} and {notice.deed}.", notice.said, f"{settings.base}/runs/{row.id}"]
+    if notice.page:
+        parts.append(f"Who is told of this: {settings.base}{notice.page}")
+    return "\n\n".join(part for part in parts if part) + "\n"

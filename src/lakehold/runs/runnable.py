@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lakehold.access.model.policy import MEMBER
+from lakehold.catalog import details
+from lakehold.catalog.kinds import Right
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
+from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.runs.run_table import FAILED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +26,10 @@ if TYPE_CHECKING:
 
 
 LONGEST_CURSOR = 200
+NOTIFY = "notify"
+"""The setting of a pipeline that names members who are told of its runs."""
+WEBHOOK = "failure_webhook"
+"""The setting of a pipeline or a workspace that is an address, and the credential that is its secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,30 @@ class Wanted:
         return self.reload or self.span is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that has come to its end, for those who say whom to tell of it."""
+
+    run: str
+    state: str
+    problem: str
+    started_by: str
+    since: Moment = 0
+    """When it was begun, or begun again the last time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is told of a run, and to whom."""
+
+    deed: str
+    """What became of it: has failed."""
+    receivers: Sequence[str]
+    said: str = ""
+    page: str = ""
+    """The path of the page on which one says whether one is told."""
+
+
 class Runnable(Protocol):
     """A kind that can be run. What is asked of it is asked as the person whom the run is for."""
 
@@ -180,11 +213,25 @@ class Runnable(Protocol):
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
         """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""
 
+    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+        """Whom to tell of a run, of those who may know of it. Who is told by one notice is not told by the next."""
+
+    def shown_with(self, work: Work, uid: str) -> str:
+        """What one has to see to see its runs: itself, or what they read."""
+
+    def stopping(self, work: Work, uid: str) -> Sequence[Right]:
+        """The rights of which one is enough to stop its runs."""
+
+    def deleting(self, work: Work, uid: str) -> Right | None:
+        """The right to delete its runs; None if nobody may."""
+
 
 class Alike(ABC):
     """What the kinds have in common of which each run is like the others."""
 
     trigger: str
+    see: str
+    stop: str
     trigger_kind = ""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -201,6 +248,42 @@ class Alike(ABC):
         """What it writes."""
         del wanted
         return self.outputs(work, uid)
+
+    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+        """A failure is told to whom the run was for, or to those that the pipeline names; of these, who may see it."""
+        if ended.state != FAILED:
+            return ()
+        names = named(work, uid)
+        wanted = [ended.started_by] if names is None else names
+        return (Notice("has failed", seeing(work, wanted, self.see, uid), ended.problem),)
+
+    def shown_with(self, work: Work, uid: str) -> str:
+        """Itself."""
+        del work
+        return uid
+
+    def stopping(self, work: Work, uid: str) -> Sequence[Right]:
+        """One of its own."""
+        del work
+        return (Right(self.stop, uid),)
+
+    def deleting(self, work: Work, uid: str) -> Right | None:
+        """Nobody may."""
+        del work, uid
+        return None
+
+
+def named(work: Work, uid: str) -> list[str] | None:
+    """The members that a pipeline names; None if it does not say."""
+    found = details.read(work, uid).settings.get(NOTIFY)
+    return None if not isinstance(found, Sequence) or isinstance(found, str) else [str(each) for each in found]
+
+
+def seeing(work: Work, members: Iterable[str], action: str, uid: str) -> list[str]:
+    """Those of them who are there and may do this, each once."""
+    known = ((member, work.view.ids.get(member)) for member in dict.fromkeys(members))
+    there = [member for member, number in known if number is not None and work.view.kind(number) == MEMBER]
+    return [member for member in there if work.session.check(member, action, uid)]
 
 
 class Runnables:

@@ -22,7 +22,7 @@ from lakehold.runs import notices
 from lakehold.runs import run_table as states
 from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
-from lakehold.runs.runnable import Doers, Done, Runnables, Step
+from lakehold.runs.runnable import Doers, Done, Ended, Runnables, Step
 from lakehold.runs.runs import Runs, need_start, wanted_of
 from lakehold.runs.warm import Warm
 
@@ -97,11 +97,12 @@ class Running:
         row = self._row(number)
         with self._house.write(caller_of(row)) as work:
             c = run_table.c
-            ended = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
+            still = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
             values = {"state": state, "error": problem, "ended_at": self._house.clock()}
-            moved = work.session.transaction.connection.execute(ended.values(**values)).rowcount
-            if moved and state == states.FAILED:
-                notices.tell(work, self._house.settings, self._runnables, row, problem)
+            moved = work.session.transaction.connection.execute(still.values(**values)).rowcount
+            if moved:
+                ended = Ended(row.id, state, problem, row.started_by, row.started_at or 0)
+                notices.tell(work, self._house.settings, self._runnables, row, ended)
         _log.info("run %s has %s", row.id, state)
 
     def follow(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs of pipelines: start, stop, resume, retry, reload, backfill; how far they are, and what they said.
+"""Runs of pipelines: start, stop, resume, retry, reload, backfill, delete; how far they are, and what they said.
 
 A run is written down in the transaction of whoever starts it, and runs as them, or as who saved the trigger. What they
 may no longer do when it starts is not done.
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.catalog import kinds
+from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import shown
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run_step_table, run_table
@@ -150,6 +151,25 @@ class Runs:
         row = self._may_stop(work, run)
         return self.start(work, _resource(work, row), wanted_of(row), cause=f"again after {run}")
 
+    def delete(self, work: Work, run: str) -> None:
+        """End it with all that it said, as if it had not been; what it has written or sent stays."""
+        work.writing()
+        row = self._seen(work, run)
+        uid = _resource(work, row)
+        right = self.runnables[row.kind].deleting(work, uid)
+        if right is None:
+            raise ForbiddenError("Nobody may delete this run.", "Its model names no action for it.")
+        work.need(right.action, right.resource)
+        if row.state in states.OPEN:
+            raise ConflictError(f"The run {shown(run)} is {row.state}.", "Stop it first.")
+        gone(work, row.n)
+        work.note("delete run", uid, before={"run": run, "state": row.state, "cause": row.cause})
+
+    def right_to_stop(self, work: Work, kind: str, uid: str) -> Right:
+        """What lets the caller stop its runs; or what would, if nothing does."""
+        rights = self.runnables[kind].stopping(work, uid)
+        return next((right for right in rights if kinds.has(work, right)), rights[0])
+
     def get(self, work: Work, run: str) -> Run:
         """A run, with its steps."""
         row = self._seen(work, run)
@@ -163,6 +183,7 @@ class Runs:
         work: Work,
         *,
         resource: str | None = None,
+        among: Sequence[str] | None = None,
         within: str | None = None,
         state: str | None = None,
         by: str | None = None,
@@ -173,6 +194,8 @@ class Runs:
         """Runs that the caller may see, the newest first; `search` is a part of the name of what is run."""
         c = run_table.c
         where = self._within(work, resource, within)
+        if among is not None:
+            where.append(c.resource_id.in_([work.view.resource(uid) for uid in among]))
         if state is not None:
             where.append(c.state == state)
         if by is not None:
@@ -196,6 +219,14 @@ class Runs:
                 break
             behind = rows[-1].n
         return found[:limit]
+
+    def last(self, work: Work, uids: Sequence[str]) -> dict[str, Run]:
+        """The newest run of each of these, where there is one that the caller may see."""
+        c = run_table.c
+        mine = sa.and_(c.tenant_id == work.session.tenant, c.resource_id.in_([work.view.resource(uid) for uid in uids]))
+        newest = sa.select(sa.func.max(c.n)).where(mine).group_by(c.resource_id)
+        rows = work.session.transaction.connection.execute(sa.select(run_table).where(c.n.in_(newest)))
+        return {_resource(work, row): _told(work, row) for row in rows if self._visible(work, row)}
 
     def lines(self, work: Work, run: str, *, after: int = 0, limit: int = 500) -> list[Line]:
         """What it said, the oldest first."""
@@ -234,7 +265,7 @@ class Runs:
     def _may_stop(self, work: Work, run: str) -> RunRow:
         work.writing()
         row = self._seen(work, run)
-        work.need(self.runnables[row.kind].stop, _resource(work, row))
+        work.need(*self.right_to_stop(work, row.kind, _resource(work, row)))
         return row
 
     def _seen(self, work: Work, run: str) -> RunRow:
@@ -249,7 +280,12 @@ class Runs:
         uid = work.view.uids.get(row.resource_id)
         if uid is None or row.kind not in self.runnables:
             return False
-        return work.session.sees(work.asker, uid) and work.session.check(work.asker, self.runnables[row.kind].see, uid)
+        runnable, sees = self.runnables[row.kind], work.session.sees
+        if not sees(work.asker, uid) or not work.session.check(work.asker, runnable.see, uid):
+            return False
+        with_it = runnable.shown_with(work, uid)
+        # Of the member: a token that is narrowed to a report knows of its runs.
+        return with_it == uid or sees(work.caller.member, with_it)
 
 
 def need_start(work: Work, runnable: Runnable, uid: str, wanted: Wanted) -> None:
@@ -259,6 +295,13 @@ def need_start(work: Work, runnable: Runnable, uid: str, wanted: Wanted) -> None
     work.need(runnable.right(wanted), uid)
     if wanted.is_special:
         work.need(runnable.stop, uid)
+
+
+def gone(work: Work, number: int) -> None:
+    """All that is written down of a run goes."""
+    for table in (run_log_table, run_step_table, run_output_table):
+        work.session.transaction.connection.execute(table.delete().where(table.c.run == number))
+    work.session.transaction.connection.execute(run_table.delete().where(run_table.c.n == number))
 
 
 def wanted_of(row: RunRow) -> Wanted:

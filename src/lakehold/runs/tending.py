@@ -70,14 +70,15 @@ def clear_results(house: Installation) -> int:
 
 
 def clear_runs(house: Installation) -> int:
-    """Remove what runs have kept to go on with, if they ended long ago; how many."""
+    """Remove what runs have kept to go on with, if they ended long ago or were deleted; how many."""
     kept = house.settings.data / "runs" / "kept"
+    folders = {folder: int(folder.name.partition("-")[0]) for folder in kept.glob("[0-9]*-*")}
     c = run_table.c
-    old = house.clock() - house.settings.result_days * DAY
+    old = sa.and_(c.state.in_(states.ENDED), c.ended_at < house.clock() - house.settings.result_days * DAY)
     with house.database.read() as transaction:
-        ended = sa.select(c.n).where(c.state.in_(states.ENDED), c.ended_at < old)
-        gone = {str(number) for number in transaction.connection.execute(ended).scalars()}
-    found = [folder for folder in kept.glob("*-*") if folder.name.partition("-")[0] in gone]
+        young = sa.select(c.n).where(c.n.in_(folders.values()), sa.not_(old))
+        stay = set(transaction.connection.execute(young).scalars())
+    found = [folder for folder, number in folders.items() if number not in stay]
     for folder in found:
         shutil.rmtree(folder, ignore_errors=True)
     return len(found)

@@ -47,7 +47,7 @@ def claim(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> l
     return begun
 
 
-def _first(transaction: Transaction) -> Sequence[sa.Row[tuple[int, int, int, str, int]]]:
+def _first(transaction: Transaction) -> Sequence[sa.Row[int, int, int, str, int]]:
     """Those of each workspace that came first, and all that are at work."""
     c = run_table.c
     place = sa.func.row_number().over(partition_by=(c.tenant_id, c.workspace_id), order_by=c.n).label("place")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ class Warm:
         self._house = house
         self._address = address
         self._lock = RLock()
+        self.end: Callable[[str], object] | None = None
+        """What is done about work that does not stop. Where nobody would begin anew, nothing."""
 
     @property
     def spark(self) -> SparkSession:
@@ -66,7 +69,7 @@ class Warm:
 
         house = self._house
         persons = Persons(self.spark, house.keys, house.clock, self._address)
-        return Queries(self.spark, persons, Limits.of(house.settings), house.settings.data)
+        return Queries(self.spark, persons, Limits.of(house.settings), house.settings.data, self.end)
 
     @cached_property
     def _tables(self) -> Tables:

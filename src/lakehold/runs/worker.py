@@ -65,6 +65,15 @@ class Worker:
             self._round()
         self._end()
 
+    def leave(self, why: str) -> None:
+        """End this process at once, for another to begin anew; what it was doing may be taken over at once."""
+        _log.critical("%s; worker %s ends", why, self.id)
+        try:
+            with self._house.database.write() as transaction:
+                beats.end(transaction, self.id)
+        finally:
+            now(os.EX_SOFTWARE)
+
     def _round(self) -> None:
         try:
             if time.monotonic() >= self._next_look:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakehold.access import Grant
 from lakehold.catalog import details, editing, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.demo import company
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from tests.web.demo import Shop
@@ -36,12 +34,8 @@ def found(shop: Shop, kind: str, name: str) -> Resource:
 
 
 def lake(shop: Shop) -> None:
-    """The storage lake is the store's lake; Tara reads two of its tables there."""
+    """The storage lake is the store's lake, in which Tara reads what engineers read."""
     said(shop, "lake", kind="lake", lakehouse=LAKE)
-    with shop.house.access.write(company.TENANT) as session:
-        session.store.add(Grant("tara", "member", LAKE))
-        for table in ("orders", "stores"):
-            session.store.add(Grant("tara", "viewer", table))
 
 
 def files(shop: Shop, *, name: str = "Sheets", member: str = "tara") -> str:

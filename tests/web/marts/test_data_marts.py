@@ -65,9 +65,9 @@ def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, scripts: bool) -> None:
     uid = filling.files(served)
-    page = open_there("tara", NEW, scripts=scripts)
+    page = open_there("tara", NEW, scripts=scripts, refused=True)
     page.get_by_role("link", name="Sheets").click()
-    page.get_by_label("Name").fill("Sales of the tills")
+    page.get_by_role("textbox", name="Name").fill("Sales of the tills")
     page.get_by_role("radio", name="A table").check()
     page.get_by_label("Table", exact=True).fill("sales.csv")
     page.get_by_role("radio", name="Are merged by key").check()
@@ -92,7 +92,7 @@ def test_sql_has_an_editor_with_names_of_the_lake(filled: Shop, open_as: Open) -
     page.keyboard.type("SELECT * FROM Clean.or")
     expect(page.get_by_role("option", name="orders")).to_be_visible()
     page.keyboard.press("Escape")
-    page.get_by_label("Name").fill("Typed")
+    page.get_by_role("textbox", name="Name").fill("Typed")
     page.get_by_role("button", name="Make it").click()
     # There is no worker: the first refresh tells whether it is right.
     expect(page.get_by_role("heading", name="Typed", level=1)).to_be_visible()

@@ -67,7 +67,7 @@ def test_a_technical_user_becomes_a_business_user_of_one_context(shop: Shop) -> 
     tara = shop.client("tara")
     # A Business User who owns a Storage gets nothing from it; what is shared in the other context is not seen.
     assert tara.get("/resources/lake").status_code == 404
-    assert tara.get("/resources/returns").status_code == 404
+    assert tara.get("/resources/baskets").status_code == 404
     assert tara.get("/resources/suppliers", follow_redirects=True).status_code == 200
 
 

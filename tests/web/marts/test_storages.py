@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from lakehold.access import Add, Attribute
+from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.catalog import credentials
 from lakehold.demo import company
 from lakehold.ledger.audit import Filter
@@ -97,14 +97,17 @@ def test_a_lake_shows_each_person_the_tables_that_they_may_read(shop: Shop) -> N
     tara, tim = shop.client("tara"), shop.client("tim")
     tables = tara.get("/resources/lake/tables").text
     assert "Clean.orders" in tables
-    assert "Clean.customers" not in tables
+    assert "salaries" not in tables
+    assert "/resources/salaries" not in tara.get("/resources/lake/tables?q=salaries").text
     assert "Clean.stores" not in tara.get("/resources/lake/tables?q=order").text
-    # He uses the storage, and sees nothing of the lakehouse.
+    # He uses the storage, and sees nothing of the lakehouse any more.
+    with shop.house.access.write(company.TENANT) as session:
+        session.store.make(Remove(Grant("tim", "member", "lake_house")))
     refused = tim.get("/resources/lake/tables").text
     assert "a lakehouse that you do not see" in refused
     assert "lake_house" not in refused
     assert "Clean." not in refused
-    assert send(tara, "/resources/lake/storage", "/resources/lake/storage/test").text.count("2 tables found.") == 1
+    assert send(tara, "/resources/lake/storage", "/resources/lake/storage/test").text.count("23 tables found.") == 1
     settings = {"kind": "lake", "name": "Store lake", "lakehouse": "lake_house", "do": "next"}
     assert send(tara, NEW, NEW, **settings).status_code == 303
     assert found(shop, KIND, "Store lake").settings == {"kind": "lake", "lakehouse": "lake_house"}

@@ -17,6 +17,7 @@ from lakehold.access.model.syntax import Path as Named
 _VERBS = frozenset({"create", "give", "invite"})
 _SEE = "see"
 _PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_ATTRIBUTE = ("values", "default", "set_with")
 _MOST_ACTIONS = 62
 """So that the actions of a pair fit into one whole number in a review."""
 
@@ -133,7 +134,7 @@ class _Reader(Reader):
             creator=self._one_of(fields.get("creator"), "creator", "role", roles),
             roles=roles,
             attributes=self._named(fields.get("attributes"), "attributes", "an attribute", self._attribute),
-            membership=self._named(fields.get("membership"), "membership", "an attribute", self._attribute),
+            membership=self._named(fields.get("membership"), "membership", "an attribute", self._of_member),
             edges=edges,
             define=define,
             create=self._clause(fields.get("create"), "create"),
@@ -256,10 +257,18 @@ class _Reader(Reader):
         return Word(name, self._place(node)) if node and name else None
 
     def _attribute(self, name: str, key: yaml.Node, node: yaml.Node) -> Attribute:
-        fields = self._fields(node, f"attribute {name!r}", ("values", "default", "set_with"))
+        return self._valued(name, key, node, (*_ATTRIBUTE, "imported"))
+
+    def _of_member(self, name: str, key: yaml.Node, node: yaml.Node) -> Attribute:
+        return self._valued(name, key, node, _ATTRIBUTE)
+
+    def _valued(self, name: str, key: yaml.Node, node: yaml.Node, known: tuple[str, ...]) -> Attribute:
+        fields = self._fields(node, f"attribute {name!r}", known)
         values = self._values(fields["values"]) if "values" in fields else FLAG
         default = self._one_of(fields.get("default"), "default", "value", values) or values[0]
-        return Attribute(name, values, default, self._place(key), self._set_with(fields.get("set_with"), values))
+        imported = self._one_of(fields.get("imported"), "imported", "value", values) or ""
+        set_with = self._set_with(fields.get("set_with"), values)
+        return Attribute(name, values, default, self._place(key), set_with, imported if imported != default else "")
 
     def _values(self, node: yaml.Node) -> tuple[str, ...]:
         values = self._some_words(node, "values")

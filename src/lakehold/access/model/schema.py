@@ -47,6 +47,13 @@ class Attribute:
     default: str
     place: Place
     set_with: Mapping[str, Clause] = field(default_factory=dict)
+    imported: str = ""
+    """What it is of a resource that files tell of and that they do not say it of; empty if that is the default."""
+
+    @property
+    def in_files(self) -> str:
+        """What it is where files do not say it."""
+        return self.imported or self.default
 
     @property
     def is_flag(self) -> bool:

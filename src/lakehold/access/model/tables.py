@@ -89,13 +89,19 @@ def _role(role: Role) -> Sequence[str]:
 
 def _attribute(attribute: Attribute) -> Sequence[str]:
     values = "on, off" if attribute.is_flag else ", ".join(attribute.values)
-    default = {"true": "on", "false": "off"}.get(attribute.default, attribute.default)
+    default = _value(attribute.default)
+    if attribute.imported:
+        default += f", imported {_value(attribute.imported)}"
     clauses = {clause.text for clause in attribute.set_with.values()}
     if len(clauses) > 1:
         set_with = ", ".join(f"{value}: {_code(clause)}" for value, clause in attribute.set_with.items())
     else:
         set_with = _code(next(iter(attribute.set_with.values()), None))
     return [attribute.name, values, default, set_with]
+
+
+def _value(value: str) -> str:
+    return {"true": "on", "false": "off"}.get(value, value)
 
 
 def _edge(edge: EdgeKind) -> Sequence[str]:

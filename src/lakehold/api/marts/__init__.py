@@ -5,4 +5,5 @@
 - `storage_files`: the files of a storage
 - `destinations`: the secret of a live one, and the files that reports have left; `live`: pulled with that secret
 - `reports`: what a report would send; `insights`: what was sent and read
+- `notifications`: who is told of failed runs, broken checks and succeeded runs of a project
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.api.marts import destinations, insights, live, marts, reports, storage_files, storages
+from lakehold.api.marts import destinations, insights, live, marts, notifications, reports, storage_files, storages
 
 ROUTERS: list[APIRouter] = [
     storages.routes,
@@ -13,5 +13,6 @@ ROUTERS: list[APIRouter] = [
     destinations.routes,
     reports.routes,
     insights.routes,
+    notifications.routes,
     live.routes,
 ]

@@ -2,6 +2,7 @@
 
 - `overview`: a project at a glance
 - `storages`, `data_marts`: how they are made, changed, tried out and looked at, each in a room of its own
+- `destinations`, `reports`: the same of what goes out; `notifications`: who is told of what
 - `quality`: how the checks of a data mart came out
 - `looking`: a look into a storage, for pages; `framing`: what is around the views of a storage and a data mart
 """

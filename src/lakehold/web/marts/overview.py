@@ -59,7 +59,7 @@ def overview(request: Request, work: Reading, uid: str) -> Response:
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid),
         "found": found,
-        **tabs.shown(uid),
+        **tabs.shown(uid, found.kind),
         "places": views.places(uid, found.kind),
         "shelves": shelves,
         "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],

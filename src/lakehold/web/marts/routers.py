@@ -9,6 +9,8 @@ from lakehold.web.marts.data_marts import routers as data_marts
 from lakehold.web.marts.destinations import files, live
 from lakehold.web.marts.destinations import page as destination
 from lakehold.web.marts.destinations import routes as destinations
+from lakehold.web.marts.notifications import page as notifications
+from lakehold.web.marts.notifications import routes as notifying
 from lakehold.web.marts.reports import insights
 from lakehold.web.marts.reports import page as report
 from lakehold.web.marts.reports import routes as reports
@@ -22,5 +24,6 @@ ROUTERS: list[APIRouter] = [
     *data_marts.ROUTERS,
     *(destinations.new, destinations.routes, live.routes, files.routes, destination.routes),
     *(reports.new, reports.routes, insights.routes, insights.of_project, report.routes),
+    *(notifications.routes, notifying.routes),
     copying.routes,
 ]

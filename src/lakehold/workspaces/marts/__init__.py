@@ -8,6 +8,7 @@
 - `storages`: what one is, and who may look into it; `looking`: its tables, and what a mart of it would have
 - `messages`: what a report says in a mail or a chat; `previewing`: before it is said
 - `live`: destinations that are pulled; `insights`: what became of reports
+- `notifications`: who is told by mail of runs and checks
 - `files`: those of storages and destinations
 - `pipelines`: what can be run; `steps`: what that takes; `doing`: how it is done, which only a worker imports
 """

@@ -23,6 +23,7 @@ from lakehold.runs import asking
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, Definition, In
 from lakehold.workspaces.marts.storages import LakeTables, Look
+from lakehold.workspaces.told import Told
 
 ROWS = 20
 _LOOKED_AT = (By.SQL, By.TABLE, By.PATTERN)
@@ -59,7 +60,12 @@ def begun(work: Work, asked: Look) -> Begun:
         raise InvalidInputError(
             f"What is defined by {shown(asked.by)} is not looked at in a storage.", f"Use {', '.join(_LOOKED_AT)}."
         )
-    return Begun(work.caller, asked, where, storages.lake_tables(work, told) if where is In.LAKE else None)
+    return Begun(work.caller, asked, where, _lake(work, told, asked) if where is In.LAKE else None)
+
+
+def _lake(work: Work, told: Told, asked: Look) -> LakeTables:
+    """To tell of tables takes the first that are searched for; to find those of a pattern takes all."""
+    return storages.lake_tables(work, told, None if asked.by else asked.search)
 
 
 def look(house: Installation, begun: Begun) -> Seen:

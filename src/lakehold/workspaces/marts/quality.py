@@ -25,8 +25,11 @@ quality_table = sa.Table(
     sa.Column("said", sa.Text, nullable=False),
 )
 sa.Index("quality_by_resource", quality_table.c.tenant_id, quality_table.c.resource_id, quality_table.c.n)
+sa.Index("quality_by_mark", quality_table.c.tenant_id, quality_table.c.mark)
 
 KEPT, BROKEN, UNKNOWN = "kept", "broken", "unknown"
+_PLACES = (0, 1)
+"""Where a run looks at checks: after the refresh, or without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,18 @@ def write(transaction: Transaction, tenant: int, resource: int, mark: str, outco
     rows = [{**here, "name": each.name, "state": each.state, "said": each.said, "at": each.at} for each in outcomes]
     if rows:
         transaction.connection.execute(quality_table.insert(), rows)
+
+
+def not_kept(work: Work, run: str, since: Moment) -> list[Outcome]:
+    """What a run has found since then that is not as promised: for the platform's own use, who may know it is asked
+    by who tells it.
+    """
+    c = quality_table.c
+    looked = c.mark.in_([f"{run}/{place}" for place in _PLACES])
+    mine = (c.tenant_id == work.session.tenant, looked, c.at >= since, c.state != KEPT)
+    query = sa.select(quality_table).where(*mine).order_by(c.n)
+    rows = work.session.transaction.connection.execute(query)
+    return [Outcome(row.name, row.state, row.said, row.at) for row in rows]
 
 
 def page(work: Work, mart: str, *, limit: int = 200) -> list[Outcome]:

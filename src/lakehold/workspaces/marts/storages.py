@@ -17,6 +17,9 @@ from lakehold.workspaces.marts.definitions import In
 from lakehold.workspaces.told import Told
 
 KIND, WORD = "marts.storage", "storage"
+_TABLE = "lakehouse.table"
+MOST = 500
+"""So many tables of a lakehouse are offered at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Look:
     by: str = ""
     """What a sample is wanted of: sql, a table or a pattern; without one, tables are told."""
     text: str = ""
+    search: str | None = None
+    """A part of the name, where tables are told: of a lakehouse the first that fit; without one, all of them."""
 
 
 def told_of(work: Work, uid: str) -> Told:
@@ -84,8 +89,11 @@ class LakeTables:
     tables: Sequence[Named]
 
 
-def lake_tables(work: Work, told: Told) -> LakeTables:
-    """Read with the levels of whoever asks: a storage opens nothing there that they could not read themself."""
+def lake_tables(work: Work, told: Told, search: str | None = None) -> LakeTables:
+    """Read with the levels of whoever asks: a storage opens nothing there that they could not read themself.
+
+    All of them; or, with a search, the first that fit it by their name.
+    """
     uid = told.text("lakehouse")
     if not Eyes(work).sees(uid):
         # Its id stands in the settings, which whoever uses the storage need not know.
@@ -93,12 +101,25 @@ def lake_tables(work: Work, told: Told) -> LakeTables:
             "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
         )
     name = work.view.names.get(work.view.resource(uid)) or uid
-    found = [
+    return LakeTables(name, _all(work, name) if search is None else _first(work, uid, search))
+
+
+def _all(work: Work, lakehouse: str) -> list[Named]:
+    return [
         Named(table.uid, f"{layer.name}.{table.name}")
-        for layer in names.inside(work, [name])
-        for table in names.tables(work, [name, layer.name])
+        for layer in names.inside(work, [lakehouse])
+        for table in names.tables(work, [lakehouse, layer.name])
     ]
-    return LakeTables(name, found)
+
+
+def _first(work: Work, lakehouse: str, search: str) -> list[Named]:
+    """A search may be for a layer's name and a table's, with a dot between them."""
+    layer, dot, table = search.casefold().partition(".")
+    some = work.session.list(
+        work.asker, names.READABLE[_TABLE], _TABLE, within=lakehouse, search=table if dot else search, limit=MOST
+    )
+    found = [Named(each.uid, ".".join(names.path_of(work.view, each.uid)[1:])) for each in some.items]
+    return [each for each in found if not dot or layer in each.name.casefold()]
 
 
 def marts_of(work: Work, uid: str) -> tuple[list[Ref], bool]:

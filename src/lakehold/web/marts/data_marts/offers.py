@@ -47,7 +47,7 @@ def of_storage(request: Request, uid: str) -> Offered:
     if not kind:
         return Offered(storage)
     try:
-        looked = look(request, Look(uid))
+        looked = look(request, Look(uid, search=""))
     except LakeholdError as error:
         return Offered(storage, kind, error=error)
     tables = [str(each["name"]) for each in looked.seen.tables]

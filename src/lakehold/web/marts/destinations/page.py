@@ -78,9 +78,9 @@ def _where(work: Work, found: Resource) -> telling.Facts | None:
 
 def _went(work: Work, reports: list[Ref]) -> list[Went]:
     """The newest runs of what goes there, of those that the caller may see."""
-    runs = [(each, run) for each in reports for run in RUNS.page(work, resource=each.uid, limit=_MOST)]
-    newest = sorted(runs, key=lambda pair: pair[1].made_at, reverse=True)[:_MOST]
-    return [Went(each, run, sum(step.rows for step in RUNS.get(work, run.id).steps)) for each, run in newest]
+    refs = {each.uid: each for each in reports}
+    newest = RUNS.page(work, among=[*refs], limit=_MOST)
+    return [Went(refs[run.resource], run, sum(step.rows for step in RUNS.get(work, run.id).steps)) for run in newest]
 
 
 def _actions(work: Work, found: Resource) -> dict[str, object]:

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog import details, kinds
+from lakehold.catalog import details, kinds, resources
 from lakehold.catalog.shapes import Eyes, Ref, Resource, owners_of
 from lakehold.directory.work import Work
 from lakehold.runs import run_table as states
@@ -110,12 +110,13 @@ def _goal(work: Work, uid: str) -> Goal:
         return Goal(None, True, [], None)
     eyes, gone = Eyes(work), destinations.is_deleted(work, there[0])
     seen = eyes.ref(there[0])
-    if seen is None or not gone:
+    if not gone:
         return Goal(seen, gone, [], None)
-    may = work.session.check(work.asker, "restore", seen.uid)
-    owners = _owners(work, seen.uid)
-    back = Action("Restore it", addresses.resource(seen.uid, "restore"), "post", "undo-2") if may else None
-    return Goal(seen, gone, owners, back)
+    here = (("back", addresses.resource(uid)),)
+    # Who sees the report may be who brings it back, though they do not see where it goes.
+    restore = Action("Restore it", addresses.resource(there[0], "restore"), "post", "undo-2", here)
+    may = resources.may_restore(work, there[0])
+    return Goal(seen, gone, _owners(work, seen.uid) if seen else [], restore if may else None)
 
 
 def _owners(work: Work, uid: str) -> list[Ref]:

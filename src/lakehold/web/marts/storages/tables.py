@@ -23,7 +23,7 @@ from lakehold.workspaces.marts.storages import Look
 
 routes = router("/resources")
 
-_COLUMNS = [Column("Name", "name"), Column("Keys", wide=True), Column("To do")]
+_COLUMNS = [Column("Name", "name"), Column("Keys", wide=True)]
 
 
 @routes.get("/{uid:path}/tables")
@@ -35,7 +35,8 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
         looked = look(request, Look(uid, by=By.TABLE.value, text=table))
         return reading.run(lambda work: _one(request, work, found, table, looked))
     is_set = reading.run(lambda work: bool(storages.told_of(work, uid).all.get("kind")))
-    listed = look(request, Look(uid)) if is_set else None
+    search = Listing.of(request, ("name",)).search
+    listed = look(request, Look(uid, search=search)) if is_set else None
     return reading.run(lambda work: _list(request, work, found, listed))
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from lakehold.catalog import details
+from lakehold.catalog import details, kinds
+from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Alike, Step, Wanted
+from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.checks import checks_of
 from lakehold.workspaces.marts.definitions import WORD, Definition
+from lakehold.workspaces.marts.notifications import telling
 from lakehold.workspaces.marts.steps import Look, Refresh
 from lakehold.workspaces.spans import whole
 from lakehold.workspaces.told import Told
@@ -50,9 +52,24 @@ class MartPipeline(Alike):
         )
         return [refresh, *looks]
 
+    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+        """Whom its project tells."""
+        return telling.notices(work, uid, uid, ended)
+
+    def deleting(self, work: Work, uid: str) -> Right:
+        """As a Project Admin."""
+        return admins_right(work, uid)
+
 
 def _no_checks(uid: str) -> list[Step]:
     raise ConflictError(f"The data mart {shown(uid)} has no checks.", "Write some first.")
+
+
+def admins_right(work: Work, uid: str) -> Right:
+    """What only the Project Admins of its project have."""
+    project = kinds.workspace_of(work.view, uid)
+    assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
+    return Right("manage_settings", project)
 
 
 def told_of(work: Work, uid: str) -> Told:

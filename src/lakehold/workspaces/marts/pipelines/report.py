@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.catalog import details, kinds
+from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Alike, Step, Wanted
+from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.definitions import Definition
 from lakehold.workspaces.marts.live import LIVE
-from lakehold.workspaces.marts.pipelines.mart import told_of
+from lakehold.workspaces.marts.notifications import telling
+from lakehold.workspaces.marts.pipelines.mart import admins_right, told_of
 from lakehold.workspaces.marts.reporting import WORD
 from lakehold.workspaces.marts.steps import Send
 from lakehold.workspaces.spans import whole
 
 
 class ReportPipeline(Alike):
-    """Whoever may run it stops it too; whoever sees it sees its runs."""
+    """Its runs are seen by who sees its data mart, and stopped by who may run it or edits that."""
 
     kind = "marts.report"
     trigger, schedule, stop, see = "run", "edit", "run", "see"
@@ -39,6 +41,22 @@ class ReportPipeline(Alike):
             raise ConflictError(f"The report {shown(uid)} is pulled, and not sent.", "Its destination is live.")
         Definition.of(told_of(work, mart)).refuse_draft(mart)
         return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+
+    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+        """Whom its project tells: of those, who may see the data mart, whoever owns the report."""
+        return telling.notices(work, uid, mart_of(work, uid), ended)
+
+    def shown_with(self, work: Work, uid: str) -> str:
+        """Its data mart, also for who owns the report."""
+        return mart_of(work, uid)
+
+    def stopping(self, work: Work, uid: str) -> Sequence[Right]:
+        """Run on it, or edit on its data mart."""
+        return (Right(self.stop, uid), Right("edit", mart_of(work, uid)))
+
+    def deleting(self, work: Work, uid: str) -> Right:
+        """As a Project Admin."""
+        return admins_right(work, uid)
 
 
 def mart_of(work: Work, uid: str) -> str:

@@ -1,0 +1,57 @@
+"""The address that failures are told to beside mails: the project's setting and its secret, on a form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+
+from lakehold.catalog import credentials, details, editing
+from lakehold.catalog.editing import Edit
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.runs.runnable import WEBHOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """What the form says."""
+
+    address: str
+    has_secret: bool
+    version: int
+    error: str = ""
+
+
+def present(work: Work, uid: str) -> Hook:
+    """What is kept, for who keeps the project's settings. The secret is in no page."""
+    told = details.read(work, uid)
+    return Hook(str(told.settings.get(WEBHOOK, "")), WEBHOOK in credentials.names(work, uid), told.version)
+
+
+def save(work: Work, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
+    """Keep another address, or none; and a secret, if one was filled in. Without an address there is none."""
+    address, secret = (str(sent.get(name, "")).strip() for name in ("address", "secret"))
+    version = str(sent.get("version", ""))
+    settings = {name: value for name, value in details.read(work, uid).settings.items() if name != WEBHOOK}
+    if address:
+        settings[WEBHOOK] = _valid(address, private=private)
+    editing.edit(work, uid, Edit(settings=settings), expect_version=int(version) if version.isdigit() else None)
+    if secret and address:
+        credentials.put(work, uid, {WEBHOOK: secret})
+    elif not address and WEBHOOK in credentials.names(work, uid):
+        credentials.put(work, uid, {WEBHOOK: None})
+
+
+def _valid(address: str, *, private: bool) -> str:
+    """What a worker would refuse is refused here."""
+    try:
+        parts = httpx.URL(address)
+    except httpx.InvalidURL:
+        raise InvalidInputError("The address cannot be read.", "Write https://, the host and the path.") from None
+    if parts.scheme not in ({"http", "https"} if private else {"https"}) or not parts.host:
+        raise InvalidInputError("Nothing is sent to an address of this kind.", "Write https://, the host and the path.")
+    if parts.userinfo:
+        raise InvalidInputError("The address has a password in it.", "Leave it out; what is sent is signed.")
+    return address

@@ -1,0 +1,120 @@
+"""What a project tells of, who receives it, and Technical Owners whose role is too low, as far as one may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, house_of
+from lakehold.catalog import kinds
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+from lakehold.web import addresses, pages
+from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.marts.destinations.routes import need_project
+from lakehold.web.marts.notifications import hook
+from lakehold.web.marts.notifications.hook import Hook
+from lakehold.web.routes import router
+from lakehold.web.workspaces import tabs
+from lakehold.web.workspaces.members import space_of, trail
+from lakehold.workspaces.marts.notifications import owners, receivers
+from lakehold.workspaces.marts.notifications.channels import Channel
+from lakehold.workspaces.marts.notifications.receivers import Receiver
+from lakehold.workspaces.marts.notifications.sides import ROLES
+
+routes = router("/workspaces")
+
+NOTIFICATIONS, CHOOSING = "notifications", "notifications/receivers"
+HINTS = {
+    Channel.FAILED_RUNS: "A refresh or a report that failed, or was refused, with the reason.",
+    Channel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
+    Channel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
+}
+_RECEIVES = Filter("receives", "Receives", tuple((each.value, each.label) for each in Channel))
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A Technical Owner whose role is too low, and where each of the two is looked after."""
+
+    mart: str
+    mart_href: str
+    name: str
+    href: str
+
+
+@routes.get("/{uid:path}/notifications")
+def notifications_page(request: Request, work: Reading, uid: str) -> Response:
+    """All for who keeps the project's settings; for others what is their own."""
+    return shown(request, work, uid)
+
+
+def shown(request: Request, work: Work, uid: str, wrong: Hook | None = None) -> Response:
+    """The page; with an address that could not be kept, as it was filled in."""
+    need_project(work, uid)
+    space, manages = space_of(work, uid), receivers.manages(work, uid)
+    everybody = receivers.listed(work, uid)
+    values: dict[str, object] = {
+        "crumbs": trail(work, space, "Notifications"),
+        **tabs.shown(uid, space.kind, NOTIFICATIONS),
+        "space": space,
+        "channels": [(each, HINTS[each], on) for each, on in receivers.switches(work, uid).items()],
+        "mails": bool(house_of(request).settings.smtp.get_secret_value()),
+        "manages": manages,
+        "titles": _titles(work, uid),
+        "me": next((each for each in everybody if each.member.uid == work.caller.member), None),
+        "owners": _owners(work, uid),
+        "hook": (wrong or hook.present(work, uid)) if manages else None,
+        **(_list(request, work, uid, everybody) if manages else {}),
+    }
+    return pages.page(request, "marts/notifications.html", values, status=422 if wrong else 200)
+
+
+def _list(request: Request, work: Work, uid: str, everybody: Sequence[Receiver]) -> dict[str, object]:
+    listing = Listing.of(
+        request, sorts=("name",), filters=(Filter("role", "Role", tuple(_titles(work, uid).items())), _RECEIVES)
+    )
+    # However it is asked for, the list is at one address.
+    listing = replace(listing, path=addresses.workspace(uid, NOTIFICATIONS))
+    rows = [each for each in everybody if _fits(each, listing)]
+    on = receivers.switches(work, uid)
+    there = addresses.workspace(uid, CHOOSING)
+    part = listing.part(rows[::-1] if listing.descending else rows)
+    return {
+        "listing": listing,
+        "columns": [
+            Column("Who", "name"),
+            *(Column(each.label if on[each] else f"{each.label}, off") for each in Channel),
+        ],
+        # What is changed leads back to the part of the list that it was changed in.
+        "there": replace(listing, path=there).href(page=listing.page),
+        "rows": list(enumerate(part)),
+        "total": len(rows),
+    }
+
+
+def _titles(work: Work, uid: str) -> dict[str, str]:
+    return {name: role.title for name, role in kinds.schema_of(work.view, uid).roles.items() if name in ROLES}
+
+
+def _fits(each: Receiver, listing: Listing) -> bool:
+    role, wanted = listing.chosen["role"], listing.chosen["receives"]
+    return (
+        folded(listing.search) in folded(each.member.name)
+        and role in {"", each.role}
+        and (not wanted or each.channels[Channel(wanted)].on)
+    )
+
+
+def _owners(work: Work, uid: str) -> list[Owner]:
+    keeps = work.session.check(work.asker, "manage_members", uid)
+    found = []
+    for each in owners.too_low(work, uid):
+        who = urlencode({"subject": each.owner.uid})
+        change = f"{addresses.workspace(uid, 'members/change')}?{who}"
+        href = change if keeps else addresses.workspace(uid, "members")
+        found.append(Owner(each.mart.name, addresses.resource(each.mart.uid), each.owner.name, href))
+    return found

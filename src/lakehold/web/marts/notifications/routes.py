@@ -1,0 +1,67 @@
+"""Changing what a project tells of, and who receives it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Writing, house_of
+from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.web import addresses, pages
+from lakehold.web.flashes import Flash
+from lakehold.web.marts.notifications import hook
+from lakehold.web.marts.notifications.page import NOTIFICATIONS, shown
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.marts.notifications import changing, receivers
+from lakehold.workspaces.marts.notifications.channels import Channel, channel
+
+routes = router("/workspaces")
+
+_WANTED = {"on": True, "off": False}
+"""All else is what the role has."""
+
+
+@routes.post("/{uid:path}/notifications/channels")
+def switch(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Which channels the project tells of."""
+    changing.switch(work, uid, {each.value: bool(sent.get(each.value)) for each in Channel})
+    return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
+
+
+@routes.post("/{uid:path}/notifications/mine")
+def choose_mine(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """What the caller receives: only what is to be another than it is becomes a choice."""
+    receivers.need_project(work, uid)
+    here = addresses.workspace(uid, NOTIFICATIONS)
+    me = receivers.one(work, uid, work.caller.member)
+    wanted = {each.value: bool(sent.get(each.value)) for each in Channel}
+    new = {name: on for name, on in wanted.items() if me is None or me.channels[Channel(name)].on != on}
+    changing.choose(work, uid, work.caller.member, new)
+    return pages.go(request, here, Flash("Saved."))
+
+
+@routes.post("/{uid:path}/notifications/receivers")
+def choose(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Subscribe a member to one channel or no longer, or give them back what their role has."""
+    member, name, wanted = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
+    found = changing.choose(work, uid, member, {channel(name).value: _WANTED.get(wanted)})
+    # With scripts the list is drawn anew in its place.
+    if request.headers.get("hx-request"):
+        return shown(request, work, uid)
+    back = addresses.workspace(uid, NOTIFICATIONS) + (f"?{request.url.query}" if request.url.query else "")
+    return pages.go(request, back, Flash(f"{found.member.name} was changed."))
+
+
+@routes.post("/{uid:path}/notifications/hook")
+def save_hook(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """The address that failures are told to."""
+    receivers.need_project(work, uid)
+    work.need(receivers.MANAGE, uid)
+    try:
+        hook.save(work, uid, sent, private=house_of(request).settings.private_addresses)
+    except (InvalidInputError, ConflictError, ChangedMeanwhileError) as error:
+        wrong = replace(hook.present(work, uid), address=str(sent.get("address", "")), error=str(error))
+        return shown(request, work, uid, wrong)
+    return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))

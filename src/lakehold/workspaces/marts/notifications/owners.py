@@ -1,0 +1,49 @@
+"""Technical Owners of data marts whose role is Business User: they see and use the mart, and cannot keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakehold.access.facts.view import View, role_bit
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory.work import Work
+from lakehold.kit.ids import folded
+from lakehold.workspaces.marts.notifications import receivers, sides
+from lakehold.workspaces.marts.notifications.receivers import MANAGE
+from lakehold.workspaces.marts.notifications.sides import BUSINESS_USER
+
+MART = "marts.data_mart"
+
+
+@dataclass(frozen=True, slots=True)
+class TooLow:
+    """A data mart, and who owns it without the role for it."""
+
+    mart: Ref
+    owner: Ref
+
+
+def too_low(work: Work, project: str) -> list[TooLow]:
+    """Those of marts that the caller sees: all for who keeps the project's settings, for others themself."""
+    receivers.need_project(work, project)
+    marts = work.session.ids(work.asker, "see", MART, within=project)
+    found = work.session.asking(lambda view: _pairs(view, project, marts))
+    if not receivers.manages(work, project):
+        found = [(mart, owner) for mart, owner in found if owner == work.caller.member]
+    eyes = Eyes(work)
+    # Who is an admin by their role in the tenant is no Business User, whatever else they hold.
+    admins = frozenset(work.session.who(MANAGE, project)) if found else frozenset()
+    seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
+    named = [TooLow(mart, owner) for mart, owner in seen if mart and owner]
+    return sorted(named, key=lambda each: (folded(each.mart.name), each.mart.uid, folded(each.owner.name)))
+
+
+def _pairs(view: View, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
+    held, bit = sides.roles(view, project), role_bit("technical_owner")
+    return [
+        (view.uid(mart), view.uid(owner))
+        for mart in marts
+        for owner, mask in (view.grants.get(mart) or {}).items()
+        if mask & bit and held.get(owner) == BUSINESS_USER
+    ]

@@ -1,0 +1,242 @@
+"""Who receives what: by their role, by a choice that still counts, and by whose hand it may be changed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from lakehold.access import Grant, Token
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
+from lakehold.ledger.audit import Entry, Filter
+from lakehold.workspaces.marts.notifications import changing, receivers
+from lakehold.workspaces.marts.notifications.channels import Channel
+from lakehold.workspaces.marts.notifications.sides import Side
+from tests.access.company import TENANT
+from tests.house import ADA
+from tests.workspaces.marts.notifications.office import BEN, MART, NED, PAM, PROJECT, TESS, Office
+
+ALL = f"{TENANT}/all"
+
+
+def audited(office: Office) -> list[Entry]:
+    with office.house.read(ADA) as work:
+        return [each.entry for each in work.audit.page(Filter(action="set notifications"))]
+
+
+def test_admins_and_technical_users_receive_by_default_and_nobody_else(office: Office) -> None:
+    assert office.receive(Channel.FAILED_RUNS) == ["pam", "tess"]
+    assert office.receive(Channel.BROKEN_CHECKS) == ["pam", "tess"]
+    # Off until it is switched on.
+    assert office.receive(Channel.SUCCEEDED_RUNS) == []
+    office.switch(succeeded_runs=True, failed_runs=False)
+    assert office.receive(Channel.SUCCEEDED_RUNS) == ["pam", "tess"]
+    assert office.receive(Channel.FAILED_RUNS) == []
+
+
+def test_who_joins_is_subscribed_by_their_role(office: Office) -> None:
+    for role, on in (("admin", True), ("technical_user", True), ("business_user", False)):
+        office.becomes("ned", role)
+        assert office.subscribed("ned") == (on, False)
+
+
+def test_a_promotion_subscribes_and_a_downgrade_unsubscribes(office: Office) -> None:
+    office.becomes("ben", "technical_user")
+    assert office.subscribed("ben") == (True, False)
+    office.becomes("ben", "business_user")
+    assert office.subscribed("ben") == (False, False)
+
+
+def test_a_business_user_who_chose_to_receive_is_unsubscribed_by_going_up_and_down(office: Office) -> None:
+    office.choose(BEN, "ben", failed_runs=True)
+    assert office.subscribed("ben") == (True, True)
+    assert office.receive() == ["ben", "pam", "tess"]
+    office.becomes("ben", "technical_user")
+    assert office.subscribed("ben") == (True, False)
+    office.becomes("ben", "business_user")
+    assert office.subscribed("ben") == (False, False)
+    assert office.receive() == ["pam", "tess"]
+
+
+def test_a_technical_user_who_chose_not_to_is_subscribed_by_going_down_and_up(office: Office) -> None:
+    office.choose(TESS, "tess", failed_runs=False)
+    assert office.subscribed("tess") == (False, True)
+    office.becomes("tess", "business_user")
+    assert office.subscribed("tess") == (False, False)
+    office.becomes("tess", "technical_user")
+    assert office.subscribed("tess") == (True, False)
+
+
+def test_a_choice_stays_while_somebody_stays_on_their_side(office: Office) -> None:
+    office.choose(TESS, "tess", failed_runs=False)
+    office.becomes("tess", "admin")
+    assert office.subscribed("tess") == (False, True)
+    # By a group too, without a gap: the grant goes, and the group's is there already.
+    office.group("makers", "tess")
+    office.holds(Grant("makers", "technical_user", PROJECT))
+    office.becomes("tess", "")
+    assert office.subscribed("tess") == (False, True)
+    office.goes("tess", "makers", into=False)
+    assert office.receive() == ["pam"]
+    office.goes("tess", "makers", into=True)
+    assert office.subscribed("tess") == (True, False)
+
+
+def test_who_leaves_and_comes_back_begins_anew(office: Office) -> None:
+    office.choose(BEN, "ben", failed_runs=True)
+    office.becomes("ben", "")
+    assert office.receive() == ["pam", "tess"]
+    office.becomes("ben", "business_user")
+    assert office.subscribed("ben") == (False, False)
+
+
+def test_a_role_that_ends_by_itself_ends_the_choice(office: Office) -> None:
+    begun = office.house.clock()
+    with office.house.access.write(TENANT) as session:
+        session.store.add(Grant("ben", "technical_user", PROJECT), until=begun + DAY)
+    assert office.subscribed("ben") == (True, False)
+    office.choose(BEN, "ben", failed_runs=False, broken_checks=True)
+    assert office.receive(Channel.BROKEN_CHECKS) == ["ben", "pam", "tess"]
+    office.house.access.clock = office.house.clock = lambda: begun + 2 * DAY
+    assert office.subscribed("ben") == (False, False)
+    assert office.receive(Channel.BROKEN_CHECKS) == ["pam", "tess"]
+
+
+def test_the_highest_of_direct_and_group_counts(office: Office) -> None:
+    office.group("makers", "ben")
+    office.holds(Grant("makers", "technical_user", PROJECT))
+    assert office.subscribed("ben") == (True, False)
+    # The group All means who holds a role by themselves.
+    office.goes("ben", "makers", into=False)
+    office.holds(Grant(ALL, "technical_user", PROJECT))
+    assert office.receive() == ["ben", "pam", "tess"]
+    office.choose(BEN, "ben", failed_runs=False)
+    office.loses(Grant(ALL, "technical_user", PROJECT))
+    assert office.subscribed("ben") == (False, False)
+
+
+def test_who_is_an_admin_by_the_tenant_has_not_joined_and_may_subscribe(office: Office) -> None:
+    assert office.subscribed("ada", by=ADA) == (False, False)
+    with office.house.read(PAM) as work:
+        (ada,) = (each for each in receivers.listed(work, PROJECT) if each.member.uid == "ada")
+    assert (ada.role, ada.side, ada.joined) == ("admin", Side.ABOVE, False)
+    office.choose(ADA, "ada", failed_runs=True)
+    assert office.receive() == ["ada", "pam", "tess"]
+    # With the tenant's role the choice goes.
+    office.loses(Grant("ada", "owner", TENANT))
+    assert office.receive() == ["pam", "tess"]
+    office.holds(Grant("ada", "admin", TENANT))
+    assert office.subscribed("ada", by=ADA) == (False, False)
+    # Whoever joins does so with a role of their own.
+    office.choose(ADA, "ada", failed_runs=False)
+    office.becomes("ada", "technical_user")
+    assert office.subscribed("ada") == (True, False)
+
+
+def test_it_can_be_taken_back_to_what_the_role_has(office: Office) -> None:
+    assert office.choose(PAM, "ben", failed_runs=True).channels[Channel.FAILED_RUNS].on
+    assert office.subscribed("ben") == (True, True)
+    office.choose(PAM, "ben", failed_runs=None)
+    assert office.subscribed("ben") == (False, False)
+
+
+def test_members_change_themselves_and_who_keeps_the_settings_everybody(office: Office) -> None:
+    with office.house.read(BEN) as work:
+        assert [each.member.uid for each in receivers.listed(work, PROJECT)] == ["ben"]
+    for by, other in ((BEN, "tess"), (TESS, "ben")):
+        with pytest.raises(DeniedError, match="manage settings"):
+            office.choose(by, other, failed_runs=True)
+        with pytest.raises(DeniedError, match="manage settings"):
+            office.switch(by, failed_runs=False)
+    with pytest.raises(HiddenError):
+        office.choose(NED, "ned", failed_runs=True)
+    office.choose(PAM, "ben", failed_runs=True)
+    office.choose(ADA, "tess", failed_runs=False)
+    assert office.receive() == ["ben", "pam"]
+    # Who only looks, and who shows a token that was made for something else, change nothing of their own.
+    with pytest.raises(ForbiddenError):
+        office.choose(replace(BEN, behind="ada"), "ben", failed_runs=False)
+    narrow = Caller(TENANT, "ben", narrowed=Token("ben", actions=frozenset({"see"})))
+    with pytest.raises(DeniedError):
+        office.choose(narrow, "ben", failed_runs=False)
+    assert office.receive() == ["ben", "pam"]
+
+
+def test_changes_are_written_down_once(office: Office) -> None:
+    office.switch(succeeded_runs=True, failed_runs=True)
+    office.choose(PAM, "ben", failed_runs=True)
+    office.choose(PAM, "ben", failed_runs=True)
+    second, first = audited(office)
+    assert (first.member, first.resource) == ("pam", PROJECT)
+    assert (dict(first.before), dict(first.after)) == ({"succeeded_runs": False}, {"succeeded_runs": True})
+    assert dict(second.before) == {"member": "ben", "failed_runs": "off by default"}
+    assert dict(second.after) == {"member": "ben", "failed_runs": "on"}
+
+
+@pytest.mark.parametrize(
+    ("member", "wanted", "said"),
+    [
+        ("ben", {"failed_rums": True}, "no channel 'failed_rums'.*failed_runs"),
+        ("ben", {"failed_runs": "yes"}, "on or off, not 'yes'"),
+        ("ned", {"failed_runs": True}, "'ned' is not in the project"),
+        (ALL, {"failed_runs": True}, "is no member"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(office: Office, member: str, wanted: dict[str, bool], said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said), office.house.write(PAM) as work:
+        changing.choose(work, PROJECT, member, wanted)
+
+
+def test_what_is_not_there_is_refused(office: Office) -> None:
+    with pytest.raises(InvalidInputError, match="is no project"), office.house.write(PAM) as work:
+        changing.choose(work, MART, "ben", {})
+    with pytest.raises(NotFoundError, match="nobody"), office.house.write(PAM) as work:
+        changing.choose(work, PROJECT, "nobody", {"failed_runs": True})
+
+
+def test_whatever_happens_a_choice_lasts_as_long_as_its_side(office: Office) -> None:
+    """A walk of grants, groups and choices, beside somebody who writes down at each step what should be so."""
+    rng = random.Random(11)  # noqa: S311 - the same walk in every run
+    people, groups = ("ben", "tess", "ned"), ("makers", "readers")
+    for group in groups:
+        office.group(group)
+    held = {("ben", "business_user"), ("tess", "technical_user")}
+    inside: set[tuple[str, str]] = set()
+    sides = {who: side(who, held, inside) for who in people}
+    chosen: dict[str, bool] = {}
+    for _ in range(120):
+        subject, role = rng.choice((*people, *groups)), rng.choice(("technical_user", "business_user", "admin"))
+        who, group = rng.choice(people), rng.choice(groups)
+        match rng.choice(("grant", "revoke", "in", "out", "choose", "choose")):
+            case "grant":
+                office.holds(Grant(subject, role, PROJECT))
+                held.add((subject, role))
+            case "revoke":
+                office.loses(Grant(subject, role, PROJECT))
+                held.discard((subject, role))
+            case "in":
+                office.goes(who, group, into=True)
+                inside.add((who, group))
+            case "out":
+                office.goes(who, group, into=False)
+                inside.discard((who, group))
+            case _ if sides[who]:
+                chosen[who] = rng.random() < 0.5
+                office.choose(PAM, who, failed_runs=chosen[who])
+        now = {who: side(who, held, inside) for who in people}
+        for each in people:
+            if now[each] != sides[each]:
+                chosen.pop(each, None)
+        sides = now
+        wanted = {who for who in people if chosen.get(who, sides[who] == "technical") and sides[who]}
+        assert set(office.receive()) == {"pam", *wanted}
+
+
+def side(who: str, held: set[tuple[str, str]], inside: set[tuple[str, str]]) -> str:
+    mine = {who, *(group for member, group in inside if member == who)}
+    roles = {role for subject, role in held if subject in mine}
+    return "technical" if roles & {"admin", "technical_user"} else "business" if roles else ""

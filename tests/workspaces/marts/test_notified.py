@@ -1,0 +1,133 @@
+"""A refresh that really fails, and a check that really breaks, really mail those who receive them and see the mart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+import pytest
+from pydantic import SecretStr
+
+from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.directory import members
+from lakehold.kit.clock import DAY
+from lakehold.ledger import outbox
+from lakehold.runs import sending
+from lakehold.runs.firing import Firing
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
+from lakehold.workspaces.marts.notifications import changing
+from tests.pipeline.shop import ADA, ED, RITA, TENANT
+from tests.smtp import Sink, sink
+from tests.workspaces.lakehouse.moving import RUNS
+from tests.workspaces.marts.project import SALES, Project
+
+pytestmark = pytest.mark.slow
+WRONG = "SELECT salary FROM raw.orders"
+
+
+@pytest.fixture
+def post(here: Project) -> Iterator[Sink]:
+    """A mail server; and Sam is a Technical User who sees what is shared in the context north, Pat the admin."""
+    house = here.moving.shop.house
+    before = house.settings
+    with house.access.write(TENANT) as session:
+        if session.seen().ids.get("pat") is None:
+            session.store.create("tenant.member", "Pat", uid="pat", edges={"tenant": TENANT})
+        session.store.add(Grant("pat", "admin", "sales"))
+        session.store.add(Grant("sam", "technical_user", "sales"))
+        session.store.add(Attribute("sales", "scope", "selected_contexts", "sam"))
+    with house.write(ADA) as work:
+        for member in ("ada", "ed", "rita", "sam", "pat"):
+            members.set_email(work, member, f"{member}@x.test")
+    with sink() as made:
+        house.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
+        yield made
+    house.settings = before
+    with house.access.write(TENANT) as session:
+        for grant in (Grant("pat", "admin", "sales"), Grant("sam", "technical_user", "sales")):
+            session.store.remove(grant)
+
+
+def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
+    """What waits in the outbox is sent, and has come to whom."""
+    house = here.moving.shop.house
+    with house.database.read() as transaction:
+        waiting = outbox.due(transaction, house.clock(), limit=100)
+    for mail in waiting:
+        problem = sending.send(house, mail.id, mail.tries)
+        sending.write_down(house, mail.id, mail.tries, problem)
+        assert problem == ""
+    found = [post.next() for _ in waiting]
+    assert post.taken.empty()
+    by_receiver = {str(mail["To"]).partition("@")[0]: mail for mail in found}
+    assert len(by_receiver) == len(found), "Somebody was told twice."
+    return by_receiver
+
+
+def chosen(here: Project, member: str, **wanted: bool | None) -> None:
+    with here.moving.shop.house.write(ADA) as work:
+        changing.choose(work, "sales", member, wanted)
+
+
+def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: Sink) -> None:
+    mart = here.mart({"by": "sql", "sql": WRONG}, name="Salaries of all")
+    run = here.run(mart, by=ED)
+    assert run.state == "failed"
+    mails = arrived(here, post)
+    # Sam is subscribed and does not see the mart, Rita sees it and is not subscribed, Ada has not joined.
+    assert set(mails) == {"ed", "pat"}
+    text = mails["pat"].get_content()
+    assert mails["pat"]["Subject"] == "Salaries of all has failed"
+    assert run.error.splitlines()[0] in text
+    assert f"/runs/{run.id}" in text
+    chosen(here, "rita", failed_runs=True)
+    chosen(here, "ed", failed_runs=False)
+    with here.moving.shop.house.access.write(TENANT) as session:
+        session.store.add(Attribute("sales", "scope", "entire_project", "sam"))
+    here.run(mart, by=ED)
+    assert set(arrived(here, post)) == {"pat", "rita", "sam"}
+    for member in ("ed", "rita"):
+        chosen(here, member, failed_runs=None)
+
+
+def test_a_check_that_breaks_mails_what_was_found(here: Project, post: Sink) -> None:
+    checks = [{"check": "row count", "least": 1000}, {"check": "unique", "fields": ["id"]}]
+    mart = here.mart({"by": "sql", "sql": SALES, "checks": checks})
+    assert here.run(mart, by=ED).state == "succeeded"
+    mails = arrived(here, post)
+    assert set(mails) == {"ed", "pat"}
+    assert mails["ed"]["Subject"] == f"{mart} has broken checks"
+    text = mails["ed"].get_content()
+    assert "- row count: there are 100 rows, and 1,000 at the least should be there" in text
+    assert "unique" not in text
+
+
+def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_the_destination(
+    here: Project, post: Sink
+) -> None:
+    house, triggers, firing = here.moving.shop.house, Triggers(RUNS), Firing(RUNS)
+    mart = here.filled({"by": "sql", "sql": SALES})
+    to = here.destination({"to": "mail", "receivers": ["board@x.test"], "kind": "csv"})
+    report = here.report(mart, to, {"columns": ["id"]})
+    chosen(here, "rita", failed_runs=True)
+    with house.write(RITA) as work:
+        triggers.save(work, report, When("0 6 * * *"))
+    with house.write(ED) as work:
+        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    assert firing.fire(house, house.clock() + DAY) == 1
+    with house.read(ADA) as work:
+        run = RUNS.page(work, resource=report, limit=1)[0].id
+    assert here.moving.go(run).state == "failed"
+    mails = arrived(here, post)
+    # Rita still owns her report. What became of its run is for those who see the mart.
+    assert set(mails) == {"ed", "pat"}
+    text = mails["pat"].get_content().replace("\n", " ")
+    assert f"You may not run report {report}" in text
+    assert "Missing: " in text
+    with house.write(RITA) as work:
+        for each in triggers.of(work, report):
+            triggers.remove(work, each.id)
+    with house.write(ED) as work:
+        work.make(Add(Attribute(mart, "shared_for_reporting", "true")))
+    chosen(here, "rita", failed_runs=None)
