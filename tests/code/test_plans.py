@@ -181,7 +181,13 @@ def test_refused_for_another_tenant(access: Access, files: dict[str, str]) -> No
 
 
 def test_roles_of_creators_are_not_left_behind(access: Access, files: dict[str, str]) -> None:
-    edit(files, SALES, "        till_files:", "        new_files: {name: New, owner: tim}\n        till_files:")
+    shared = "shared_for_use: true, shared_for_maintenance: true"
+    edit(
+        files,
+        SALES,
+        "        till_files:",
+        f"        new_files: {{name: New, owner: tim, {shared}}}\n        till_files:",
+    )
     declared = loads(files)
     made = planned(access, CORNER, declared)
     with access.write(CORNER) as session:

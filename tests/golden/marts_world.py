@@ -185,26 +185,58 @@ class Cell:
     def __str__(self) -> str:
         return " | ".join([self.table, self.row, self.column, str(self.seat), self.scope])
 
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a seed's table of two columns, see and do more, asked from one seat under one scope."""
+
+    table: str
+    row: str
+    says: Sequence[str]
+    seat: Seat
+    scope: str
+
+    def __str__(self) -> str:
+        return " | ".join([self.table, self.row, str(self.seat), self.scope])
+
     @property
-    def yes(self) -> bool:
-        """Whether a cell of a yes-or-no table says yes."""
-        assert self.says.startswith(("Yes", "No")), self.says
-        return self.says.startswith("Yes")
+    def can_see(self) -> bool:
+        """What the first column says."""
+        return _yes(self.says[0])
+
+    @property
+    def can_more(self) -> bool:
+        """What the second column says."""
+        return _yes(self.says[1])
+
+    def may(self, *more: str) -> set[str]:
+        """The actions that the row gives; the second column stands for these."""
+        return ({"see"} if self.can_see else set()) | (set(more) if self.can_more else set())
+
+
+def _yes(says: str) -> bool:
+    assert says.startswith(("Yes", "No")), says
+    return says.startswith("Yes")
 
 
 Seats = Mapping[str, Sequence[Seat]]
-Rows = Mapping[str, Sequence[str]]
+Said = Mapping[str, Sequence[str]]
 
 
-def cells(table: str, seats: Seats, columns: Sequence[str], rows: Rows, *scopes: str) -> list[Cell]:
+def cells(table: str, seats: Seats, columns: Sequence[str], told: Said, *scopes: str) -> list[Cell]:
     """Every cell of a table, in its order, from every seat that the row's label stands for."""
     return [
         Cell(table, row, column, says, seat, scope)
-        for row, said in rows.items()
+        for row, said in told.items()
         for column, says in zip(columns, said, strict=True)
         for seat in seats[row]
         for scope in scopes
     ]
+
+
+def rows(table: str, seats: Seats, told: Said, *scopes: str) -> list[Row]:
+    """Every row of a table of two columns, from every seat that its label stands for."""
+    return [Row(table, row, said, seat, scope) for row, said in told.items() for seat in seats[row] for scope in scopes]
 
 
 @dataclass(frozen=True, slots=True)

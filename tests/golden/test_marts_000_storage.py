@@ -4,60 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.marts_world import (
-    BOTH,
-    BU,
-    ENTIRE,
-    MAINTENANCE,
-    NO_OVERLAP,
-    NOT_SHARED,
-    OVERLAP,
-    SCOPES,
-    TU,
-    USE,
-    Cell,
-    Sales,
-    Seat,
-    cells,
-    named,
-)
-
-COLUMNS = (NOT_SHARED, USE, MAINTENANCE, BOTH)
-OWNER = {"warehouse": "owner"}
-
-SEATS = {
-    "Owner (Technical User)": [Seat(TU, OWNER)],
-    "Non-owner Technical User": [Seat(TU)],
-    "Any Business User": [Seat(BU), Seat(BU, OWNER)],
-}
-
-MAINTAIN = "See, Use, Copy Credentials, Edit, Delete"
-STORAGE = {
-    "Owner (Technical User)": ["All actions", "All actions", "All actions", "All actions"],
-    "Non-owner Technical User": ["No access", "See, Use", MAINTAIN, MAINTAIN],
-    "Any Business User": ["No access", "No access", "No access", "No access"],
-}
-# Permission Model: the non-owner path is behind the context gate, the ownership floor is not.
-STORAGE_NO_OVERLAP = {
-    "Owner (Technical User)": ["All actions", "All actions", "All actions", "All actions"],
-    "Non-owner Technical User": ["No access", "No access", "No access", "No access"],
-    "Any Business User": ["No access", "No access", "No access", "No access"],
-}
-
-CELLS = [
-    *cells("000 Storage", SEATS, COLUMNS, STORAGE, ENTIRE, OVERLAP),
-    *cells("000 Storage", SEATS, COLUMNS, STORAGE_NO_OVERLAP, NO_OVERLAP),
-]
+from tests.golden.marts_000 import STORAGE_CELLS, STORAGE_COLUMNS
+from tests.golden.marts_world import BU, SCOPES, Cell, Sales, named
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=str)
+@pytest.mark.parametrize("cell", STORAGE_CELLS, ids=str)
 def test_storage(cell: Cell) -> None:
     sales = cell.seat.sales(cell.scope).shared("warehouse", cell.column)
     assert sales.may("warehouse") == named(cell.says, "storage")
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("state", COLUMNS)
+@pytest.mark.parametrize("state", STORAGE_COLUMNS)
 def test_business_users_have_no_direct_access_to_storages(state: str, scope: str) -> None:
     """000 Storage, note: Business Users do not reach a Storage however it is shared, owner or not."""
     sales = Sales(BU, scope).owns("warehouse").shared("warehouse", state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access.facts.records import Grant, Remove
+from tests.golden.marts_001 import CAN_INVITE, INVITE_CELLS, INVITE_IDS, INVITING
 from tests.golden.marts_world import (
     ADMIN,
     BOTH,
@@ -291,20 +292,6 @@ def test_a_technical_user_restores_the_destination(scope: str) -> None:
     sales = Sales(TU, scope).shared("orders", REPORTING).deleted()
     assert sales.may("sheet") == {"restore"}
     assert Sales(TU, NO_OVERLAP).shared("orders", REPORTING).deleted().may("sheet") == set()
-
-
-# Table "Who Can Invite Whom".
-INVITES = {
-    "Admin": [True, True, True],
-    "Technical User": [False, True, True],
-    "Business User": [False, False, True],
-}
-INVITING = {"Admin": ADMIN, "Technical User": TU, "Business User": BU}
-CAN_INVITE = {"Can invite Admin": ADMIN, "Can invite Technical User": TU, "Can invite Business User": BU}
-INVITE_CELLS = [
-    (inviting, column, yes) for inviting, row in INVITES.items() for column, yes in zip(CAN_INVITE, row, strict=True)
-]
-INVITE_IDS = [f"001 Who Can Invite Whom | {inviting} | {column}" for inviting, column, _ in INVITE_CELLS]
 
 
 @pytest.mark.parametrize(("inviting", "column", "yes"), INVITE_CELLS, ids=INVITE_IDS)

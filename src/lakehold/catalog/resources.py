@@ -137,14 +137,33 @@ def delete(work: Work, uid: str, *, expect_version: int | None = None) -> bool:
 
 
 def restore(work: Work, uid: str, *, expect_version: int | None = None) -> int:
-    """Bring back what was deleted while others pointed at it. Returns its version."""
-    work.see(uid, "restore")
-    attribute = kinds.schema_of(work.view, uid).attributes.get(kinds.DELETED)
-    if attribute is None or shapes.attributes_of(work.view, uid)[kinds.DELETED] != "true":
+    """Bring back what was deleted while others pointed at it, also for who may though they do not see it: they see
+    what points at it. Returns its version.
+    """
+    may = may_restore(work, uid)
+    if not may:
+        work.see(uid, "restore")
+    if not is_deleted(work.view, uid):
         raise ConflictError(f"{shown(uid)} is not deleted.", "Only what was deleted can be restored.")
     details.expect(work, uid, expect_version)
-    work.make(Add(Attribute(uid, kinds.DELETED, "false")))
+    back = Add(Attribute(uid, kinds.DELETED, "false"))
+    if may:
+        work.made(back)
+    else:
+        work.make(back)
     return details.changed(work, uid)
+
+
+def may_restore(work: Work, uid: str) -> bool:
+    """Whether the caller may bring it back."""
+    if work.view.ids.get(uid) is None or kinds.DELETED not in kinds.schema_of(work.view, uid).attributes:
+        return False
+    return work.session.check_change(work.asker, Add(Attribute(uid, kinds.DELETED, "false")))
+
+
+def is_deleted(view: View, uid: str) -> bool:
+    """Whether it was deleted while others pointed at it."""
+    return shapes.attributes_of(view, uid).get(kinds.DELETED) == "true"
 
 
 def _in_use(view: View, uid: str) -> bool:

@@ -47,6 +47,7 @@ class Layout:
         self._parents: dict[str, str] = {}
         for slot, line in timelines(company, company.policy, at).items():
             self._sort(slot, line)
+        self._say_defaults()
         self._nest()
 
     def files(self) -> dict[str, str]:
@@ -84,6 +85,14 @@ class Layout:
                     about.membership.setdefault(member, {}).setdefault(name, []).append((fact, span))
                 case Attribute(_, name) | Edge(name) | Grant(_, name):
                     about.said.setdefault((slot[0], name), []).append((fact, span))
+
+    def _say_defaults(self) -> None:
+        """What files would change by their silence is said."""
+        for ref, about in self._about.items():
+            for attribute in self._company.policy.kinds[self._kind(ref)].schema.attributes.values():
+                if attribute.imported and ("attribute", attribute.name) not in about.said:
+                    so = Attribute(ref, attribute.name, attribute.default)
+                    about.said["attribute", attribute.name] = [(so, ALWAYS)]
 
     def _kind(self, ref: str) -> str:
         return self._company.things[ref].kind

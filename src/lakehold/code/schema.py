@@ -121,7 +121,7 @@ def _role(role: Role) -> Schema:
 
 
 def _attribute(attribute: Attribute) -> Schema:
-    described = f"{attribute.default} unless said otherwise."
+    described = f"{attribute.in_files} unless said otherwise."
     value = _ref("flag") if attribute.is_flag else _some(_entry("is", {"enum": list(attribute.values)}))
     return _described(described, value)
 

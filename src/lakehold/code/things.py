@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
@@ -76,6 +76,13 @@ class Things:
         for key, value in found.values():
             with self._problems.caught():
                 self._said(thing, policy, key, value)
+        self._imported(thing, policy, found)
+
+    def _imported(self, thing: Thing, policy: KindPolicy, found: Collection[str]) -> None:
+        """What the model says of things that files bring in and do not say it of."""
+        for attribute in policy.schema.attributes.values():
+            if attribute.imported and words.written(attribute.name) not in found:
+                self._hold(Attribute(thing.ref, attribute.name, attribute.imported), ALWAYS, _placed(thing))
 
     def _name(self, ref: str, place: Place, found: dict[str, tuple[Text, Node]]) -> str:
         own = ref in {refs.TENANT, refs.ALL}

@@ -1,0 +1,104 @@
+"""The project of one row in a town: what `Sales` is in memory, people can act on here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakehold import workspaces as models
+from lakehold.access import Add, Attribute, Edge, Grant, Remove
+from lakehold.catalog import credentials, resources
+from lakehold.catalog.shapes import Resource
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs.runs import Run, Runs
+from lakehold.runs.triggers import Trigger, Triggers
+from tests.golden.flows.town import ANN, Town
+
+RUNS = Runs(models.runnables())
+TRIGGERS = Triggers(RUNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One project and what lies in it, by the names of `marts_world`, as Olga knows it."""
+
+    town: Town
+    number: int
+
+    def __getitem__(self, name: str) -> str:
+        return f"{name}_{self.number}"
+
+    def found(self, name: str) -> Resource:
+        """How it is."""
+        with self.town.read() as work:
+            return resources.get(work, self[name])
+
+    def is_gone(self, name: str) -> bool:
+        """Whether it is no more, or deleted."""
+        try:
+            return self.found(name).attributes.get("deleted") == "true"
+        except NotFoundError:
+            return True
+
+    def secrets(self, name: str) -> dict[str, str]:
+        """What is kept of it."""
+        with self.town.read() as work:
+            return credentials.used(work, self[name])
+
+    def inside(self, kind: str) -> set[str]:
+        """The names of all things of a kind here."""
+        with self.town.read() as work:
+            return {item.name for item in resources.page(work, f"marts.{kind}", within=self["sales"]).items}
+
+    def clear(self, kind: str, name: str) -> None:
+        """Take away what somebody has made here."""
+        with self.town.write() as work:
+            for item in resources.page(work, f"marts.{kind}", within=self["sales"], search=name).items:
+                resources.delete(work, item.uid)
+
+    def triggers(self, name: str) -> list[Trigger]:
+        """Those of a thing."""
+        with self.town.read() as work:
+            return TRIGGERS.of(work, self[name])
+
+    def unschedule(self, triggers: set[str]) -> None:
+        """End triggers."""
+        if triggers:
+            with self.town.write() as work:
+                for each in triggers:
+                    TRIGGERS.remove(work, each)
+
+    def runs(self, name: str) -> list[Run]:
+        """Those of a thing, the newest first."""
+        with self.town.read() as work:
+            return RUNS.page(work, resource=self[name])
+
+    def state(self, run: str) -> str:
+        """How far a run is."""
+        with self.town.read() as work:
+            return RUNS.get(work, run).state
+
+    def give(self, name: str, role: str, member: str = ANN) -> None:
+        """Somebody holds a role from now on."""
+        with self.town.write() as work:
+            work.make(Add(Grant(member, role, self[name])))
+
+    def set(self, name: str, **attributes: bool) -> None:
+        """Attributes of a thing."""
+        with self.town.write() as work:
+            for attribute, value in attributes.items():
+                work.make(Add(Attribute(self[name], attribute, str(value).lower())))
+
+    def label(self, name: str, context: str) -> None:
+        """Put a thing into a context."""
+        with self.town.write() as work:
+            work.make(Add(Edge("contexts", self[name], self[context])))
+
+    def unlabel(self, name: str, context: str) -> None:
+        """Take a thing out of a context."""
+        with self.town.write() as work:
+            work.make(Remove(Edge("contexts", self[name], self[context])))
+
+    def add_context(self, name: str) -> None:
+        """One more context."""
+        with self.town.write() as work:
+            resources.create(work, "marts.context", name, uid=self[name], edges={"project": self["sales"]})

@@ -1,0 +1,98 @@
+"""An installation with REST and pages, called without a network. Olga owns it; Ann is who asks; Bob is a colleague."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import FastAPI
+
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.api.frame.callers import COOKIE
+from lakehold.directory import sign_ins
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.visit import Visit
+from lakehold.directory.work import Work
+from lakehold.kit.settings import Settings
+from lakehold.web import site
+from tests.api.client import Api
+from tests.golden.flows.markup import Page
+
+TENANT = "acme"
+OLGA, ANN, BOB = "olga", "ann", "bob"
+GUEST = "guest"
+"""How those are called who have not signed in."""
+
+
+class Town:
+    """It, and its people in front of it."""
+
+    def __init__(self, house: Installation, app: FastAPI, portal: BlockingPortal) -> None:
+        self.house = house
+        self.api = Api(house, app, portal, TENANT)
+        self.number = 0
+        """Of the project that Ann is in."""
+        self.row: object = None
+        """What it was made for."""
+        self.spent = False
+        """Whether it is not as it was made."""
+        self._app = app
+        self._portal = portal
+        self._browsers: dict[str, httpx.AsyncClient] = {}
+        self._tokens: dict[str, str] = {}
+
+    def write(self, member: str = OLGA) -> AbstractContextManager[Work]:
+        """Something that they do at once."""
+        return self.house.write(Caller(TENANT, member))
+
+    def read(self, member: str = OLGA) -> AbstractContextManager[Work]:
+        """Something that they ask."""
+        return self.house.read(Caller(TENANT, member))
+
+    def browse(self, member: str, method: str, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
+        """One request of somebody's browser, which is signed in and goes where it is sent."""
+        if member not in self._browsers:
+            self._browsers[member] = httpx.AsyncClient(
+                transport=httpx.ASGITransport(self._app),
+                base_url="http://127.0.0.1",
+                headers={"Accept": "text/html", "Accept-Encoding": "identity"},
+                cookies={} if member.startswith(GUEST) else {COOKIE: self._cookie(member)},
+            )
+        return self._portal.call(partial(self._browsers[member].request, method, path, **more))
+
+    def csrf(self, member: str) -> str:
+        """What the forms of somebody's pages carry."""
+        if member not in self._tokens:
+            # Every page has a form: that of the sign-out.
+            self._tokens[member] = Page(self.browse(member, "GET", "/").text).forms[0].filled()["csrf_token"][0]
+        return self._tokens[member]
+
+    def _cookie(self, member: str) -> str:
+        visit = Visit("127.0.0.1", "a test", "")
+        with self.write(member) as work:
+            return sign_ins.begin(work, self.house.settings, member, "test", visit).secret
+
+
+@contextmanager
+def opened(template: Path, folder: Path) -> Iterator[Town]:
+    """The town, on a copy of an empty database."""
+    folder.mkdir()
+    shutil.copy(template, folder / "lakehold.sqlite")
+    house = Installation(Settings(data=folder))
+    house.access.found(TENANT, "Acme", workspaces.models())
+    with house.access.write(TENANT) as session:
+        for member in (OLGA, ANN, BOB):
+            session.store.create("tenant.member", member.capitalize(), uid=member, edges={"tenant": TENANT})
+        session.store.add(Grant(OLGA, "owner", TENANT))
+    app = site.application(house)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
+        yield Town(house, app, portal)
+    house.close()
