@@ -118,7 +118,7 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
     persons = Persons(spark, shop.house.keys, shop.house.clock, "")
-    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1), tmp_path)
+    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1, patience=60), tmp_path)
     first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
     with queries._counted(first), queries._counted(second):
         with pytest.raises(TooMuchError, match="2 queries running"), queries._counted(third):

@@ -199,8 +199,8 @@ def test_a_preview_is_bounded(spark: SparkSession, tables: Tables, lake: Lake, p
     assert (len(none.rows), none.more) == (0, True)
     rare = Wanted(where=Filter("text", Operator.IS, "xw"), looked_at=1_000)
     assert (len(preview(lake, place, rare).rows), preview(lake, place, rare).more) == (0, True)
-    with pytest.raises(InvalidInputError, match="at most 10,000 rows"):
-        preview(lake, place, Wanted(rows=10_001))
+    with pytest.raises(InvalidInputError, match="at most 100,000 rows"):
+        preview(lake, place, Wanted(rows=100_001))
     with pytest.raises(InvalidInputError, match="at least one field"):
         preview(lake, place, Wanted(fields=[]))
     with pytest.raises(InvalidInputError, match="no field 'nr'"):

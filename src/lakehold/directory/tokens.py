@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.access import Token as Narrowed
-from lakehold.directory import accounts, credentials, holders, narrowing
+from lakehold.directory import accounts, credentials, holders, narrowing, ways_in
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
@@ -35,6 +35,8 @@ token_table = sa.Table(
     sa.Column("made_at", Id, nullable=False),
     sa.Column("until", Id, nullable=False),
     sa.Column("used_at", Id, nullable=False),
+    # What it is the way in of; NULL for most.
+    sa.Column("through_id", Id),
 )
 sa.Index("token_by_member", token_table.c.tenant_id, token_table.c.member_id)
 sa.Index("token_by_time", token_table.c.tenant_id, token_table.c.made_at, token_table.c.id)
@@ -82,8 +84,11 @@ def make(
     days: int | None = DEFAULT_DAYS,
     actions: Collection[str] | None = None,
     resources: Collection[str] | None = None,
+    through: str = "",
 ) -> Made:
-    """Make a token for oneself, or as an admin for a service account."""
+    """Make a token for oneself, or as an admin for a service account. What it is the way in `through` says at each time
+    what it reaches.
+    """
     work.writing()
     need_whole(work, "make tokens")
     owner = member or work.caller.member
@@ -105,7 +110,7 @@ def make(
         until,
         0,
     )
-    _insert(work, token, fresh.hash)
+    _insert(work, token, fresh.hash, work.view.resource(through) if through else None)
     narrowed = {"actions": token.actions, "resources": token.resources}
     told = {key: list(value) for key, value in narrowed.items() if value is not None}
     work.note("make token", owner, after={"token": token.id, "name": called, "until": until, **told})
@@ -125,6 +130,14 @@ def every(work: Work, *, after: tuple[Moment, str] | None = None, limit: int = 5
     c = token_table.c
     older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
     return _list(work, older, limit)
+
+
+def ways_into(work: Work, uid: str) -> list[Token]:
+    """The tokens that are the way in of something, the newest first: one's own, and all for those who keep members."""
+    need_whole(work, "see tokens")
+    found = _list(work, token_table.c.through_id == work.view.resource(uid))
+    keeps = work.session.check(work.asker, MANAGE, work.caller.tenant)
+    return [token for token in found if keeps or token.member == work.caller.member]
 
 
 def one(work: Work, id_: str) -> Token:
@@ -160,6 +173,10 @@ def caller_of_token(house: Installation, transaction: Transaction, secret: str) 
         return None
     house.uses.note(token_table, found, at)
     actions, resources = _narrowing(found.actions), _narrowing(found.resources)
+    if found.through_id is not None:
+        resources = ways_in.reached(transaction, found.tenant_id, found.through_id, at)
+        if resources is None:
+            return None
     narrowed = Narrowed(
         found.member,
         actions=None if actions is None else frozenset(actions),
@@ -203,7 +220,7 @@ def _until(work: Work, days: int | None) -> Moment:
 # Rows
 
 
-def _insert(work: Work, token: Token, kept: str) -> None:
+def _insert(work: Work, token: Token, kept: str, through: int | None) -> None:
     work.session.transaction.connection.execute(
         token_table.insert().values(
             id=token.id,
@@ -217,6 +234,7 @@ def _insert(work: Work, token: Token, kept: str) -> None:
             made_at=token.made_at,
             until=token.until,
             used_at=0,
+            through_id=through,
         )
     )
 

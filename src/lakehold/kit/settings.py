@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
     query_rows: Annotated[int, Field(ge=1, description="How many rows a query may give.")] = 100_000
     query_megabytes: Annotated[int, Field(ge=1, description="How large the rows of a query may be.")] = 64
+    query_patience: Annotated[
+        int, Field(ge=1, le=3600, description="How long others wait for a query that leaves nothing for them.")
+    ] = 15
     snapshot_days: Annotated[
         int, Field(ge=1, le=3650, description="How long a table can be read as it was and rolled back.")
     ] = 30

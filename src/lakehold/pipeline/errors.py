@@ -26,6 +26,10 @@ class TooMuchError(LakeholdError):
     status = 429
 
 
+class OutOfMemoryError(TooMuchError):
+    """More memory than there is."""
+
+
 class StoppedError(LakeholdError):
     """Somebody stopped it."""
 

@@ -15,8 +15,16 @@ class Limits:
     seconds: int
     rows: int
     megabytes: int
+    patience: int
+    """So many seconds others wait for a query that holds all there is."""
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
         """As the installation has it."""
-        return cls(settings.queries_at_once, settings.query_seconds, settings.query_rows, settings.query_megabytes)
+        return cls(
+            settings.queries_at_once,
+            settings.query_seconds,
+            settings.query_rows,
+            settings.query_megabytes,
+            settings.query_patience,
+        )

@@ -19,7 +19,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableErr
 from lakehold.pipeline import metadata
 from lakehold.pipeline.lake import Lake, Place
 
-MOST_ROWS = 10_000
+MOST_ROWS = 100_000
 _ROWS, _SIZE, _LOOKED_AT = 100, 4 * 1024 * 1024, 2_000_000
 
 
@@ -55,11 +55,17 @@ class Wanted:
     """In this order. Without: all."""
     snapshot: int | None = None
     """The table as it was then, with the fields of then. Without: as it is."""
-    where: Filter | None = None
+    where: Filter | Sequence[Filter] = ()
+    """Of several, all must hold."""
     size: int = _SIZE
     """Bytes in memory: rows that would make it more are left out."""
     looked_at: int = _LOOKED_AT
     """How many rows are looked at before a filter that matches few gives up."""
+
+    @property
+    def filters(self) -> Sequence[Filter]:
+        """All of them."""
+        return (self.where,) if isinstance(self.where, Filter) else self.where
 
 
 @dataclass(frozen=True, slots=True)

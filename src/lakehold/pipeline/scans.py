@@ -14,7 +14,7 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.avro.file import AvroFile
-from pyiceberg.expressions import AlwaysTrue, BooleanExpression
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression
 from pyiceberg.expressions.visitors import bind, inclusive_projection, manifest_evaluator
 from pyiceberg.io import load_file_io
 from pyiceberg.io.pyarrow import expression_to_pyarrow, schema_to_pyarrow
@@ -82,14 +82,17 @@ class Scan:
 
     @cached_property
     def read(self) -> Schema:
-        """Those that are read: the shown ones and the one that is asked."""
-        asked = [field_of(self.schema, self.wanted.where.field).name] if self.wanted.where else []
+        """Those that are read: the shown ones and those that are asked."""
+        asked = [field_of(self.schema, each.field).name for each in self.wanted.filters]
         return self.schema.select(*self.shown, *asked)
 
     @cached_property
     def where(self) -> BooleanExpression:
         """What rows must be like."""
-        return expression(self.wanted.where, self.schema) if self.wanted.where else AlwaysTrue()
+        found: BooleanExpression = AlwaysTrue()
+        for each in self.wanted.filters:
+            found = And(found, expression(each, self.schema))
+        return found
 
     @cached_property
     def filter(self) -> pc.Expression | None:

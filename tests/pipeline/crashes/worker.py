@@ -24,7 +24,7 @@ from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, spool,
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.spark import session, writing
 from lakehold.pipeline.spark.tables import Tables
-from lakehold.runs import engine
+from lakehold.runs import engine, notices
 from lakehold.runs.running import Running
 
 PLAN, PORT = "CRASH_PLAN", "CRASH_PORT"
@@ -117,6 +117,7 @@ def gates() -> None:
     _gate(Running, "_done", before="step begun", after="written")
     _gate(Running, "step", after="recorded")
     _gate(Running, "end", after="ended")
+    _gate(notices, "tell", after="told")
     _gate(Running, "follow", after="followed")
     for name in ("begin", "step", "end", "follow"):
         _known(name)

@@ -137,7 +137,7 @@ def test_only_what_one_may_read_and_write_is_there_to_choose(shop: Shop) -> None
     assert "There is no layer in which you may make tables." in text
     assert send(shop.client("ana"), QUERY, QUERY, **GOOD).status_code == 422
     assert shop.client("nils").get(QUERY).status_code == 404
-    assert shop.client("olga").get("/workspaces/sales/pipelines/new/query").status_code == 422
+    assert shop.client("olga").get("/workspaces/sales/pipelines/new/query").status_code == 404
 
 
 def test_who_may_not_edit_it_gets_no_form_and_of_two_who_do_the_second_is_told(shop: Shop) -> None:

@@ -62,7 +62,7 @@ def test_list_and_drawing_have_what_one_sees_and_no_more(shop: Shop) -> None:
         assert shop.client("nils").get(address).status_code == 404
     assert "No pipelines yet" in shop.client("tim").get(LIST).text
     assert "Nothing to draw yet" in shop.client("tim").get(GRAPH).text
-    assert shop.client("olga").get("/workspaces/sales/pipelines").status_code == 422
+    assert shop.client("olga").get("/workspaces/sales/pipelines").status_code == 404
 
 
 def test_kinds_are_filtered_in_the_address(shop: Shop) -> None:

@@ -80,7 +80,7 @@ def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop)
     page = client.get(kept.headers["Location"])
     assert page.status_code == 200
     assert "Name one below" in page.text
-    assert "It is not set up to its end" in client.get(f"/resources/{uid}/pipeline").text
+    assert "It is not set up yet" in client.get(f"/resources/{uid}/pipeline").text
 
 
 def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
@@ -125,7 +125,7 @@ def test_it_is_deactivated_and_activated(shop: Shop) -> None:
 
 def test_one_that_says_nothing_yet_is_connected_later(shop: Shop) -> None:
     client = shop.client("erik")
-    assert "It is not set up to its end" in client.get("/resources/till_source/pipeline").text
+    assert "It is not set up yet" in client.get("/resources/till_source/pipeline").text
     text = client.get("/resources/till_source/connection?setup=1").text
     assert "/resources/till_source/connection?setup=1&amp;connector=files" in text
     assert "Volume" in client.get("/resources/till_source/connection?setup=1&connector=files").text

@@ -44,7 +44,7 @@ def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: 
 def test_from_the_workspace_through_the_layers_to_the_rows_of_a_table(shop: Shop, open_as: Open) -> None:
     fill_orders(shop.house)
     page = open_as("erik", "/workspaces/lake_house")
-    expect(page.get_by_role("main").get_by_role("link", name="SQL", exact=True)).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Ask in SQL")).to_be_visible()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Data", exact=True).click()
     expect(page.get_by_role("heading", name="Data", level=1)).to_be_visible()
     expect(page.get_by_role("link", name="tills", exact=True)).to_be_visible()

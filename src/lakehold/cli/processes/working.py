@@ -34,7 +34,9 @@ def run(settings: Settings) -> None:
     try:
         with answering(house) as (address, warm):
             running = Running(house, workspaces.runnables(), _doers, warm)
-            Worker(house, running, warm, address, _ticks(warm)).run(stop)
+            worker = Worker(house, running, warm, address, _ticks(warm))
+            warm.end = worker.leave
+            worker.run(stop)
     finally:
         house.close()
 

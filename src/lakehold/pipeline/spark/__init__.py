@@ -7,5 +7,5 @@
 - `histories`: how things were, kept by `arrivals` (what is new) and `versions` (what it makes)
 - `maintenance`: the upkeep of tables
 - `persons`: a session that knows what one person may read; `lending`: such sessions between two queries
-- `queries`, `results`: what persons ask; `guard`: what a query may be made of
+- `queries`, `results`: what persons ask; `sharing`: nobody takes all of Spark; `guard`: what a query may be made of
 """

@@ -7,22 +7,21 @@ whose asker has gone, the work is stopped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Timer
-from uuid import uuid4
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lakehold.directory.caller import Caller
-from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
 from lakehold.pipeline import loads, sights
-from lakehold.pipeline.errors import StoppedError, TooMuchError
+from lakehold.pipeline.errors import OutOfMemoryError, StoppedError, TooMuchError
 from lakehold.pipeline.limits import Limits
 from lakehold.pipeline.spark import results
 from lakehold.pipeline.spark.guard import words
@@ -31,8 +30,8 @@ from lakehold.pipeline.spark.jvm import tell_tasks
 from lakehold.pipeline.spark.lending import Lending, Lent
 from lakehold.pipeline.spark.persons import ALWAYS, Persons
 from lakehold.pipeline.spark.results import Result
+from lakehold.pipeline.spark.sharing import GROUP, POOL, Running, Sharing
 
-_POOL, _GROUP = "spark.scheduler.pool", "spark.jobGroup.id"
 _INTERRUPT = "spark.job.interruptOnCancel"
 _GRACE, _SOON = 60, 60
 
@@ -49,42 +48,57 @@ class Query:
     rows: int
 
 
-@dataclass(slots=True)
-class _Running:
-    owner: tuple[str, str]
-    group: str = field(default_factory=lambda: uuid4().hex)
-    """What Spark calls all that it does for the query."""
-    stopped: str = ""
-    lock: Lock = field(default_factory=Lock)
-
-
 class Queries:
     """Those that run here."""
 
-    def __init__(self, spark: SparkSession, persons: Persons, limits: Limits, data: Path) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        persons: Persons,
+        limits: Limits,
+        data: Path,
+        end: Callable[[str], object] | None = None,
+    ) -> None:
         self._spark = spark
         self._data = data
         self._persons = persons
         self._lending = Lending(persons, persons.clock)
         self._limits = limits
         self._guard = Guard(spark)
-        self._running: dict[str, _Running] = {}
+        self._sharing = Sharing(spark, limits.patience, self._stop, end)
+        self._running: dict[str, Running] = {}
         self._lock = Lock()
 
     def ask(self, query: Query) -> Result:
         """Run it; the rows, or what stands against it."""
-        limits = self._limits
-        lent = self._lending.lent(query.caller, query.workspace, limits.seconds + _GRACE)
+        lent = self._lending.lent(query.caller, query.workspace, self._limits.seconds + _GRACE)
         with self._counted(query) as running, self._timed(query.id), lent as own, sights.opened(own.ticket, self._data):
             try:
-                rows = self._analysed(query, own, running)
-                return results.collected(
-                    rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000
-                )
-            except (PySparkException, Py4JJavaError) as error:
-                if running.stopped:
-                    raise StoppedError(running.stopped, "Ask for less, or save the query as a table.") from None
-                raise words.told(error) from error
+                return self._rows(query, own, running)
+            except OutOfMemoryError:
+                if not self._others(running):
+                    raise
+                # All have the same memory: it may be another's query that took it.
+                return self._rows(query, own, running)
+
+    def _rows(self, query: Query, own: Lent, running: Running) -> Result:
+        limits = self._limits
+        try:
+            rows = self._analysed(query, own, running)
+            return results.collected(
+                rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000
+            )
+        except (PySparkException, Py4JJavaError) as error:
+            if running.stopped:
+                raise StoppedError(running.stopped, "Ask for less, or save the query as a table.") from None
+            raise words.told(error) from error
+        except (Py4JError, OSError) as error:
+            raise UnavailableError("Spark has ended meanwhile.", "It is starting anew; try again.") from error
+
+    def _others(self, running: Running) -> bool:
+        """Whether somebody else asks something at the same time."""
+        with self._lock:
+            return any(each.owner != running.owner for each in self._running.values())
 
     def stop(self, uid: str, caller: Caller, said: str = "The query was stopped.") -> None:
         """Stop a query of the caller's own."""
@@ -112,13 +126,12 @@ class Queries:
                 raise words.told(error) from error
             return rows, frozenset(loaded)
 
-    def _analysed(self, query: Query, own: Lent, running: _Running) -> DataFrame:
-        pool = f"{query.caller.tenant} {query.caller.member}"
-        tell_tasks(self._spark, {**ALWAYS, _POOL: pool, _GROUP: running.group, _INTERRUPT: "true"})
+    def _analysed(self, query: Query, own: Lent, running: Running) -> DataFrame:
+        tell_tasks(self._spark, {**ALWAYS, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"})
         return self._guard.analysed(own.session, query.text)
 
     @contextmanager
-    def _counted(self, query: Query) -> Iterator[_Running]:
+    def _counted(self, query: Query) -> Iterator[Running]:
         owner = (query.caller.tenant, query.caller.member)
         with self._lock:
             if query.id in self._running:
@@ -126,10 +139,12 @@ class Queries:
             most = self._limits.at_once
             if Counter(each.owner for each in self._running.values())[owner] >= most:
                 raise TooMuchError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
-            running = self._running[query.id] = _Running(owner)
+            running = self._running[query.id] = Running(owner)
+        self._sharing.begin(running)
         try:
             yield running
         finally:
+            self._sharing.over(running)
             with self._lock:
                 del self._running[query.id]
             # The thread goes on to others.
@@ -147,8 +162,8 @@ class Queries:
         finally:
             timer.cancel()
 
-    def _stop(self, running: _Running, said: str) -> None:
-        with running.lock:
+    def _stop(self, running: Running, said: str) -> None:
+        with self._lock:
             running.stopped = running.stopped or said
         # Also what it has not begun yet.
         self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it

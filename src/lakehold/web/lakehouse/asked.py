@@ -12,7 +12,7 @@ from lakehold.runs.queries import Asked
 from lakehold.web import pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import saying
-from lakehold.web.lakehouse.browsing import need_lakehouse
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.listing import Column, Listing
 from lakehold.web.routes import router
 

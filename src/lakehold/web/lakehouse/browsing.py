@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from lakehold.access import Draft
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog import kinds, resources, workspaces
+from lakehold.catalog import kinds, resources
 from lakehold.catalog.shapes import Ref, Summary
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment, moment
@@ -23,14 +23,17 @@ from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.lakehouse import saying
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.listing import Column, Listing
 from lakehold.web.navigation import Crumb
 from lakehold.web.routes import router
 
 routes = router("/workspaces")
 
-LAKEHOUSE, LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("lakehouse", "layer", "table", "volume"))
+LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volume"))
 _IN_A_LAYER, _ON_A_PAGE, _MOST_LAYERS = 20, 50, 100
+_OPENED, _FOUND = 4, 100
+"""So many layers show what lies in them, the others where it is; and so much is shown of what was searched for."""
 _COLUMNS = [Column("Name", "name"), Column("Rows", number=True), Column("Size", number=True), Column("Last written")]
 
 
@@ -53,8 +56,10 @@ class Layer:
     items: list[Item]
     all: str
     """Where all of it is."""
-    more: bool
-    makes: list[Action]
+    more: bool = False
+    makes: Sequence[Action] = ()
+    """What can be made in it, where it is empty."""
+    opened: bool = True
 
 
 @routes.get("/{uid:path}/data")
@@ -63,12 +68,12 @@ def browse(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
     found = need_lakehouse(work, uid)
     listing = Listing.of(request, ("name",))
     layers = resources.page(work, LAYER, within=uid, sort="created", limit=_MOST_LAYERS).items
-    shelves = [_shelf(work, lake, uid, each, listing.search) for each in layers]
+    shelves = _found(work, lake, uid, layers, listing.search) if listing.search else _shelves(work, lake, uid, layers)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid, "Data"),
         "found": found,
         "listing": listing,
-        "layers": [shelf for shelf in shelves if shelf.items or not listing.search],
+        "layers": shelves,
         "new_layer": _making(work, LAYER, "lakehouse", uid, uid),
         "asks": work.session.check(work.asker, "execute_query", uid),
     }
@@ -105,27 +110,38 @@ def browse_layer(request: Request, work: Reading, lake: InLake, uid: str, layer:
     return pages.page(request, "lakehouse/layer.html", values)
 
 
-def need_lakehouse(work: Work, uid: str) -> Ref:
-    """The lakehouse, if the caller sees it."""
-    workspaces.need_workspace(work, uid)
-    found = resources.get(work, uid)
-    if found.kind != LAKEHOUSE:
-        raise NotFoundError(f"There is no lakehouse {shown(uid)}.", "Look its name up in the list of workspaces.")
-    return Ref(found.uid, found.kind, found.name)
-
-
 def _data_crumbs(space: Ref, name: str) -> list[Crumb]:
     return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
 
 
-def _shelf(work: Work, lake: Lake, space: str, layer: Summary, search: str) -> Layer:
-    # Who searches for a layer wants to see what is in it.
-    wanted = "" if search and folded(search) in folded(layer.name) else search
-    tables = resources.page(work, TABLE, within=layer.uid, search=wanted, limit=_IN_A_LAYER)
-    volumes = resources.page(work, VOLUME, within=layer.uid, search=wanted, limit=_IN_A_LAYER)
+def _shelves(work: Work, lake: Lake, space: str, layers: Sequence[Summary]) -> list[Layer]:
+    closed = [Layer(each, [], _all_of(space, each.uid, ""), opened=False) for each in layers[_OPENED:]]
+    return [*(_shelf(work, lake, space, each) for each in layers[:_OPENED]), *closed]
+
+
+def _shelf(work: Work, lake: Lake, space: str, layer: Summary) -> Layer:
+    tables = resources.page(work, TABLE, within=layer.uid, limit=_IN_A_LAYER)
+    volumes = resources.page(work, VOLUME, within=layer.uid, limit=_IN_A_LAYER)
     items = _items(work, lake, [*tables.items, *volumes.items])
     more = tables.after is not None or volumes.after is not None
-    return Layer(layer, items, _all_of(space, layer.uid, wanted), more, _makes(work, space, layer.uid))
+    makes = [] if items else _makes(work, space, layer.uid)
+    return Layer(layer, items, _all_of(space, layer.uid, ""), more, makes)
+
+
+def _found(work: Work, lake: Lake, space: str, layers: Sequence[Summary], search: str) -> list[Layer]:
+    """What was searched for, layer by layer. Who searches for a layer wants to see what is in it."""
+    called = [each for each in layers if folded(search) in folded(each.name)]
+    shelves = {each.uid: _shelf(work, lake, space, each) for each in called[:_OPENED]}
+    some = resources.find(work, search, among=(TABLE, VOLUME), within=space, limit=_FOUND)
+    inside: dict[str, list[Item]] = {}
+    for item in _items(work, lake, some.items):
+        inside.setdefault(item.thing.parent.uid if item.thing.parent else "", []).append(item)
+    for each in layers:
+        if each.uid not in shelves and (each.uid in inside or each in called):
+            items = inside.get(each.uid, [])
+            more = some.after is not None
+            shelves[each.uid] = Layer(each, items, _all_of(space, each.uid, search), more, opened=bool(items))
+    return [shelves[each.uid] for each in layers if each.uid in shelves]
 
 
 def _all_of(space: str, layer: str, search: str) -> str:

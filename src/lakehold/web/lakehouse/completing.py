@@ -19,7 +19,7 @@ from lakehold.web.routes import router
 
 routes = router("/workspaces")
 
-_MOST_TABLES = 5_000
+_MOST_TABLES = 2_000
 _AT_ONCE = 50
 
 
@@ -30,7 +30,7 @@ def known_names(work: Reading, uid: str) -> Response:
     left = _MOST_TABLES
     layers = []
     for layer in names.inside(work, [place.name]):
-        tables = names.tables(work, [place.name, layer.name])[:left]
+        tables = names.tables(work, [place.name, layer.name])[:left] if left else []
         left -= len(tables)
         layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
     own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(work)]

@@ -20,9 +20,9 @@ from lakehold.pipeline import names, rows
 from lakehold.runs import asking, queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
-from lakehold.web.lakehouse import answers, asked, browsing, charts, saved, saying
+from lakehold.web.lakehouse import answers, asked, charts, saved, saying
 from lakehold.web.lakehouse.answers import Answer
-from lakehold.web.lakehouse.frames import need_table
+from lakehold.web.lakehouse.frames import need_lakehouse, need_table
 from lakehold.web.lakehouse.saved import Kept
 from lakehold.web.routes import Sent, router
 
@@ -128,7 +128,7 @@ def draw(request: Request, work: Reading, uid: str, sent: Sent) -> Response:
 
 
 def _page(request: Request, work: Work, uid: str, written: Written, answer: Answer | None = None) -> Response:
-    space = browsing.need_lakehouse(work, uid)
+    space = need_lakehouse(work, uid)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid, "SQL"),
         "space": space,

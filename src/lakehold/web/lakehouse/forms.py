@@ -1,4 +1,6 @@
-"""What the forms of queries and histories have in them, and what is kept of it: edges and settings."""
+"""What the forms of queries, histories, notebooks and integrations have in them, and what is kept of it: edges and
+settings.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,17 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.errors import ChangedMeanwhileError
-from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.catalog.shapes import Eyes, Ref, Resource
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Targets, Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
 from lakehold.workspaces.told import Told
 
-QUERY, HISTORY = "lakehouse.query", "lakehouse.history"
-NEW, THERE = "new", "there"
+QUERY, HISTORY, NOTEBOOK, INTEGRATION = (
+    f"lakehouse.{word}" for word in ("query", "history", "notebook", "integration")
+)
+NEW, THERE, NOWHERE = "new", "there", "nowhere"
 MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
 """Refusals that whoever fills a form in can do something about: it is shown again, with all that was filled in."""
 _MOST = 300
@@ -50,12 +54,15 @@ class Filled:
     there: str = ""
     mode: str = "overwrite"
     keys: str = ""
+    cursor: str = ""
     at: str = ""
     closes_missing: bool = True
     version: str = ""
 
-    def edges(self) -> Targets:
+    def edges(self, kind: str) -> Targets:
         """What it reads and where it writes: a table, or the layer in which one is made."""
+        if kind == INTEGRATION or self.output == NOWHERE:
+            return {"reads": list(self.reads), "writes": [], "into": []}
         if self.output == THERE:
             return {"reads": list(self.reads), "writes": [self.there]}
         return {"reads": list(self.reads), "writes": [self.layer], "into": self.layer}
@@ -63,12 +70,19 @@ class Filled:
     def settings(self, kind: str, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it beside the edges. What the form does not ask for stays as it was."""
         keys = parts(self.keys)
+        if kind == INTEGRATION:
+            return dict(before or {})
         told: dict[str, object] = {"table": self.table} if self.output == NEW else {}
+        if kind == NOTEBOOK:
+            return {**(before or {}), **told}
         if kind == QUERY:
-            told |= {"sql": self.sql, "mode": self.mode, "keys": keys}
+            told |= {"sql": self.sql, "mode": self.mode, "keys": keys} | (
+                {"cursor": self.cursor} if self.cursor else {}
+            )
         else:
             told |= {"keys": keys, "at": self.at, "closes_missing": self.closes_missing}
-        return {**(before or {}), **told}
+        asked = {name: value for name, value in (before or {}).items() if name != "cursor"}
+        return {**asked, **told}
 
     def errors(self, kind: str) -> dict[str, str]:
         """What is wrong with it, by field."""
@@ -79,7 +93,13 @@ class Filled:
             found["sql"] = "Write the query whose rows are kept."
         if kind == HISTORY and len(self.reads) != 1:
             found["reads"] = "Choose the table whose history is kept."
+        if kind == INTEGRATION:
+            return found if self.reads else {**found, "reads": "Choose at least one table that it lets others read."}
+        if kind == NOTEBOOK and self.output == NOWHERE:
+            return found if self.reads else {**found, "reads": "Choose what it reads, or where it writes."}
         found |= self._errors_of_output()
+        if kind == NOTEBOOK:
+            return found
         if not parts(self.keys) and (kind == HISTORY or self.mode in _BY_KEY):
             found["keys"] = "Name the fields by which a row is known."
         if kind == QUERY and self.mode not in MODES:
@@ -111,12 +131,13 @@ def sent(form: FormData) -> Filled:
         description=text("description"),
         sql=str(form.get("sql", "")).replace("\r\n", "\n").strip(),
         reads=[str(each) for each in form.getlist("reads") if each],
-        output=THERE if text("output") == THERE else NEW,
+        output=text("output") if text("output") in {THERE, NOWHERE} else NEW,
         layer=text("layer"),
         table=text("table"),
         there=text("there"),
         mode=text("mode", "overwrite"),
         keys=text("keys"),
+        cursor=text("cursor"),
         at=text("at"),
         closes_missing=bool(form.get("closes_missing")),
         version=text("version"),
@@ -135,16 +156,23 @@ def present(found: Resource) -> Filled:
         description=found.description,
         sql=str(told.get("sql", "")),
         reads=[end.uid for end in found.edges.get("reads", ())],
-        output=THERE if end is not None and end.kind == TABLE else NEW,
+        output=_output(found.kind, end),
         layer=layer.uid if layer else "",
         table=str(told.get("table", "")),
         there=end.uid if end is not None and end.kind == TABLE else "",
         mode=str(told.get("mode", "overwrite")),
         keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
+        cursor=str(told.get("cursor", "")),
         at=str(told.get("at", "")),
         closes_missing=told.get("closes_missing") is not False,
         version=str(found.version),
     )
+
+
+def _output(kind: str, end: Ref | None) -> str:
+    if end is None and kind in {NOTEBOOK, INTEGRATION}:
+        return NOWHERE
+    return THERE if end is not None and end.kind == TABLE else NEW
 
 
 def options(work: Work, workspace: str) -> Options:

@@ -1,11 +1,11 @@
-"""What all views of a table have around them: whose turn it is, the way there, the tabs."""
+"""What views of a lakehouse and of its tables begin with: whether it is one, the way there, the tabs."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from lakehold.catalog import resources
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resources, workspaces
+from lakehold.catalog.shapes import Ref, Resource
 from lakehold.directory.work import Work
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown
@@ -14,7 +14,16 @@ from lakehold.web import addresses, views
 from lakehold.web.access import acting
 from lakehold.web.words import spoken
 
-TABLE = "lakehouse.table"
+LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
+
+
+def need_lakehouse(work: Work, uid: str) -> Ref:
+    """The lakehouse, if the caller sees it."""
+    workspaces.need_workspace(work, uid)
+    found = resources.get(work, uid)
+    if found.kind != LAKEHOUSE:
+        raise NotFoundError(f"There is no lakehouse {shown(uid)}.", "Look its name up in the list of workspaces.")
+    return Ref(found.uid, found.kind, found.name)
 
 
 def need_rows(work: Work, uid: str) -> Resource:

@@ -14,7 +14,7 @@ from lakehold.runs import asking, queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import browsing
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.routes import Sent, router
 from lakehold.workspaces.lakehouse import saving
 
@@ -56,7 +56,7 @@ def _page(
     found = work.session.list(work.asker, "create_table", "lakehouse.layer", within=uid, limit=_MOST)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid, "SQL", "Save as a table"),
-        "space": browsing.need_lakehouse(work, uid),
+        "space": need_lakehouse(work, uid),
         "sql": sql,
         "name": name,
         "layer": layer,

@@ -16,22 +16,27 @@ from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import checking, forms
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.lakehouse.pipeline import HAS_FORM, need_pipeline
-from lakehold.web.lakehouse.pipelines import need_lakehouse
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.routes import Sent, router
 
 new = router("/workspaces")
 routes = router("/resources")
 
-Word = Literal["query", "history"]
+_NEXT = {
+    **dict.fromkeys((forms.QUERY, forms.HISTORY), " Run it to fill its table."),
+    forms.INTEGRATION: " Make a token to let a tool in.",
+}
+Word = Literal["query", "history", "notebook", "integration"]
 
 
 @new.get("/{uid:path}/pipelines/new/{word}")
 def new_form(request: Request, work: Reading, uid: str, word: Word, *, table: str = "", sql: str = "") -> Response:
     """The form for a new one; the address may say what it reads, and the query."""
     need_lakehouse(work, uid)
-    filled = forms.Filled(reads=[table] if table else [], sql=sql)
+    output = forms.NOWHERE if word in {"notebook", "integration"} else forms.NEW
+    filled = forms.Filled(reads=[table] if table else [], sql=sql, output=output)
     return _form(request, work, uid, f"lakehouse.{word}", filled)
 
 
@@ -43,7 +48,7 @@ def make(request: Request, house: House, uid: str, word: Word, sent: Sent) -> Re
     filled, errors = checking.checked(request, house, uid, kind, filled)
     if errors:
         return reading.run(lambda work: _form(request, work, uid, kind, filled, errors=errors))
-    edges = {"lakehouse": uid, **filled.edges()}
+    edges = {"lakehouse": uid, **filled.edges(kind)}
     settings, words = filled.settings(kind), filled.description
     try:
         made = looking.writing(request).run(
@@ -52,7 +57,7 @@ def make(request: Request, house: House, uid: str, word: Word, sent: Sent) -> Re
     except forms.MENDED as refused:
         error = refused
         return reading.run(lambda work: _form(request, work, uid, kind, filled, error=error))
-    return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made. Run it to fill its table."))
+    return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made.{_NEXT.get(kind, '')}"))
 
 
 @routes.get("/{uid:path}/pipeline/edit")
@@ -75,7 +80,7 @@ def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
         name=filled.name,
         description=filled.description,
         settings=filled.settings(found.kind, found.settings),
-        edges=filled.edges(),
+        edges=filled.edges(found.kind),
     )
     version = forms.whole(filled.version)
     try:
@@ -120,7 +125,7 @@ def _form(
         "title": f"Edit {found.name}" if found else f"New {title.lower()}",
         "to": there or addresses.workspace(within, f"pipelines/new/{word}"),
         "back": acting.home_of(work, found.uid) if found else addresses.workspace(within, "pipelines"),
-        "is_query": kind == forms.QUERY,
+        "word": word,
         "is_new": found is None,
         "filled": filled,
         "options": forms.options(work, within),

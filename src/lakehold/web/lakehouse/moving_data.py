@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from lakehold.web.lakehouse import files, making, pipeline, pipelines, run, runs, switching, triggers
+from lakehold.web.lakehouse import (
+    backfilling,
+    files,
+    integrations,
+    making,
+    pipeline,
+    pipelines,
+    run,
+    runs,
+    switching,
+    triggers,
+)
 from lakehold.web.lakehouse.destinations import routes as destinations
 from lakehold.web.lakehouse.sources import choosing, connecting, previewing, scheduling
 
@@ -19,7 +30,9 @@ ROUTERS = [
     scheduling.routes,
     destinations.routes,
     switching.routes,
+    integrations.routes,
     pipelines.routes,
+    backfilling.routes,
     triggers.routes,
     pipeline.routes,
     files.uploads,

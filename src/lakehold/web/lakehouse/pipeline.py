@@ -22,7 +22,7 @@ from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import saying, schedules, switching, ways
+from lakehold.web.lakehouse import integrations, saying, schedules, switching, ways
 from lakehold.web.lakehouse.destinations import page as destination_page
 from lakehold.web.lakehouse.doing import PIPELINES, RUN_AGAIN, RUNS, TRIGGERS
 from lakehold.web.lakehouse.runs import rows
@@ -34,7 +34,9 @@ from lakehold.workspaces.lakehouse import sources
 
 routes = router("/resources")
 
-HAS_FORM = frozenset({"lakehouse.query", "lakehouse.history"})
+HAS_FORM = frozenset(f"lakehouse.{name}" for name in ("query", "history", "notebook", "integration"))
+SPANNED = frozenset({"lakehouse.source", "lakehouse.query"})
+"""What a part of can be run anew."""
 _STATES = tuple((state, spoken(state)) for state in saying.TONES)
 _COLUMNS = [Column("Run"), Column("State"), Column("For", wide=True), Column("Begun"), Column("Took", number=True)]
 _LATEST = 5
@@ -42,6 +44,7 @@ _DRAWN = 30
 _SHOWN_APART = frozenset({"sql"})
 _WORDS = {
     "at": "Time of a row",
+    "cursor": "Field of a past span",
     "closes_missing": "Rows that are gone are closed",
     "evolution": "When fields differ",
     "keys": "Keys",
@@ -89,6 +92,8 @@ def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Re
     if found.kind == destination_page.KIND:
         told_of = destination_page.about(work, eyes, found, runs)
         return pages.page(request, destination_page.TEMPLATE, {**values, **told_of})
+    if found.kind == integrations.KIND:
+        return pages.page(request, integrations.TEMPLATE, {**values, **integrations.about(request, work, eyes, found)})
     return pages.page(request, "lakehouse/pipeline.html", values)
 
 
@@ -184,15 +189,18 @@ def _meant(name: str, value: object) -> str:
 
 def _running(work: Work, found: Resource, title: str) -> list[Action]:
     here = addresses.resource(found.uid, "pipeline/run")
+    if found.kind == integrations.KIND:
+        return []
     if found.kind not in RUNS.runnables:
         return [Action("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
-    action = RUNS.runnables[found.kind].trigger
+    runnable = RUNS.runnables[found.kind]
     now = Action("Run now", here, "post", "play")
-    anew = "Load all of it anew? What is in its tables is replaced."
-    again = Action("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=anew)
+    sure = "Load all of it anew? What is in its tables is replaced."
+    again = Action("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
     # What a report has sent cannot be taken back, so it is not loaded anew.
-    wanted = (now,) if found.kind == "marts.report" else (again, now)
-    return [act for each in wanted for act in acting.actions_of(work, found.uid, {action: each})]
+    anew = [] if found.kind == "marts.report" else [(runnable.stop, again)]
+    wanted = [*anew, (runnable.trigger, now)]
+    return [act for action, each in wanted for act in acting.actions_of(work, found.uid, {action: each})]
 
 
 def _menu(work: Work, found: Resource) -> list[Action]:
@@ -207,4 +215,11 @@ def _menu(work: Work, found: Resource) -> list[Action]:
         ),
     }
     graph = [Action("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
-    return graph + switching.switches(work, found) + acting.actions_of(work, found.uid, wanted)
+    return graph + _past(work, found) + switching.switches(work, found) + acting.actions_of(work, found.uid, wanted)
+
+
+def _past(work: Work, found: Resource) -> list[Action]:
+    if found.kind not in SPANNED:
+        return []
+    past = Action("Run a past span…", addresses.resource(found.uid, "pipeline/backfill"), icon="history")
+    return acting.actions_of(work, found.uid, {RUNS.runnables[found.kind].stop: past})

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import kinds, resources, workspaces
+from lakehold.catalog import resources
 from lakehold.catalog.shapes import Eyes, Summary
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.runs import Run
 from lakehold.runs.triggers import Trigger
 from lakehold.web import addresses, pages, views
@@ -20,6 +19,7 @@ from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.lakehouse import graphs, saying, ways
 from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.navigation import Place
 from lakehold.web.resources import spaces
@@ -28,8 +28,13 @@ from lakehold.web.words import plural
 
 routes = router("/workspaces")
 
-ROOT = "lakehouse.lakehouse"
-_COLUMNS = [Column("Name", "name"), Column("Kind", wide=True), Column("Last run"), Column("Next"), Column("State")]
+_COLUMNS = [
+    Column("Name", "name"),
+    Column("Kind", wide=True),
+    Column("Last run"),
+    Column("Next", wide=True),
+    Column("State"),
+]
 _MOST_DRAWN = 150
 
 
@@ -73,7 +78,7 @@ def pipelines_page(request: Request, work: Reading, uid: str) -> Response:
         **_around(work, uid, "pipelines"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": [_row(work, item) for item in found.items],
+        "rows": _rows(work, found.items),
         "after": found.after or "",
         "tones": saying.TONES,
         "signs": saying.SIGNS,
@@ -95,26 +100,19 @@ def graph_page(request: Request, work: Reading, uid: str, focus: str = "") -> Re
         links = [pair for pair in links if set(pair) <= things.keys()]
     columns = ways.columns(links, things)
     nodes = {each: (columns[each], ways.box(work, eyes, each)) for each in things}
-    last = {item.uid: _last(work, item) for item in found.items if item.uid in things}
+    drawn = [item for item in found.items if item.uid in things]
+    last = _last(work, drawn)
     values: dict[str, object] = {
         **_around(work, uid, "pipelines/graph"),
         "drawing": graphs.drawn(nodes, links, focus if near else None),
-        "states": {each: run.state for each, run in last.items() if run is not None},
-        "pipelines": frozenset(last),
+        "states": {each: run.state for each, run in last.items()},
+        "pipelines": frozenset(item.uid for item in drawn),
         "focus": near,
         "cut": found.after is not None,
         "tones": saying.TONES,
         "box": (graphs.WIDTH, graphs.HEIGHT),
     }
     return pages.page(request, "lakehouse/graph.html", values)
-
-
-def need_lakehouse(work: Work, uid: str) -> None:
-    """Refuse what has no pipelines."""
-    workspaces.need_workspace(work, uid)
-    schema = kinds.schema_of(work.view, uid)
-    if schema.id != ROOT:
-        raise InvalidInputError(f"A {schema.title.lower()} has no pipelines.", "Look into a lakehouse.")
 
 
 def _around(work: Work, uid: str, part: str) -> dict[str, object]:
@@ -134,12 +132,19 @@ def _makes(work: Work, uid: str) -> list[Action]:
     return [spaces.new(work, work.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
 
 
-def _row(work: Work, item: Summary) -> Row:
-    can_run = item.kind in RUNS.runnables and RUNS.runnables[item.kind].see in item.actions
-    return Row(item, can_run, _last(work, item), TRIGGERS.of(work, item.uid) if can_run else ())
+def _rows(work: Work, items: Sequence[Summary]) -> list[Row]:
+    last = _last(work, items)
+    return [Row(each, _runs(each), last.get(each.uid), _triggers(work, each)) for each in items]
 
 
-def _last(work: Work, item: Summary) -> Run | None:
-    if item.kind not in RUNS.runnables or RUNS.runnables[item.kind].see not in item.actions:
-        return None
-    return next(iter(RUNS.page(work, resource=item.uid, limit=1)), None)
+def _triggers(work: Work, item: Summary) -> Sequence[Trigger]:
+    return TRIGGERS.of(work, item.uid) if _runs(item) else ()
+
+
+def _runs(item: Summary) -> bool:
+    """Whether it can be run, and the caller may see how."""
+    return item.kind in RUNS.runnables and RUNS.runnables[item.kind].see in item.actions
+
+
+def _last(work: Work, items: Sequence[Summary]) -> dict[str, Run]:
+    return RUNS.last(work, [item.uid for item in items if _runs(item)])

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from lakehold.web.lakehouse import asked, browsing, completing, editor, keeping, lineage, saved, tables, upkeeping
+from lakehold.web.lakehouse import (
+    asked,
+    browsing,
+    completing,
+    deleted,
+    editor,
+    keeping,
+    lineage,
+    overview,
+    saved,
+    tables,
+    upkeeping,
+)
 
 ROUTERS = [
     *(asked.routes, completing.routes, saved.routes, keeping.routes, editor.routes, editor.things),
-    *(browsing.routes, upkeeping.routes, tables.routes, lineage.routes),
+    *(overview.routes, deleted.routes, browsing.routes, upkeeping.routes, tables.routes, lineage.routes),
 ]

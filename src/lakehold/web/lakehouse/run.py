@@ -17,12 +17,13 @@ from lakehold.runs.runs import Line, Run, StepState
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.listing import Listing
 from lakehold.web.navigation import Around, Crumb
-from lakehold.web.routes import router
+from lakehold.web.routes import Sent, router
 
 routes = router("/runs")
 
@@ -101,22 +102,40 @@ def reload(request: Request, work: Writing, run: str) -> Response:
     return _done(request, run, lambda: RUNS.start(work, found.resource, Wanted(reload=True)), "It loads all anew.")
 
 
+@routes.post("/{run}/delete")
+def delete(request: Request, work: Writing, run: str, sent: Sent) -> Response:
+    """Delete it, with all that it said."""
+    found = RUNS.get(work, run)
+    text = "What it has written or sent stays."
+    if asked := unsure(request, sent, "Delete this run?", text, do="Delete", back=addresses.run(run)):
+        return asked
+    try:
+        RUNS.delete(work, run)
+    except ConflictError as error:
+        return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
+    return pages.go(request, addresses.resource(found.resource, "runs"), Flash("The run was deleted."))
+
+
 def actions(work: Work, run: Run) -> list[Action]:
     """What can be done with it as it is now, or why it cannot."""
     runnable, here = RUNS.runnables[run.kind], addresses.run(run.id)
+    stop, of = RUNS.right_to_stop(work, run.kind, run.resource)
     stopping = Action("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
     resuming = Action("Resume", f"{here}/resume", "post", "play")
     retrying = Action("Retry", f"{here}/retry", "post", "rotate-ccw")
     anew = "Load all of it anew? What is in the table is replaced."
     reloading = Action("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
-    wanted: list[tuple[str, Action]] = []
+    deleting = Action("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
+    wanted: list[tuple[str, str, Action]] = []
     if run.state in states.OPEN and run.state != states.STOPPING:
-        wanted.append((runnable.stop, stopping))
+        wanted.append((stop, of, stopping))
     if run.state in {states.FAILED, states.STOPPED}:
-        wanted.append((runnable.stop, resuming))
+        wanted.append((stop, of, resuming))
     if run.state in states.ENDED:
-        wanted += [(runnable.stop, retrying), (runnable.trigger, reloading)]
-    return [act for action, each in wanted for act in acting.actions_of(work, run.resource, {action: each})]
+        wanted += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
+        if right := runnable.deleting(work, run.resource):
+            wanted.append((*right, deleting))
+    return [act for action, uid, each in wanted for act in acting.actions_of(work, uid, {action: each})]
 
 
 def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:

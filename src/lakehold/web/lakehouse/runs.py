@@ -23,7 +23,13 @@ from lakehold.web.words import spoken
 
 routes = router("/workspaces")
 
-COLUMNS = [Column("What"), Column("State"), Column("For", wide=True), Column("Begun"), Column("Took", number=True)]
+COLUMNS = [
+    Column("What"),
+    Column("State"),
+    Column("For", wide=True),
+    Column("Begun", wide=True),
+    Column("Took", number=True),
+]
 _STATES = tuple((state, spoken(state)) for state in saying.TONES)
 _LOOKED_AT = 200
 _MOST_OPTIONS = 200

@@ -21,7 +21,7 @@ from lakehold.web.access import acting
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
-from lakehold.web.lakehouse import browsing
+from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.routes import Sent, router
 from lakehold.workspaces.lakehouse import texts
 from lakehold.workspaces.lakehouse.texts import SAVED_QUERY
@@ -130,7 +130,7 @@ def _naming(
 ) -> Response:
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid, "SQL", "Save"),
-        "space": browsing.need_lakehouse(work, uid),
+        "space": need_lakehouse(work, uid),
         "sql": sql,
         "name": name,
         "error": error,
@@ -158,7 +158,7 @@ def _renaming(
 
 
 def _need(work: Work, workspace: str, uid: str) -> Resource:
-    browsing.need_lakehouse(work, workspace)
+    need_lakehouse(work, workspace)
     found = resources.get(work, uid)
     if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
         raise NotFoundError(f"There is no saved query {shown(uid)}.", "Look its name up beside the editor.")

@@ -1,10 +1,11 @@
-"""A pipeline is activated and deactivated: all its triggers go on, or pause."""
+"""A pipeline is activated and deactivated: its triggers go on or pause; an integration lets its tokens in, or not."""
 
 from __future__ import annotations
 
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
+from lakehold.catalog import kinds
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.work import Work
 from lakehold.runs.triggers import ACTIVATE, DEACTIVATE
@@ -14,6 +15,7 @@ from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from lakehold.web.routes import router
+from lakehold.workspaces.lakehouse import integrations
 
 routes = router("/resources")
 
@@ -21,21 +23,23 @@ routes = router("/resources")
 @routes.post("/{uid:path}/pipeline/activate")
 def activate(request: Request, work: Writing, uid: str) -> Response:
     """Let it run by itself, as the caller."""
-    TRIGGERS.activate(work, uid, active=True)
-    flash = Flash("It runs by itself from now on, as you.", undo=addresses.resource(uid, "pipeline/deactivate"))
+    said = _switched(work, uid, active=True)
+    flash = Flash(said, undo=addresses.resource(uid, "pipeline/deactivate"))
     return pages.go(request, acting.home_of(work, uid), flash)
 
 
 @routes.post("/{uid:path}/pipeline/deactivate")
 def deactivate(request: Request, work: Writing, uid: str) -> Response:
     """Let it rest."""
-    TRIGGERS.activate(work, uid, active=False)
-    flash = Flash("It does not run by itself any more.", undo=addresses.resource(uid, "pipeline/activate"))
+    said = _switched(work, uid, active=False)
+    flash = Flash(said, undo=addresses.resource(uid, "pipeline/activate"))
     return pages.go(request, acting.home_of(work, uid), flash)
 
 
 def switches(work: Work, found: Resource) -> list[Action]:
     """What can be done about its triggers; nothing where there are none that the caller may know of."""
+    if found.kind == integrations.KIND:
+        return _of_integration(work, found)
     if found.kind not in RUNS.runnables or RUNS.runnables[found.kind].see not in found.actions:
         return []
     triggers = TRIGGERS.of(work, found.uid)
@@ -45,3 +49,19 @@ def switches(work: Work, found: Resource) -> list[Action]:
     wanted = {ACTIVATE: on} if any(not each.active for each in triggers) else {}
     wanted |= {DEACTIVATE: off} if any(each.active for each in triggers) else {}
     return acting.actions_of(work, found.uid, wanted) if wanted else []
+
+
+def _of_integration(work: Work, found: Resource) -> list[Action]:
+    is_on = integrations.is_active(work, found.uid)
+    word, icon = (DEACTIVATE, "pause") if is_on else (ACTIVATE, "play")
+    turn = Action(word.capitalize(), addresses.resource(found.uid, f"pipeline/{word}"), "post", icon)
+    return acting.actions_of(work, found.uid, {word: turn})
+
+
+def _switched(work: Work, uid: str, *, active: bool) -> str:
+    work.see(uid)
+    if kinds.schema_of(work.view, uid).id == integrations.KIND:
+        integrations.switch(work, uid, active=active)
+        return "Its tokens are let in again." if active else "Its tokens let nobody in any more."
+    TRIGGERS.activate(work, uid, active=active)
+    return "It runs by itself from now on, as you." if active else "It does not run by itself any more."

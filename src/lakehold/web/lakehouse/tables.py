@@ -60,6 +60,7 @@ class Wrote:
     run: Run
     what: Ref
     by: Ref | None
+    cause: saying.Cause
     took: str
 
 
@@ -185,6 +186,5 @@ def _wrote(work: Work, writers: list[Ref]) -> Iterator[Wrote]:
         except DeniedError:
             continue
         for run in some:
-            yield Wrote(
-                run, writer, saying.whom(eyes, run.started_by), saying.took(run.started_at, run.ended_at, work.at)
-            )
+            took = saying.took(run.started_at, run.ended_at, work.at)
+            yield Wrote(run, writer, saying.whom(eyes, run.started_by), saying.cause(work, run), took)

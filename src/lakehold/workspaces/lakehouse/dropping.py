@@ -1,7 +1,8 @@
 """Tables that were deleted: their rows stay for some days, and come back as a table of the same name.
 
-Whoever could delete it then, and may make a table in its layer now, may restore it. It has a new id, and the rights
-that its layer gives; what was granted on the old one itself is not granted anew.
+Whoever could delete it then, and may make a table in its layer now, may restore it. It has a new id, its description,
+and the rights that its layer gives. What was granted on the old one itself ended with it; who held it is told, so that
+it can be granted anew.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import sqlalchemy as sa
 from lakehold import workspaces
 
 # past the access filter: what is deleted is in no list; who could delete it is asked of the facts of then
+from lakehold.access.facts import spans
 from lakehold.access.facts.tables import resource
-from lakehold.catalog import resources
+from lakehold.catalog import details, kinds, resources
+from lakehold.catalog.details import Detail
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -53,12 +56,15 @@ class Dropped:
     name: str
     layer: str
     dropped_at: Moment
+    held: tuple[tuple[str, str], ...] = ()
+    """Who held which level on the table itself, of those who are still here."""
 
 
-def dropped(work: Work, lake: Lake) -> list[Dropped]:
-    """Those that the caller may restore, of the last that were deleted, the newest first."""
+def dropped(work: Work, lake: Lake, within: str = "") -> list[Dropped]:
+    """Those that the caller may restore, of the last that were deleted, the newest first: in all lakehouses, or one."""
     found = (_seen(work, row) for row in _ended(work, lake)[:_MOST])
-    return [each for each in found if each is not None]
+    inside = (each for each in found if each is not None)
+    return [each for each in inside if not within or kinds.workspace_of(work.view, each.layer) == within]
 
 
 def restore(work: Work, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:
@@ -73,7 +79,8 @@ def restore(work: Work, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]
     wanted = name or found.name
     if folded(wanted) in {folded(each) for each in _names(work, found.layer)}:
         raise ConflictError(f"There is a table {shown(wanted)} in the layer already.", "Restore it under another name.")
-    made = resources.create(work, TABLE, wanted, edges={"layer": found.layer})
+    about = details.read_many(work, [found.number]).get(found.number, Detail()).description
+    made = resources.create(work, TABLE, wanted, edges={"layer": found.layer}, description=about)
     told = {DO: RESTORE, "number": found.number}
     return made, Runs(workspaces.runnables()).start(work, made, Wanted(parameters=told))
 
@@ -92,7 +99,7 @@ def gone(house: Installation) -> list[Place]:
     return found
 
 
-def _ended(work: Work, lake: Lake, kinds: Collection[str] = (TABLE,)) -> list[_Ended]:
+def _ended(work: Work, lake: Lake, of: Collection[str] = (TABLE,)) -> list[_Ended]:
     """What ended of these kinds and whose rows are there, the last first."""
     uids = work.view.uids
     numbers = [place.number for place in lake.places(work.session.tenant) if uids.get(place.number) is None]
@@ -100,7 +107,7 @@ def _ended(work: Work, lake: Lake, kinds: Collection[str] = (TABLE,)) -> list[_E
     found: list[_Ended] = []
     for start in range(0, len(numbers), 500):
         some = sa.and_(c.tenant_id == work.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
-        query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(kinds))
+        query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(of))
         found += [_Ended(*row) for row in work.session.transaction.connection.execute(query)]
     return sorted(found, key=lambda row: -row.until)
 
@@ -113,7 +120,13 @@ def _seen(work: Work, row: _Ended) -> Dropped | None:
     layer = next(iter(then.asking(lambda view: [view.uid(end) for end in view.out["layer"].get(row.id) or ()])), "")
     if work.view.ids.get(layer) is None or not work.session.check(work.asker, "create_table", layer):
         return None
-    return Dropped(row.id, row.uid, row.name, layer, row.until)
+    return Dropped(row.id, row.uid, row.name, layer, row.until, _held(work, row))
+
+
+def _held(work: Work, row: _Ended) -> tuple[tuple[str, str], ...]:
+    found = spans.on(work.session.transaction, work.session.tenant, row.id, row.until - 1)
+    there = [(work.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
+    return tuple(sorted((subject, role) for subject, role in there if subject is not None))
 
 
 def _names(work: Work, layer: str) -> Iterator[str]:

@@ -1,9 +1,15 @@
-"""Integrations: a read-only way in for other tools, to chosen tables, as the member who opened it."""
+"""Integrations: a read-only way in for other tools, to chosen tables, as the member who opened it. Deactivated, it lets
+nobody in; and which tables it has is asked each time.
+"""
 
 from __future__ import annotations
 
+from lakehold.catalog import editing
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import attributes_of
 from lakehold.directory import tokens
 from lakehold.directory.tokens import Made
+from lakehold.directory.ways_in import ACTIVE, OFF
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
@@ -25,4 +31,14 @@ def open_to(work: Work, uid: str, days: int | None = None) -> Made:
     if not reads:
         raise ConflictError(f"The integration {shown(uid)} reads no table.", "Let it read at least one.")
     name = f"Integration {work.view.names.get(work.view.resource(uid)) or uid}"
-    return tokens.make(work, name[:200], days=days, actions=ACTIONS, resources=reads)
+    return tokens.make(work, name[:200], days=days, actions=ACTIONS, resources=reads, through=uid)
+
+
+def is_active(work: Work, uid: str) -> bool:
+    """Whether it lets anybody in."""
+    return work.session.asking(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
+
+
+def switch(work: Work, uid: str, *, active: bool) -> None:
+    """Let its tokens in again, or none of them."""
+    editing.edit(work, uid, Edit(attributes={ACTIVE: "true" if active else OFF}))

@@ -25,7 +25,7 @@ from pyspark.errors.exceptions.captured import UnknownException, convert_excepti
 
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline.connectors import java
-from lakehold.pipeline.errors import QueryError, TooMuchError
+from lakehold.pipeline.errors import OutOfMemoryError, QueryError
 
 _TELLING = (
     AnalysisException,
@@ -54,7 +54,7 @@ _FILE = re.compile(r"(?:file:|[a-z0-9]+://)?/[^\s'\"`,;)]+")
 def told(error: PySparkException | Py4JJavaError) -> LakeholdError:
     """The error as its asker may read it."""
     if any(word in str(error) for word in _MEMORY):
-        return TooMuchError("The query needs more memory than there is for it.", "Ask for less at once.")
+        return OutOfMemoryError("The query needs more memory than there is for it.", "Ask for less at once.")
     if any(_FULL in str(each.getMessage()) for each in java.chain(error)):
         return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
     if isinstance(error, Py4JJavaError):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Targets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import apis, databases
 
@@ -46,6 +47,10 @@ class Connection:
         if self.connector == API:
             return apis.SECRETS.get(self.text("auth"), "")
         return "password" if self.connector == DATABASE else ""
+
+    def edges(self) -> Targets:
+        """The layer that its tables go into."""
+        return {"into": [self.layer]}
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it. What the form does not ask for stays as it was."""

@@ -1,0 +1,81 @@
+"""Tables that were deleted and whose rows are still there, to be brought back by whoever may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Reading, Writing, house_of
+from lakehold.api.iceberg.catalog import InLake
+from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.directory.work import Work
+from lakehold.kit.clock import DAY, Moment
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.pipeline.lake import Lake
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.flashes import Flash
+from lakehold.web.lakehouse.frames import need_lakehouse
+from lakehold.web.navigation import Crumb
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.lakehouse import dropping
+from lakehold.workspaces.lakehouse.dropping import Dropped
+
+routes = router("/workspaces")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table that was deleted."""
+
+    table: Dropped
+    layer: Ref
+    until: Moment
+    """When its rows go too."""
+    held: list[tuple[Ref, str]]
+    """Who had which level on it."""
+
+
+@routes.get("/{uid:path}/deleted")
+def deleted_tables(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+    """Those that the caller may bring back."""
+    return _page(request, work, lake, uid)
+
+
+@routes.post("/{uid:path}/deleted")
+def restore(request: Request, work: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
+    """Bring one back, under its own name or another."""
+    need_lakehouse(work, uid)
+    table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
+    try:
+        _, run = dropping.restore(work, lake, table, name)
+    except (ConflictError, InvalidInputError) as error:
+        return _page(request, work, lake, uid, wrong=(table, name, str(error)))
+    return pages.go(request, addresses.run(run.id), Flash("The table is being restored."))
+
+
+def _page(request: Request, work: Work, lake: Lake, uid: str, wrong: tuple[str, str, str] = ("", "", "")) -> Response:
+    space, eyes = need_lakehouse(work, uid), Eyes(work)
+    kept = house_of(request).settings.dropped_days
+    there = [(each, eyes.ref(each.layer)) for each in dropping.dropped(work, lake, within=uid)]
+    values: dict[str, object] = {
+        "crumbs": [*acting.crumbs(work, uid, "Data")[:-1], *_crumbs(uid)],
+        "space": space,
+        "days": kept,
+        "tables": [
+            Shown(each, layer, each.dropped_at + kept * DAY, _held(eyes, each))
+            for each, layer in there
+            if layer is not None
+        ],
+        "wrong": wrong,
+    }
+    return pages.page(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
+
+
+def _held(eyes: Eyes, each: Dropped) -> list[tuple[Ref, str]]:
+    return [(ref, role) for uid, role in each.held if (ref := eyes.ref(uid))]
+
+
+def _crumbs(uid: str) -> list[Crumb]:
+    return [Crumb("Data", addresses.workspace(uid, "data")), Crumb("Deleted tables")]

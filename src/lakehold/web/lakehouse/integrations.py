@@ -1,0 +1,87 @@
+"""An integration on its own page: what it lets others read and where, and the tokens with which they do."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.frame.works import Writing, house_of
+from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.directory import tokens
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.tokens import Token
+from lakehold.directory.work import Work
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.web import addresses, once, pages
+from lakehold.web.access import acting
+from lakehold.web.actions import Action
+from lakehold.web.confirming import unsure
+from lakehold.web.flashes import Flash
+from lakehold.web.once import Secret
+from lakehold.web.routes import Sent, router
+from lakehold.workspaces.lakehouse import integrations
+from lakehold.workspaces.lakehouse.integrations import KIND
+
+routes = router("/resources")
+
+__all__ = ["KIND", "TEMPLATE", "about", "routes"]
+
+TEMPLATE = "lakehouse/integration.html"
+_DAYS = {"30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
+_DEFAULT = "90"
+
+
+@routes.post("/{uid:path}/integration/token")
+def make_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Let a tool in, as the caller. What it shows is shown once."""
+    days = str(sent.get("days", _DEFAULT))
+    if days not in _DAYS:
+        raise InvalidInputError("That is no time that a token lasts.", "Choose one from the list.")
+    try:
+        made = integrations.open_to(work, uid, None if days == "never" else int(days))
+    except ConflictError as error:
+        return pages.go(request, acting.home_of(work, uid), Flash(str(error), tone="bad"))
+    secret = Secret(
+        f"{made.token.name} is open",
+        "Token",
+        made.secret,
+        "Give it to the tool. It reads the tables of the integration as you, for as long as you may.",
+        made.token.until,
+        acting.home_of(work, uid),
+    )
+    return once.show(request, work.caller, secret)
+
+
+@routes.post("/{uid:path}/integration/revoke")
+def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """End a token of it, once they are sure."""
+    back, wanted = acting.home_of(work, uid), str(sent.get("token", ""))
+    if wanted not in {each.id for each in tokens.ways_into(work, uid)}:
+        raise NotFoundError("There is no such token here.", "Reload the page.")
+    said = "The tool that has it is let in no more."
+    if asked := unsure(request, sent, "Revoke this token?", said, do="Revoke", back=back):
+        return asked
+    tokens.revoke(work, wanted)
+    return pages.go(request, back, Flash("The token was revoked."))
+
+
+def about(request: Request, work: Work, eyes: Eyes, found: Resource) -> dict[str, object]:
+    """For the page."""
+    opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
+    base = house_of(request).settings.base
+    return {
+        "is_open": integrations.is_active(work, found.uid),
+        "opening": acting.actions_of(work, found.uid, {"edit": opening})[0],
+        "days": list(_DAYS.items()),
+        "default_days": _DEFAULT,
+        "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",
+        "tokens": [(each, eyes.ref(each.member)) for each in _tokens(work, found.uid)],
+        "now": work.at,
+    }
+
+
+def _tokens(work: Work, uid: str) -> list[Token]:
+    try:
+        return tokens.ways_into(work, uid)
+    except DeniedError:
+        # Who looks with another's eyes sees none of their tokens.
+        return []

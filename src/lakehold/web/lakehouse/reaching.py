@@ -1,0 +1,163 @@
+"""The form of what reaches somewhere else, a source or a destination: tried before it is kept, and shown again with all
+that was filled in but the secret, which is in no page.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Generic, Protocol, TypeVar
+
+from fastapi import Request, Response
+
+from lakehold.catalog import credentials, editing, kinds, resources
+from lakehold.catalog.editing import Edit
+from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Targets, Work
+from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.web import addresses, pages
+from lakehold.web.access import acting
+from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse.sources import looking
+from lakehold.web.lakehouse.sources.troubles import is_no_worker
+
+
+class Filled(Protocol):
+    """A form as it is filled in."""
+
+    @property
+    def name(self) -> str:
+        """What it is to be called."""
+
+    @property
+    def description(self) -> str:
+        """What it is for."""
+
+    @property
+    def version(self) -> str:
+        """Which state of it was shown."""
+
+    @property
+    def credential(self) -> str:
+        """What the secret is called that it needs; empty if it needs none."""
+
+    def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
+        """What is kept of it beside the edges."""
+
+    def edges(self) -> Targets:
+        """What it reads or writes."""
+
+
+_F = TypeVar("_F", bound=Filled)
+
+
+class Form(ABC, Generic[_F]):
+    """As it is shown: for a new one in a lakehouse, or for one that is there."""
+
+    kind: str
+    template: str
+    part: str
+    """What it is called that is changed here, and where."""
+
+    def __init__(self, request: Request, within: str, found: Resource | None = None) -> None:
+        self.request, self.within, self.found = request, within, found
+
+    @property
+    def uid(self) -> str:
+        """Of the one that is there; empty for a new one."""
+        return self.found.uid if self.found else ""
+
+    @property
+    def word(self) -> str:
+        """What people call the kind."""
+        return self.kind.rpartition(".")[2]
+
+    @abstractmethod
+    def about(self, work: Work) -> dict[str, object]:
+        """What only this form has."""
+
+    @property
+    def to(self) -> str:
+        """Where it is sent."""
+        if self.found is None:
+            return addresses.workspace(self.within, f"pipelines/new/{self.word}")
+        return addresses.resource(self.found.uid, self.part)
+
+    def page(
+        self,
+        work: Work,
+        filled: _F,
+        *,
+        kept: str = "",
+        errors: dict[str, str] | None = None,
+        error: LakeholdError | None = None,
+        said: str = "",
+    ) -> Response:
+        """Show it."""
+        uid, new = self.uid, f"New {self.word}"
+        values: dict[str, object] = {
+            "crumbs": acting.crumbs(work, uid or self.within, self.part.capitalize() if uid else new),
+            "title": f"{self.part.capitalize()} of {self.found.name}" if self.found else new,
+            "to": self.to,
+            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "pipelines"),
+            "filled": filled,
+            "has_secret": bool(kept) or filled.credential in self.secrets(work),
+            "kept": kept,
+            "errors": errors or {},
+            "error": error,
+            "no_worker": error is not None and is_no_worker(error),
+            "said": said,
+            "is_new": not uid,
+            **self.about(work),
+        }
+        return pages.page(self.request, self.template, values, status=422 if errors or error else 200)
+
+    def again(self, filled: _F, kept: str, *, errors: dict[str, str] | None = None, said: str = "") -> Response:
+        """Show it once more, in a transaction of its own."""
+        return looking.reading(self.request).run(
+            lambda work: self.page(work, filled, kept=kept, errors=errors, said=said)
+        )
+
+    def refused(self, filled: _F, kept: str, error: LakeholdError, place: str = "") -> Response:
+        """Show it once more, with what stands against it: at its field, if it is about one."""
+        errors, whole = ({place: str(error)}, None) if place else (None, error)
+        return looking.reading(self.request).run(
+            lambda work: self.page(work, filled, kept=kept, errors=errors, error=whole)
+        )
+
+    def secrets(self, work: Work) -> list[str]:
+        """The names of the secrets that are kept."""
+        return credentials.names(work, self.uid) if self.uid else []
+
+    def keep(self, filled: _F, secrets: Mapping[str, str]) -> str:
+        """Make it, or change it; in a transaction of its own. Returns its id."""
+        return looking.writing(self.request).run(lambda work: self._kept(work, filled, secrets))
+
+    def _kept(self, work: Work, filled: _F, secrets: Mapping[str, str]) -> str:
+        if self.found is None:
+            edges = {"lakehouse": self.within, **filled.edges()}
+            settings, words = filled.settings(), filled.description
+            uid = resources.create(work, self.kind, filled.name, edges=edges, settings=settings, description=words)
+        else:
+            uid = self.found.uid
+            settings = filled.settings(self.found.settings)
+            wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
+            editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
+        if secrets:
+            credentials.put(work, uid, dict(secrets))
+        return uid
+
+
+def need(work: Work, uid: str, kind: str) -> Resource:
+    """The source or destination, if the caller may edit it."""
+    found = resources.get(work, uid)
+    if found.kind != kind:
+        title = kinds.kept_here(work.view.policy, found.kind).title.lower()
+        raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Choose one.")
+    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return found
+
+
+def within(found: Resource) -> str:
+    """The lakehouse that it is in."""
+    return found.workspace.uid if found.workspace else ""

@@ -1,0 +1,81 @@
+"""Who is stopped when somebody waits, and when a worker gives up: by what Spark says that it has to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.pipeline.spark.sharing import Running, Sharing, Tasks
+
+RITA, ED = Running(("acme", "rita"), "rita's"), Running(("acme", "ed"), "ed's")
+LONG = 1_000
+
+
+class Spark:
+    """What a look leads to."""
+
+    def __init__(self, patience: int) -> None:
+        self.stopped: list[Running] = []
+        self.ended: list[str] = []
+        self.sharing = Sharing(None, patience, lambda each, _: self.stopped.append(each), self.ended.append)  # type: ignore[arg-type]
+
+
+def tasks(of: Running, running: int, *, is_left: bool = False) -> Tasks:
+    return Tasks(of.pool, of.group, f"tasks {of.group}", running, is_left)
+
+
+def run(running: int) -> Tasks:
+    """Of a run."""
+    return Tasks("default", None, "tasks of a run", running, is_left=False)
+
+
+def test_what_has_the_most_is_stopped_for_who_has_nothing() -> None:
+    spark = Spark(0)
+    assert not spark.sharing.look([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
+    assert (spark.stopped, spark.ended) == ([RITA], [])
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        [tasks(RITA, 1), tasks(ED, 1)],
+        [tasks(RITA, 2)],
+        # Two of one person's are their own business, and a run is not stopped for a query, nor a query for a run.
+        [tasks(RITA, 2), tasks(RITA, 0)],
+        [run(2), tasks(ED, 0)],
+        [tasks(RITA, 2), run(0)],
+    ],
+    ids=["both have some", "nobody waits", "one's own waits", "a run has all", "a run waits"],
+)
+def test_nobody_else_is_stopped(there: list[Tasks]) -> None:
+    spark = Spark(0)
+    spark.sharing.look([RITA, ED], there)
+    assert (spark.stopped, spark.ended) == ([], [])
+
+
+def test_who_waits_does_so_for_a_while() -> None:
+    spark = Spark(LONG)
+    for _ in range(2):
+        spark.sharing.look([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
+    assert spark.stopped == []
+
+
+@pytest.mark.parametrize("waits", [[tasks(ED, 0)], [run(0)], []])
+def test_what_does_not_stop_ends_the_worker(waits: list[Tasks]) -> None:
+    spark = Spark(0)
+    assert spark.sharing.look([ED], [tasks(RITA, 2, is_left=True), *waits])
+    assert len(spark.ended) == 1
+    patient = Spark(LONG)
+    assert patient.sharing.look([ED], [tasks(RITA, 2, is_left=True), *waits])
+    assert patient.ended == []
+
+
+def test_a_query_that_is_stopped_and_goes_on_is_noticed_too() -> None:
+    spark = Spark(0)
+    assert spark.sharing.look([Running(("acme", "rita"), stopped="It took too long.")], [])
+    assert len(spark.ended) == 1
+
+
+def test_what_has_ended_is_forgotten() -> None:
+    spark = Spark(0)
+    assert not spark.sharing.look([ED], [tasks(RITA, 0, is_left=True), tasks(ED, 1)])
+    assert spark.ended == []

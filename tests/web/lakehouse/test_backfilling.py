@@ -1,0 +1,92 @@
+"""A past span is run anew from a page: with scripts and without, refused at the field, and by those who may."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from lakehold.catalog import editing, resources
+from lakehold.catalog.editing import Edit
+from lakehold.runs.runnable import Span
+from lakehold.web.lakehouse.doing import RUNS
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.pipelines import LAKE, SQL, by
+
+PAST = "/resources/totals/pipeline/backfill"
+
+
+@pytest.fixture
+def cursor(shop: Shop) -> str:
+    """A query of Erik's that names a field that only grows."""
+    with shop.house.write(by("erik")) as work:
+        edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean"], "into": "clean"}
+        settings = {"table": "totals", "sql": SQL, "cursor": "day"}
+        return resources.create(work, "lakehouse.query", "Totals", uid="totals", edges=edges, settings=settings)
+
+
+def spans(shop: Shop, uid: str) -> list[Span | None]:
+    with shop.house.read(by("olga")) as work:
+        return [run.span for run in RUNS.page(work, resource=uid, limit=10)]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_editor_runs_a_past_span(
+    open_as: Open, shop: Shop, violations: Violations, cursor: str, scripts: bool
+) -> None:
+    page = open_as("erik", PAST, scripts=scripts, refused=True)
+    if scripts:
+        page.goto(f"/resources/{cursor}/pipeline")
+        page.get_by_role("button", name="More actions").click()
+        page.get_by_role("link", name="Run a past span…").click()
+        expect(page.get_by_role("heading", name="A past span of Totals")).to_be_visible()
+        assert violations(page) == []
+    expect(page.get_by_text("by day")).to_be_visible()
+    page.get_by_role("button", name="Run it").click()
+    expect(page.get_by_label("From")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".field-error").first).to_contain_text("no beginning and no end")
+    assert spans(shop, cursor) == []
+    page.get_by_label("From").fill("2031-01-01")
+    page.get_by_label("Until").fill("2031-02-01")
+    page.get_by_role("button", name="Run it").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Run of Totals")
+    expect(page.locator(".run-facts")).to_contain_text("from 2031-01-01 until 2031-02-01")
+    assert spans(shop, cursor) == [Span("2031-01-01", "2031-02-01")]
+
+
+def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) -> None:
+    client = shop.client("erik")
+    told = send(client, PAST, PAST, **{"from": "1" * 201, "until": "<b>9</b>"})
+    assert told.status_code == 422
+    assert "no value of a cursor" in told.text
+    assert "&lt;b&gt;9" in told.text
+    with shop.house.write(by("erik")) as work:
+        editing.edit(work, cursor, Edit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"}))
+    told = send(client, PAST, PAST, **{"from": "1", "until": "2"})
+    assert (told.status_code, "A query that mirrors" in told.text) == (422, True)
+    assert spans(shop, cursor) == []
+
+
+def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
+    client = shop.client("erik")
+    for uid in ("make_orders", "shop_source"):
+        told = client.get(f"/resources/{uid}/pipeline/backfill")
+        assert (told.status_code, "Nothing here has a field that only grows" in told.text) == (200, True), told.text
+    for uid in ("customer_history", "orders"):
+        assert client.get(f"/resources/{uid}/pipeline/backfill").status_code in {404, 422}
+
+
+def test_the_streams_by_cursor_are_named(shop: Shop) -> None:
+    with shop.house.write(by("olga")) as work:
+        editing.edit(work, "web_orders_stream", Edit(settings={"mode": "incremental", "cursor": "placed_at"}))
+    told = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
+    assert "placed_at" in told
+    assert "web_clicks stream" not in told
+
+
+def test_who_may_not_stop_it_may_not_do_this(shop: Shop, cursor: str) -> None:
+    client = shop.client("ana")
+    assert client.get(PAST).status_code in {403, 404}
+    assert send(client, f"/workspaces/{LAKE}/pipelines", PAST, **{"from": "1"}).status_code in {403, 404}
+    assert spans(shop, cursor) == []
