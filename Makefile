@@ -27,7 +27,7 @@ demo: assets ## start the server with the demo company, and print links that sig
 	@$(BIN)/lakehold demo
 
 test: check assets ## lint, types, imports and every test
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # The files that browsers get: built when missing or stale, which takes a tenth of a second to see.
 assets: $(VENV)/ready

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -12,9 +12,11 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.databases import load
-from benchmarks.facts import ADMIN, LAKE, LARGE_GROUP, MOST, TENANT, Facts, company
+from benchmarks.facts import ADMIN, LAKE, LARGE_GROUP, MOST, TENANT, Facts, company, layer
 from benchmarks.figures import Figure, Result, measure, p50
+from lakehold.access import Grant
 from lakehold.api.frame.callers import COOKIE
+from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -28,10 +30,18 @@ from tests.web.site import running
 _PAGE, _WEIGHT, _PAINT = 50e-3, 120e3, 0.6
 _REPEATS = 25
 _NOTE = (
-    "Pages: a tenant of 100,000 resources and 1,000 members, as an Admin and as a member who sees 90,000; server time"
-    " in the process, p50. First page: sign in, with all that it loads, packed."
+    "Pages: a tenant of 100,000 resources and 1,000 members, with a project of 1,000 data marts and as many reports, as"
+    " an Admin and as a member who sees 90,000; server time in the process, p50. First page: sign in, with all that it"
+    " loads, packed."
 )
-_GIVEN = {"resources": "t00042", "workspaces": LAKE, "people": MOST, "groups": LARGE_GROUP}
+_MARTS = 1_000
+_GIVEN = {
+    "resources": ("t00042", "q0000", layer(0), "mart", "report", "destination", "storage"),
+    "workspaces": (LAKE, "sales"),
+    "people": (MOST,),
+    "groups": (LARGE_GROUP,),
+}
+"""Each page is asked for with the first of these that it is for."""
 _ASKED = {
     "/resources/new": "?kind=lakehouse.table&in=lake",
     "/resources/{uid:path}/why": f"?action=delete&member={MOST}",
@@ -60,6 +70,7 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         load(url, facts or company()).access.database.close()
         house = Installation(Settings(data=folder, database=url))
         stack.callback(house.close)
+        _add_marts(house)
         app = site.application(house)
         address = stack.enter_context(running(app))
         clients = {
@@ -73,31 +84,60 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         yield measure(list(_first(browser, address)), say)
 
 
+def _add_marts(house: Installation) -> None:
+    """A project beside the lakehouse. What is opened has a plain id; the others are there to be listed."""
+    with house.access.write(TENANT) as session:
+        store = session.store
+        store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
+        for member in (ADMIN, MOST):
+            store.add(Grant(member, "technical_user", "sales"))
+    with house.write(Caller(TENANT, MOST)) as work:
+        make, here = partial(resources.create, work), {"project": "sales"}
+        make("marts.storage", "Lake", uid="storage", edges=here, settings={"kind": "lake", "lakehouse": LAKE})
+        folder = {"to": "files", "name": "report", "kind": "csv"}
+        make("marts.destination", "Folder", uid="destination", edges=here, settings=folder)
+        told = {"by": "table", "table": f"{layer(0)}.orders", "published": True, "columns": [{"name": "day"}]}
+        for number in range(_MARTS):
+            first = number == 0
+            edges = {**here, "storage": "storage"}
+            mart = make("marts.data_mart", f"Mart {number}", uid="mart" if first else None, edges=edges, settings=told)
+            ends = {"data_mart": mart, "destination": "destination"}
+            uid = "report" if first else None
+            make("marts.report", f"Report {number}", uid=uid, edges=ends, settings={"columns": ["day"]})
+
+
 def _cookie(house: Installation, member: str) -> str:
     with house.write(Caller(TENANT, member)) as work:
         return sign_ins.begin(work, house.settings, member, "bench", Visit("127.0.0.1", "bench", "")).secret
 
 
 def _pages(clients: dict[str, TestClient]) -> Iterator[Figure]:
-    for template, path in _paths():
+    for template, paths in _paths():
         for who, client in clients.items():
+            path, status = _best(client, paths)
             ask = partial(_ask, client, path)
-            status = ask()
             told = "" if status == 200 else f" ({status})"
             sample = partial(p50, ask, [()] * _REPEATS)
             yield Figure(f"page {template} as {who}{told}", sample, most=_PAGE, note=_NOTE)
 
 
-def _paths() -> Iterator[tuple[str, str]]:
+def _best(client: TestClient, paths: Sequence[str]) -> tuple[str, int]:
+    """The first that can be opened, or else the first."""
+    answers = [(path, _ask(client, path)) for path in paths]
+    return next((answer for answer in answers if answer[1] == 200), answers[0])
+
+
+def _paths() -> Iterator[tuple[str, list[str]]]:
     """Every page that can be opened with what there is: those of single requests, reviews, links are left out."""
     for router in ROUTERS:
         for route in router.routes:
             template: str = route.path  # type: ignore[attr-defined]
             if "GET" not in route.methods:  # type: ignore[attr-defined]
                 continue
-            path = template.replace("{uid:path}", _GIVEN.get(template.split("/")[1], "")).replace("{kind}", "table")
-            if "{" not in path:
-                yield template, path + _ASKED.get(template, "")
+            given = _GIVEN.get(template.split("/")[1], ("",))
+            paths = [template.replace("{uid:path}", uid).replace("{kind}", "table") for uid in given]
+            if "{" not in paths[0]:
+                yield template, [path + _ASKED.get(template, "") for path in dict.fromkeys(paths)]
 
 
 def _ask(client: TestClient, path: str) -> int:

@@ -28,6 +28,12 @@ passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 BOTH = ("sqlite", "postgresql")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that in the end no process waits for one that another has just begun."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[postgres.Server]:
     """A PostgreSQL for the whole run."""

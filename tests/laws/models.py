@@ -190,7 +190,8 @@ def _kind(draw: st.DrawFn, found: Sequence[Sketch], sketch: Sketch) -> Iterator[
     yield from _roles(draw, found, sketch)
     yield "    attributes:"
     yield f'      f: {{values: ["false", "true"]{draw(settable)}}}'
-    yield f"      v: {{values: [x, y, z], default: {draw(st.sampled_from('xyz'))}{draw(settable)}}}"
+    imported = draw(st.sampled_from(["", "", *(f", imported: {value}" for value in "xyz")]))
+    yield f"      v: {{values: [x, y, z], default: {draw(st.sampled_from('xyz'))}{imported}{draw(settable)}}}"
     yield "    membership:"
     yield f"      s: {{values: [p, q]{draw(settable)}}}"
     if sketch.edges:

@@ -78,7 +78,12 @@ def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert stamp.wanted() != before
 
 
+def test_every_style_is_in_the_sheet() -> None:
+    named = re.findall(r"styles/([a-z_]+\.css)", (FRONT / "app.css").read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(path.name for path in (FRONT / "styles").glob("*.css"))
+
+
 def test_our_own_scripts_stay_small() -> None:
-    lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in (FRONT / "app.js", *ISLANDS)}
+    lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in (*FRONT.glob("*.js"), *ISLANDS)}
     assert max(lines.values()) < 250
     assert sum(lines.values()) < 1_500

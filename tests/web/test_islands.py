@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web.conftest import Open
 
@@ -121,3 +121,17 @@ def test_a_refusal_of_a_part_is_said(visit: Open) -> None:
         page.get_by_role("region", name="Messages").get_by_text("You may see orders, but not edit it.")
     ).to_be_visible()
     expect(page.get_by_role("table", name="Tables")).to_be_visible()
+
+
+def test_a_form_on_its_way_says_so_and_is_sent_once(open_as: Open) -> None:
+    page = open_as("tara", "/profile")
+    held: list[Route] = []
+    page.route("**/profile", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    save = page.get_by_role("button", name="Save")
+    save.click(no_wait_after=True)
+    expect(save).to_have_attribute("aria-busy", "true")
+    save.click(no_wait_after=True)
+    expect(save).to_be_visible()
+    held[0].continue_()
+    expect(page.get_by_role("region", name="Messages").get_by_role("status")).to_be_visible()
+    assert len(held) == 1

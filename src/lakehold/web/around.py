@@ -81,10 +81,8 @@ def _section(work: Work, found: Summary) -> Section:
         place = Place(plural(kind.title), addresses.workspace(found.uid, kind.name), icon_of(kind.id))
         places[kind.name in aside].append(place)
     first = (Place("Overview", href, "layout-dashboard"), *views.places(found.uid, root.id))
-    members = Place("Members", f"{href}/members", "users")
-    return Section(
-        found.name, href, icon_of(root.id), root.title, (*first, *places[False], members), tuple(places[True])
-    )
+    last = (Place("Members", f"{href}/members", "users"), *views.beside(found.uid, root.id))
+    return Section(found.name, href, icon_of(root.id), root.title, (*first, *places[False], *last), tuple(places[True]))
 
 
 def _may_invite(work: Work, spaces: list[Summary]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
@@ -33,21 +33,25 @@ Finder = Callable[[Request, str, int], Iterable[Found]]
 """Finds by what was typed, and not many more than so many. It finds only what the person may see."""
 
 
-def places(around: Around, text: str) -> Iterator[Found]:
-    """The places whose name has all the words."""
+def places(around: Around, text: str) -> tuple[list[Found], list[Found]]:
+    """The places that are called by all the words, and those for which the name of what they are in is needed too."""
     words = text.casefold().split()
+    called: list[Found] = []
+    inside: list[Found] = []
     for place, where in around.all_places():
-        name = f"{place.label} {where}".casefold()
-        if all(word in name for word in words):
-            yield Found(place.label, place.href, place.icon or "arrow-right", where)
+        label, name = place.label.casefold(), f"{place.label} {where}".casefold()
+        if all(word in label for word in words):
+            called.append(Found(place.label, place.href, place.icon or "arrow-right", where))
+        elif all(word in name for word in words):
+            inside.append(Found(place.label, place.href, place.icon or "arrow-right", where, "Inside"))
+    return called, inside
 
 
 def find(request: Request, text: str, most: int = MOST) -> list[Found]:
-    """The first that fit, places before things."""
+    """The first that fit: places, things, and last the places of a workspace that is called so."""
     finder: Finder | None = request.app.state.finder
-    around = pages.web_of(request).around(request)
-    found = [*places(around, text), *(finder(request, text, most) if finder else ())]
-    return found[:most]
+    called, inside = places(pages.web_of(request).around(request), text)
+    return [*called, *(finder(request, text, most) if finder else ()), *inside][:most]
 
 
 @routes.get("/ui/search")

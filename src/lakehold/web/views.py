@@ -57,7 +57,7 @@ HOMES: Mapping[str, str] = {
 }
 """The part of the address at which a kind has an overview of its own."""
 
-OVERVIEWS: Mapping[str, str] = {"marts.project": "overview"}
+OVERVIEWS: Mapping[str, str] = {"marts.project": "overview", "lakehouse.lakehouse": "lakehouse"}
 """The part of the address at which a workspace has an overview of its own."""
 
 PLACES: Mapping[str, tuple[View, ...]] = {
@@ -71,6 +71,9 @@ PLACES: Mapping[str, tuple[View, ...]] = {
 }
 """The places of a workspace behind its overview."""
 
+TABS: Mapping[str, tuple[View, ...]] = {"marts.project": (View("Notifications", "notifications", "bell"),)}
+"""The views of a workspace beside its members."""
+
 ASIDE: Mapping[str, frozenset[str]] = {
     "lakehouse.lakehouse": frozenset(
         {"layer", "table", "volume", "stream", "saved_query", "source", "query", "history", "notebook"}
@@ -81,7 +84,7 @@ ASIDE: Mapping[str, frozenset[str]] = {
 """The kinds of a workspace that are met on the pages of its places, or of other kinds: they are listed behind these."""
 
 FORMS: Mapping[str, str] = {
-    **{f"lakehouse.{name}": f"pipelines/new/{name}" for name in ("source", "query", "history", "destination")},
+    **{f"lakehouse.{name}": f"pipelines/new/{name}" for name in _PIPELINES},
     "marts.storage": "storages/new",
     "marts.data_mart": "marts/new",
     "marts.destination": "destinations/new",
@@ -93,6 +96,8 @@ EDITS: Mapping[str, str] = {
     "lakehouse.source": "connection",
     "lakehouse.query": "pipeline/edit",
     "lakehouse.history": "pipeline/edit",
+    "lakehouse.notebook": "pipeline/edit",
+    "lakehouse.integration": "pipeline/edit",
     "lakehouse.destination": "delivery",
     "marts.storage": "storage/edit",
     "marts.data_mart": "mart/edit",
@@ -115,6 +120,11 @@ def label(kind: str, part: str) -> str:
 def places(uid: str, kind: str) -> list[Place]:
     """The places of a workspace behind its overview."""
     return [Place(view.label, addresses.workspace(uid, view.part), view.icon) for view in PLACES.get(kind, ())]
+
+
+def beside(uid: str, kind: str) -> list[Place]:
+    """The views of a workspace beside its members."""
+    return [Place(view.label, addresses.workspace(uid, view.part), view.icon) for view in TABS.get(kind, ())]
 
 
 def home(uid: str, kind: str) -> str:

@@ -110,6 +110,13 @@ def test_a_flag_may_be_written_in_either_order() -> None:
     assert [(one.is_flag, one.default) for one in kind.attributes.values()] == [(True, "true"), (True, "false")]
 
 
+def test_what_an_attribute_is_of_what_files_bring_in() -> None:
+    on = '{imported: "true"}'
+    kind = loads(kinds(f"a: {{attributes: {{on: {on}, off: {{}}, same: {{values: [x, y], imported: x}}}}}}")).kinds["a"]
+    assert [one.imported for one in kind.attributes.values()] == ["true", "", ""]
+    assert [one.in_files for one in kind.attributes.values()] == ["true", "false", "x"]
+
+
 def test_its_edges() -> None:
     edges = loads(FULL, FILE).kinds["shelf"].edges
     assert edges["hall"] == EdgeKind("hall", (Word("hall", at(11)),), at(11), back="shelves")
@@ -268,6 +275,9 @@ NAMES = {
         """),
         "default: no value 'wron'.",
         "Did you mean 'worn'?",
+    ),
+    "imported": Wrong(
+        kinds("shelf: {attributes: {open: {imported: yes}}} # <-"), "imported: no value 'yes'.", "false, true"
     ),
     "default of a flag": Wrong(
         kinds("shelf: {attributes: {open: {default: yes}}} # <-"), "default: no value 'yes'.", "false, true"

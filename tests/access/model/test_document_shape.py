@@ -13,6 +13,7 @@ FIELDS = {
     "role": Wrong(kinds("a: {roles: {r: {impleis: r}}} # <-"), "'impleis' is not known in role 'r'.", "'implies'"),
     "attribute": Wrong(kinds("a: {attributes: {r: {value: r}}} # <-"), "'value' is not known in attribute", "'values'"),
     "membership": Wrong(kinds("a: {membership: {r: {defalt: r}}} # <-"), "'defalt' is not known in", "'default'"),
+    "membership in files": Wrong(kinds("a: {membership: {r: {imported: r}}} # <-"), "'imported' is not known in"),
     "edge": Wrong(kinds("a: {edges: {r: {too: r}}} # <-"), "'too' is not known in edge 'r'.", "Did you mean 'to'?"),
     "parent": Wrong(kinds("a: {in: {a: {bak: r}}} # <-"), "'bak' is not known in edge 'a'.", "Did you mean 'back'?"),
     "rule": Wrong(kinds("a: {allow: [{who: r, can: r}]} # <-"), "'can' is not known in a rule.", "may, when, who"),

@@ -63,7 +63,7 @@ class Pages(Crawl):
         times: Counter[object] = Counter()
         while waiting:
             address = waiting.popleft()
-            shape, page = self._shape(address), (self._page_of(address), "?" in address)
+            shape, page = self._shape(address), (self.template_of(address), "?" in address)
             if shape in shapes or times[page] == MOST_ALIKE:
                 continue
             shapes.add(shape)
@@ -104,7 +104,7 @@ class Pages(Crawl):
     def _visit(self, person: Person, client: httpx.Client, address: str) -> httpx.Response:
         before = self.sight(person)
         answer = client.get(address)
-        page = self._page_of(address)
+        page = self.template_of(address)
         self.seen.setdefault(page, Counter())[answer.status_code] += 1
         said = f"{person.name}: {address} -> {answer.status_code}"
         if answer.status_code not in _FINE:
@@ -141,7 +141,7 @@ class Pages(Crawl):
             return links_in(f'<a href="{answer.headers["location"]}">', at)
         return links_in(answer.text, at) if "html" in answer.headers.get("content-type", "") else []
 
-    def _page_of(self, address: str) -> str:
+    def template_of(self, address: str) -> str:
         """The template of the page at an address."""
         path = unquote(urlsplit(address).path)
         if path not in self._pages:
@@ -156,7 +156,7 @@ class Pages(Crawl):
         parts = urlsplit(address)
         about = tuple(self._kind(unquote(part)) for part in parts.path.split("/"))
         asked = tuple(sorted((name, self._kind(value, "*")) for name, value in parse_qsl(parts.query)))
-        return self._page_of(address), about, asked
+        return self.template_of(address), about, asked
 
     def _kind(self, word: str, otherwise: str | None = None) -> str:
         """The kind of the thing whose id it is; the word itself if it is none."""

@@ -45,7 +45,7 @@ def test_what_was_opened_lately_is_found_again(open_as: Open, shop: Shop) -> Non
     using.write(shop.house)  # as the server does every twenty seconds
     page.goto("/")
     page.get_by_role("main").get_by_role("link", name="Daily sales").click()
-    expect(page).to_have_url(f"{shop.address}/resources/daily_sales")
+    expect(page).to_have_url(f"{shop.address}/resources/daily_sales/mart")
 
 
 def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from lakehold.access import Grant
-from lakehold.catalog import resources
+from lakehold.catalog import editing, resources
+from lakehold.catalog.editing import Edit
 from lakehold.runs.asking import ARROW
 from tests.api.client import Api, problem, served, told
 from tests.pipeline.shop import ED, TENANT
@@ -33,6 +34,12 @@ def test_rows_as_json_csv_and_arrow(api: Api) -> None:
     path = "/api/v1/tables/customers/rows"
     found = told(api.get(path, "rita", params={"field": "id", "operator": ">=", "value": "3", "fields": "name"}))
     assert (sorted(found["rows"]), found["complete"]) == ([["customer 3"], ["customer 4"]], True)
+    both = {"field": ["id", "name"], "operator": [">=", "!="], "value": ["2", "customer 3"], "fields": "id"}
+    assert sorted(told(api.get(path, "rita", params=both))["rows"]) == [[2], [4]]
+    none = told(
+        api.get(path, "rita", params={"field": ["name", "id"], "operator": ["is empty", "="], "value": ["", "1"]})
+    )
+    assert none["rows"] == []
     some = api.get(path, "rita", params={"limit": 2}, headers={"Accept": "text/csv"})
     assert (some.text.splitlines()[0], some.headers["x-lakehold-complete"]) == ("id,name", "false")
     arrow = api.get(path, "rita", headers={"Accept": ARROW})
@@ -46,6 +53,9 @@ def test_what_may_not_be_read_is_not_there(api: Api) -> None:
         problem(api.get(f"/api/v1/tables/raw{path}", "ed"), 422, "invalid_input")
     problem(api.get("/api/v1/tables/orders/rows", "rita", params={"fields": "nosuch"}), 422, "invalid_input")
     problem(api.get("/api/v1/tables/orders/rows", "rita", params={"value": "1"}), 422, "invalid_input")
+    wrong = {"field": ["id"], "operator": ["=", "="], "value": ["1", "2"]}
+    problem(api.get("/api/v1/tables/orders/rows", "rita", params=wrong), 422, "invalid_input")
+    problem(api.get("/api/v1/tables/orders/rows", "rita", params={"limit": 100_001}), 422, "invalid_input")
 
 
 def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(here: Moving, api: Api) -> None:
@@ -61,6 +71,19 @@ def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(her
     assert api.call("DELETE", "/api/v1/resources/orders", token=token).status_code in {403, 404}
     asked = {"workspace": "shop", "sql": "SELECT 1"}
     assert api.post("/api/v1/queries", json=asked, token=token).status_code in {403, 404}
+    # What it reads, and whether it lets anybody in, is asked each time.
+    with here.shop.house.write(ED) as work:
+        editing.edit(work, "bi", Edit(edges={"reads": ["customers"]}))
+    assert [api.get(f"/api/v1/tables/{each}/rows", token=token).status_code for each in ("orders", "customers")] == [
+        404,
+        200,
+    ]
+    for state, answer in (("false", 401), ("true", 200)):
+        wanted = {"attributes": {"active": state}}
+        told(api.call("PATCH", "/api/v1/resources/bi", "ed", json=wanted, headers={"If-Match": "*"}))
+        assert api.get("/api/v1/tables/customers/rows", token=token).status_code == answer
+    with here.shop.house.write(ED) as work:
+        editing.edit(work, "bi", Edit(edges={"reads": ["orders"]}))
     grant = Grant("ed", "editor", "raw")
     with here.shop.house.access.write(TENANT) as session:
         session.store.remove(grant)

@@ -98,8 +98,11 @@ def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark:
     table(here, spark, "lost", 2)
     with here.shop.house.access.write(TENANT) as session:
         session.store.add(Grant("rita", "manager", "lost"))
+    with here.shop.house.write(ADA) as work:
+        editing.edit(work, "lost", Edit(description="What was lost."))
     told(api.call("DELETE", "/api/v1/resources/lost", "ada"))
-    assert [each["id"] for each in told(api.get("/api/v1/dropped-tables", "ada"))["items"]] == ["lost"]
+    (lost,) = told(api.get("/api/v1/dropped-tables", "ada"))["items"]
+    assert (lost["id"], lost["held"]) == ("lost", [{"subject": "rita", "role": "manager"}])
     # Ed could not delete it, and Rita cannot make one there.
     for member in ("ed", "rita", "sam"):
         assert told(api.get("/api/v1/dropped-tables", member))["items"] == []
@@ -108,6 +111,10 @@ def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark:
     problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {"name": "taken"}), 409, "conflict")
     begun = told(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 202)
     assert done(here, begun) == ["The table has 2 rows again"]
+    back = told(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
+    assert (back["name"], back["description"]) == ("lost", "What was lost.")
+    # What was hers alone has ended with it.
+    problem(api.get(f"/api/v1/resources/{begun['table']}", "rita"), 404, "not_found")
     assert here.rows("lost") == [(0, "word 0"), (1, "word 1")]
     assert told(api.get("/api/v1/dropped-tables", "ada"))["items"] == []
     problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 404, "not_found")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Response
 from pydantic import Field
 
 from lakehold.api.catalog import shown, using
@@ -143,8 +143,15 @@ def delete_resource(work: Writing, resource: ResourceId) -> Deleted:
     return Deleted(restorable=not resources.delete(work, resource))
 
 
-@routes.post("/{resource}/restore")
-def restore_resource(work: Writing, resource: ResourceId) -> ResourceJson:
-    """Bring back what was deleted while others pointed at it."""
+@routes.post(
+    "/{resource}/restore",
+    response_model=ResourceJson,
+    responses={204: {"description": "It is back, and not visible to the caller"}},
+)
+def restore_resource(work: Writing, resource: ResourceId) -> ResourceJson | Response:
+    """Bring back what was deleted while others pointed at it.
+
+    Who may need not see it: a Technical User restores the destination of a report that they see.
+    """
     resources.restore(work, resource)
-    return shown.shown(work, resource)
+    return shown.shown(work, resource) if work.session.sees(work.asker, resource) else Response(status_code=204)

@@ -9,7 +9,7 @@ from pydantic import Field
 from lakehold import workspaces
 from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
 from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import router
+from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.runs import runs
 from lakehold.runs.runnable import Span, Wanted
@@ -126,6 +126,15 @@ def resume_run(work: Writing, run: IdText) -> Run:
 def retry_run(work: Creating, run: IdText) -> Run:
     """The same from its beginning, as a run of its own."""
     return told_run(_runs.retry(work, run))
+
+
+@routes.delete("/{run}", status_code=204, responses=problems(409))
+def delete_run(work: Writing, run: IdText) -> None:
+    """Delete a run that has ended, with all that it said. What it has written or sent stays.
+
+    Of a project of marts, for its admins.
+    """
+    _runs.delete(work, run)
 
 
 @routes.get("/{run}/log")

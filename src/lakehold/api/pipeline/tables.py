@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Annotated
 
-from fastapi import Header, Query, Response
+from fastapi import Header, Query, Request, Response
 from pydantic import Field
 
 from lakehold.api.frame.models import Answer, IdText, NameText, PlainText, Time
 from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Reading
+from lakehold.api.frame.works import Reading, house_of
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
@@ -25,6 +27,7 @@ from lakehold.runs.asking import ARROW, Rows
 routes = router("/api/v1/tables", "Tables")
 
 _NEWEST = 100
+_LOOKED_AT = 100_000_000
 
 
 class TableField(Answer):
@@ -83,23 +86,48 @@ def get_table(work: Reading, lake: InLake, table: IdText) -> Table:
     responses={200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}}, **problems(409, 503)},
 )
 def get_rows(
+    request: Request,
     work: Reading,
     lake: InLake,
     table: IdText,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
     fields: Annotated[list[NameText] | None, Query(max_length=500, examples=[["id"]])] = None,
-    field: Annotated[PlainText, Query(description="The field that a filter is about.", examples=["amount"])] = "",
-    operator: Annotated[Operator, Query(examples=["="])] = Operator.IS,
-    value: Annotated[PlainText, Query(examples=["10"])] = "",
+    field: Annotated[
+        list[PlainText] | None,
+        Query(max_length=20, description="The fields that filters are about; all must hold.", examples=[["amount"]]),
+    ] = None,
+    operator: Annotated[
+        list[Operator] | None, Query(max_length=20, description="One for each field. Without: =", examples=[["="]])
+    ] = None,
+    value: Annotated[
+        list[PlainText] | None, Query(max_length=20, description="One for each field.", examples=[["10"]])
+    ] = None,
     accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
 ) -> Response:
-    """The first rows of a table, as they are at this moment: JSON, CSV or an Arrow stream."""
-    where = Filter(field, operator, value) if field else None
-    if not field and value:
-        raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
+    """Rows of a table, as they are at this moment: JSON, CSV or an Arrow stream. No more than fit the limit and the
+    size that an installation allows for a result; a table that is larger is read through the Iceberg catalog.
+    """
     reading.refuse_viewer(work)
-    found = previews.preview(lake, _place(work, table), Wanted(limit, fields, where=where))
+    size = house_of(request).settings.query_megabytes * 1_000_000
+    wanted = Wanted(
+        limit, fields, where=_filters(field or [], operator or [], value or []), size=size, looked_at=_LOOKED_AT
+    )
+    found = previews.preview(lake, _place(work, table), wanted)
     return formats.streamed(Rows(found.rows.to_reader(), not found.more), accept)
+
+
+def _filters(fields: Sequence[str], operators: Sequence[Operator], values: Sequence[str]) -> tuple[Filter, ...]:
+    """Filters out of lists that belong together, one by one."""
+    if max(len(operators), len(values)) > len(fields):
+        raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
+    found = zip_longest(fields, operators, values)
+    return tuple(_filter(field or "", operator or Operator.IS, value) for field, operator, value in found)
+
+
+def _filter(field: str, operator: Operator, value: str | None) -> Filter:
+    if operator in {Operator.EMPTY, Operator.FILLED}:
+        return Filter(field, operator, value or None)
+    return Filter(field, operator, value or "")
 
 
 def _place(work: Work, table: str) -> Place:

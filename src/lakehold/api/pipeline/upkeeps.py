@@ -37,6 +37,13 @@ class NewName(Body):
     name: NameText | None = Field(default=None, examples=[None], description="Without one: as it was.")
 
 
+class HeldThen(Answer):
+    """A level that somebody had."""
+
+    subject: IdText = Field(examples=["ana"])
+    role: str = Field(examples=["viewer"])
+
+
 class DroppedTable(Answer):
     """A table that was deleted, and whose rows are there."""
 
@@ -44,6 +51,7 @@ class DroppedTable(Answer):
     name: NameText
     layer: IdText = Field(examples=["clean"])
     dropped_at: Time
+    held: list[HeldThen] = Field(description="Who had a level on the table itself; nobody gets it back by itself.")
 
 
 class DroppedTables(Answer):
@@ -82,7 +90,13 @@ def list_dropped_tables(work: Reading, lake: InLake) -> DroppedTables:
     """Tables that were deleted and that you may restore."""
     found = dropping.dropped(work, lake)
     items = [
-        DroppedTable(id=each.uid, name=each.name, layer=each.layer, dropped_at=time_of(each.dropped_at))
+        DroppedTable(
+            id=each.uid,
+            name=each.name,
+            layer=each.layer,
+            dropped_at=time_of(each.dropped_at),
+            held=[HeldThen(subject=subject, role=role) for subject, role in each.held],
+        )
         for each in found
     ]
     return DroppedTables(items=items)
@@ -90,6 +104,6 @@ def list_dropped_tables(work: Reading, lake: InLake) -> DroppedTables:
 
 @dropped_routes.post("/{table}/restore", status_code=202)
 def restore_table(work: Creating, lake: InLake, table: IdText, body: NewName) -> Restored:
-    """Bring a deleted table back, with its rows and under a new id. Rights come from its layer."""
+    """Bring a deleted table back, with its rows and description, under a new id. Rights come from its layer."""
     made, run = dropping.restore(work, lake, table, body.name or "")
     return Restored(table=made, run=run.id)

@@ -17,6 +17,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, views
 from lakehold.web.access import saying
+from lakehold.web.access.nearness import nearest_first
 from lakehold.web.actions import Action
 from lakehold.web.navigation import Crumb, Place
 from lakehold.web.words import spoken
@@ -104,7 +105,8 @@ def _missing(work: Work, uid: str, action: str) -> str:
         return ""
     if not ways:
         return ""
-    told = (needed.fact for needed in ways[0].needed)
+    _, way = nearest_first(work, uid, ways)[0]
+    told = (needed.fact for needed in way.needed)
     return work.session.asking(lambda view: " and ".join(saying.fact(view, each, work.caller.member) for each in told))
 
 

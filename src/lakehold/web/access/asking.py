@@ -17,6 +17,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
 from lakehold.web.access.missing import Missing
+from lakehold.web.access.nearness import nearest_first
 from lakehold.web.access.requests import thing
 from lakehold.web.flashes import Flash
 from lakehold.web.navigation import Crumb
@@ -41,16 +42,16 @@ class Wish:
     action: str
     actions: list[tuple[str, str]]
     found: Explanation | None = None
-    ways: list[tuple[str, str, str]] = field(default_factory=list)
-    """What could be given: as it is sent, in words, and by whom."""
+    ways: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+    """What could be given, by its number: as it is sent, in words, and by whom. The nearest comes first."""
 
 
 @routes.get("")
-def new_page(request: Request, work: Reading, *, resource: str = "", action: str = "", way: int = 0) -> Response:
+def new_page(request: Request, work: Reading, *, resource: str = "", action: str = "", way: int = -1) -> Response:
     """What, and why."""
     wish = _wish(work, resource, action)
-    chosen = wish.ways[way][0] if 0 <= way < len(wish.ways) else wish.ways[0][0] if wish.ways else ""
-    return _form(request, wish, {"way": chosen})
+    first = next(iter(wish.ways.values()), ("",))
+    return _form(request, wish, {"way": wish.ways.get(way, first)[0]})
 
 
 @routes.post("")
@@ -115,13 +116,13 @@ def _of_seen(work: Work, here: Ref, action: str) -> Wish:
         return Wish(here.uid, here.name, here, True, "", options)
     found = work.session.explain(work.asker, action, here.uid)
     missing = Missing(work, work.caller.member, here.uid)
-    ways = []
-    for way in found.ways:
+    ways = {}
+    for n, way in nearest_first(work, here.uid, found.ways):
         facts = proposals.facts_of(way)
         words = " and ".join(missing.words(fact) for fact in facts)
         givers = missing.givers(way)
         told = f"{' or '.join(givers)} could give it" if givers else ""
-        ways.append((proposals.kept(facts), words[:1].upper() + words[1:], told))
+        ways[n] = (proposals.kept(facts), words[:1].upper() + words[1:], told)
     return Wish(here.uid, here.name, here, True, action, options, found, ways)
 
 

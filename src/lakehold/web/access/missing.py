@@ -16,6 +16,7 @@ from lakehold.directory.work import Work
 from lakehold.web import addresses
 from lakehold.web.access import saying
 from lakehold.web.access.drawing import Drawing
+from lakehold.web.access.nearness import nearest_first
 from lakehold.web.paths import Node, Path
 from lakehold.web.words import counted, spoken
 
@@ -32,7 +33,7 @@ class Missing:
 
     def paths(self, found: Explanation) -> list[Path]:
         """Each way; who looks at their own can ask for it."""
-        return [self._path(found, way, n) for n, way in enumerate(found.ways)]
+        return [self._path(found, way, n) for n, way in nearest_first(self._work, self._here, found.ways)]
 
     def givers(self, way: Way) -> tuple[str, ...]:
         """Who could give all of it; where nobody could alone, who could give what."""

@@ -48,7 +48,7 @@ def waiting_page(request: Request, work: Reading) -> Response:
     """What waits for an answer that one can give."""
     listing = Listing.of(request, ("asked",), size=_SIZE)
     found = answers.waiting_for(work, before=_before(listing), limit=_SIZE + 1)
-    columns = [Column("Who"), Column("Asks for"), Column("Why", wide=True), Column("Asked")]
+    columns = [Column("Who"), Column("Asks for"), Column("Why", wide=True), Column("Asked", wide=True)]
     return _list(request, work, "waiting", listing, columns, found)
 
 
@@ -57,7 +57,7 @@ def mine_page(request: Request, work: Reading) -> Response:
     """What one has asked for."""
     listing = Listing.of(request, ("asked",), [Filter("state", "State", STATES)], _SIZE)
     found = requests.mine(work, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)
-    columns = [Column("Asked for"), Column("Why", wide=True), Column("State"), Column("Asked")]
+    columns = [Column("Asked for"), Column("Why", wide=True), Column("State"), Column("Asked", wide=True)]
     return _list(request, work, "mine", listing, columns, found)
 
 

@@ -46,7 +46,7 @@ def fact(view: View, told: Fact, to: str = "") -> str:
         case Edge(name, source, target):
             return f"{name_of(view, target)} among the {spoken(name)} of {name_of(view, source)}"
         case Attribute(resource, name, value, None):
-            return f"{spoken(name)} {value_of(value)} for {name_of(view, resource)}"
+            return f"{spoken(name)}: {value_of(value)} for {name_of(view, resource)}"
         case Attribute(resource, name, value, member):
             whose = "" if member == to else f" for {name_of(view, str(member))}"
             return f"{spoken(name)} {value_of(value)} in {name_of(view, resource)}{whose}"

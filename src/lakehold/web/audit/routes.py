@@ -18,7 +18,7 @@ routes = router("/audit")
 
 _SIZE = 50
 _LARGEST = 2**62
-_COLUMNS = (Column("When"), Column("Who"), Column("Did"), Column("With"), Column("Through", wide=True))
+_COLUMNS = (Column("When", wide=True), Column("Who"), Column("Did"), Column("With"), Column("Through", wide=True))
 _COMMON = (
     *("create", "rename", "delete", "grant", "revoke", "set", "link", "unlink", "view as", "stop viewing as"),
     *("request access", "approve request", "refuse request", "sign in", "start review", "take review"),

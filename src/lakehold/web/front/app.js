@@ -5,6 +5,7 @@ import "./islands/command-palette.js";
 import "./islands/confirm-dialog.js";
 import "./islands/copy-text.js";
 import "./islands/dialogs.js";
+import "./islands/sending.js";
 import "./islands/theme-toggle.js";
 import "./islands/toast-list.js";
 import { token } from "./islands/token.js";

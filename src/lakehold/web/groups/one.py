@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from fastapi import Request, Response
@@ -9,7 +10,7 @@ from fastapi import Request, Response
 from lakehold.access import Grant, Remove
 from lakehold.access.facts.view import View
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import grants, sharing
+from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.grants import Held
 from lakehold.catalog.shapes import Eyes
 from lakehold.directory import groups
@@ -81,7 +82,7 @@ def group_page(request: Request, work: Reading, uid: str) -> Response:
     listing = replace(Listing.of(request, sorts=("name",)), path=addresses.group(uid))
     inside = [found for found in eyes.refs(group.members) if folded(listing.search) in folded(found.name)]
     inside.sort(key=lambda found: folded(found.name), reverse=listing.descending)
-    may = MANAGE in keeper.may and not group.built_in
+    may, held = MANAGE in keeper.may and not group.built_in, _held(work, uid)
     values: dict[str, object] = {
         "crumbs": trail(work, group),
         "group": group,
@@ -94,7 +95,8 @@ def group_page(request: Request, work: Reading, uid: str) -> Response:
         "add": keeper.needs("Add somebody", addresses.group(uid, "add"), "user-plus", MANAGE, dialog=True),
         "more": [] if group.built_in else changing(keeper, uid),
         "roles": keeper.needs("Change roles", addresses.group(uid, "roles"), "shield", "set_tenant_role"),
-        "held": _held(work, uid),
+        "held": held,
+        "lies_in": _lies_in(work, held or ()),
     }
     return pages.page(request, "groups/group.html", values)
 
@@ -113,6 +115,14 @@ def _held(work: Work, uid: str) -> list[Held] | None:
     if number not in mine and not sharing.may_ask_about_others(work):
         return None
     return [held for held in grants.held_by(work, uid) if held.resource.uid != work.caller.tenant]
+
+
+def _lies_in(work: Work, held: Iterable[Held]) -> dict[str, str]:
+    """The workspace that each thing is in, if the caller sees that: layers of two lakehouses may be called alike."""
+    eyes = Eyes(work)
+    spaces = {each.resource.uid: kinds.workspace_of(work.view, each.resource.uid) for each in held}
+    seen = {uid: eyes.ref(space) for uid, space in spaces.items() if space and space != uid}
+    return {uid: space.name for uid, space in seen.items() if space}
 
 
 def _lost(work: Work, uid: str) -> list[Effect]:

@@ -20,7 +20,7 @@ from lakehold.web.routes import router
 routes = router()
 
 _MOST_RECENT = 8
-_MOST_WAITING = 5
+_MOST_WAITING, _MOST_ASKED = 5, 50
 _MOST_FOUND = 6
 _MOST_FAILED = 5
 
@@ -31,6 +31,7 @@ _runs = Runs(workspace_kinds.runnables())
 def home(request: Request, work: Reading) -> Response:
     """What somebody comes back to."""
     spaces = workspaces.page(work, limit=50)
+    asked = [told for told in requests.mine(work, limit=_MOST_ASKED) if told.request.state == "pending"]
     values: dict[str, object] = {
         "name": _first_name(work),
         "reporting": reporting(work, _runs),
@@ -41,7 +42,8 @@ def home(request: Request, work: Reading) -> Response:
         "recent": _recent(work),
         "failed": _failed(work),
         "waiting": answers.waiting_for(work, limit=_MOST_WAITING),
-        "asked": [told for told in requests.mine(work, limit=_MOST_WAITING) if told.request.state == "pending"],
+        "asked": asked[:_MOST_WAITING],
+        "asked_for": frozenset(told.request.resource for told in asked),
         "discoveries": discovery.find(work, limit=_MOST_FOUND).items,
         "may_create": work.session.check(work.asker, "create_workspace", work.caller.tenant),
     }

@@ -26,12 +26,15 @@ def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     if gone:
         to = addresses.workspace(found.workspace.uid) if found.workspace and found.workspace.uid != uid else "/"
         return pages.go(request, to, Flash(f"{found.name} was deleted."))
-    told = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=f"{back}/restore")
+    undo = f"{back}/restore" if resources.may_restore(work, uid) else ""
+    told = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=undo)
     return pages.go(request, back if work.session.sees(work.asker, uid) else "/", told)
 
 
 @routes.post("/{uid:path}/restore")
-def restore(request: Request, work: Writing, uid: str) -> Response:
-    """Bring it back."""
+def restore(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+    """Bring it back; the form may say where from, for who does not see it."""
     resources.restore(work, uid)
-    return pages.go(request, addresses.resource(uid), Flash("It is back."))
+    seen = work.session.sees(work.asker, uid)
+    there = addresses.resource(uid) if seen else pages.own_address(str(sent.get("back", "")))
+    return pages.go(request, there, Flash("It is back."))

@@ -61,7 +61,7 @@ def _form(
     if not filled and schema.parent and within:
         chosen[schema.parent] = [within]
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, within, f"New {schema.title.lower()}") if within else None,
+        "crumbs": acting.crumbs(work, within or work.caller.tenant, f"New {schema.title.lower()}"),
         "schema": schema,
         "within": within,
         "name": filled.get("name", "") if filled else "",

@@ -79,7 +79,7 @@ def workspace_page(request: Request, work: Reading, uid: str) -> Response:
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid),
         "found": found,
-        **tabs.shown(uid),
+        **tabs.shown(uid, found.kind),
         "places": views.places(uid, schema.id),
         "shelves": [_shelf(work, uid, kind) for kind in listed_kinds(work, schema)],
         "makes": [new(work, kind, uid) for kind in listed_kinds(work, schema) if kind.create is not None],

@@ -47,7 +47,7 @@ def members_page(request: Request, work: Reading, uid: str) -> Response:
     labels = membership.label_fields(work, uid)
     values: dict[str, object] = {
         "crumbs": trail(work, space, "Members"),
-        **tabs.shown(uid, tabs.MEMBERS),
+        **tabs.shown(uid, space.kind, tabs.MEMBERS),
         "space": space,
         "listing": listing,
         "columns": [Column("Who", "name"), Column("Roles"), *_value_columns(work, uid)],

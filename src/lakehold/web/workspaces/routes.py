@@ -28,8 +28,8 @@ routes = router("/workspaces")
 
 _COLUMNS = (
     Column("Workspace", "name"),
-    Column("Kind", wide=True),
-    Column("Your roles"),
+    Column("Kind"),
+    Column("Your roles", wide=True),
     Column("Made", "created", wide=True),
 )
 SWITCH = "switch_"

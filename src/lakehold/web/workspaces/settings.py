@@ -16,7 +16,7 @@ from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Ref, Resource
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages
+from lakehold.web import addresses, pages, views
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
 from lakehold.web.diffs import Change
@@ -84,7 +84,9 @@ def save(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
 def switch(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     """Show what the switches would do, then set them."""
     workspaces.need_workspace(work, uid)
-    found = [each for each in _switches(work, resources.get(work, uid)) if each.may]
+    # One that is sent though it was not offered is refused, not left out.
+    shown = _switches(work, resources.get(work, uid))
+    found = [each for each in shown if each.may or SWITCH + each.name in sent]
     wanted = {each.name: _sent(each, sent) for each in found}
     plan = editing.planned(work, uid, Edit(attributes=wanted))
     there = addresses.workspace(uid, "settings")
@@ -145,8 +147,9 @@ def _page(
     filled = {"name": found.name, "description": found.description, "label_name": "", **(filled or {})}
     values: dict[str, object] = {
         "crumbs": trail(work, space, "Settings"),
-        **tabs.shown(uid, tabs.SETTINGS),
+        **tabs.shown(uid, found.kind, tabs.SETTINGS),
         "found": found,
+        "beside": views.beside(uid, found.kind),
         "model": words.line_of(work.view.policy.models[kind.model]),
         "edit": _editing(work, uid),
         "filled": filled,
