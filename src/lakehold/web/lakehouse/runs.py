@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import workspaces
+from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.shapes import Eyes, Ref, ref
 from lakehold.directory.work import Work
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.runs import Run
-from lakehold.web import pages
+from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS
+from lakehold.web.lakehouse.frames import LAKEHOUSE
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.routes import router
 from lakehold.web.words import spoken
@@ -56,7 +57,7 @@ def runs_page(request: Request, work: Reading, uid: str) -> Response:
     found = _found(work, uid, listing)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(work, uid, "Runs"),
-        "uid": uid,
+        "pipelines": _pipelines_at(work, uid),
         "listing": listing,
         "columns": COLUMNS,
         "rows": rows(work, found[: listing.size]),
@@ -82,6 +83,12 @@ def rows(work: Work, found: Sequence[Run]) -> list[Row]:
     ]
 
 
+def _pipelines_at(work: Work, uid: str) -> str:
+    """Where its pipelines are; empty for a workspace that has none."""
+    is_lake = kinds.schema_of(work.view, uid).id == LAKEHOUSE
+    return addresses.workspace(uid, "pipelines") if is_lake else ""
+
+
 def _found(work: Work, uid: str, listing: Listing) -> list[Run]:
     """One more than a page."""
     chosen = listing.chosen
@@ -99,7 +106,7 @@ def _pipelines(work: Work, uid: str) -> Filter:
         sight = work.view.policy.kind(kind).schema.visible
         some = work.session.list(work.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]
-    return Filter("pipeline", "Pipeline", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
+    return Filter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
 
 
 def _who(work: Work, uid: str) -> Filter:

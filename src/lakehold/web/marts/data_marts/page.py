@@ -81,6 +81,7 @@ def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: 
         "contexts": list(found.edges.get("contexts", ())),
         "reports": reports.of_mart(work, uid)[: _LATEST + 1],
         "latest": _LATEST,
+        "new_report": reports.new(found),
         "runs": rows(work, pipeline.latest(work, found, _LATEST)),
         "triggers": TRIGGERS.of(work, uid) if pipeline.sees_runs(found) else [],
         "said": schedules.said,
