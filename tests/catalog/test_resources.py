@@ -162,11 +162,13 @@ def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
     with pytest.raises(NotFoundError), corner.read(by("olga")) as work:
         resources.get(work, made)
     with corner.read(by("olga")) as work:
-        rows = [
+        told, kept = (
             work.session.transaction.connection.execute(table.select()).all()
             for table in (details.detail_table, credentials.credential_table)
-        ]
-    assert rows == [[], []]
+        )
+    # What it was said to be stays, for who brings its rows back.
+    assert [(row.description, row.settings) for row in told] == [("Nobody knows.", "{}")]
+    assert kept == []
     assert [line.entry.action for line in corner.log()] == ["delete", "set credentials", "create"]
 
 

@@ -88,7 +88,8 @@ class Runs:
         need_start(work, runnable, uid, asked)
         # Asked now too, so that what cannot be done is refused to whoever starts it and not only in the background.
         runnable.steps(work, uid, asked)
-        return self.get(work, self.write(work, uid, asked, cause=cause))
+        # Whoever may run a report without seeing its data mart is told that it was started, and no more.
+        return _told(work, self._row(work, self.write(work, uid, asked, cause=cause)))
 
     def write(self, work: Work, uid: str, asked: Wanted, *, cause: str) -> str:
         """Write a run down, whoever it is for; whether they may is asked when it begins. Returns its id."""
@@ -269,11 +270,17 @@ class Runs:
         return row
 
     def _seen(self, work: Work, run: str) -> RunRow:
+        row = self._row(work, run)
+        if not self._visible(work, row):
+            raise _missing(run)
+        return row
+
+    def _row(self, work: Work, run: str) -> RunRow:
         c = run_table.c
         query = sa.select(run_table).where(c.tenant_id == work.session.tenant, c.id == run)
         row = work.session.transaction.connection.execute(query).one_or_none()
-        if row is None or not self._visible(work, row):
-            raise NotFoundError(f"There is no run {shown(run)}.", "Look the id up in a list.")
+        if row is None:
+            raise _missing(run)
         return row
 
     def _visible(self, work: Work, row: RunRow) -> bool:
@@ -302,6 +309,10 @@ def gone(work: Work, number: int) -> None:
     for table in (run_log_table, run_step_table, run_output_table):
         work.session.transaction.connection.execute(table.delete().where(table.c.run == number))
     work.session.transaction.connection.execute(run_table.delete().where(run_table.c.n == number))
+
+
+def _missing(run: str) -> NotFoundError:
+    return NotFoundError(f"There is no run {shown(run)}.", "Look the id up in a list.")
 
 
 def wanted_of(row: RunRow) -> Wanted:

@@ -24,7 +24,7 @@ THINGS: Mapping[str, tuple[str, Mapping[str, object], Mapping[str, str]]] = {
     ),
     "orders": ("data_mart", TABLE, {"storage": "warehouse", **NORTH}),
     "mine": ("data_mart", TABLE, {"storage": "warehouse", "project": "sales"}),
-    "sheet": ("destination", {"to": "webhook", "address": "https://hook.acme.test/in"}, NORTH),
+    "sheet": ("destination", {"to": "webhook", "address": "https://localhost/in"}, NORTH),
     "post": ("destination", {"to": "files", "kind": "csv"}, {"project": "sales"}),
     "weekly": ("report", {}, {"data_mart": "orders", "destination": "sheet"}),
 }
