@@ -62,7 +62,9 @@ def test_an_admin_invites_somebody_into_a_part_of_a_project(open_as: Open, shop:
 
 def test_a_business_user_reaches_invites_and_invites_business_users_only(open_as: Open, shop: Shop) -> None:
     page = open_as("bella", "/workspaces/sales/members", scripts=False)
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Invites").wait_for(state="attached")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Invites", include_hidden=True).wait_for(
+        state="attached"
+    )
     page.get_by_role("link", name="Invite", exact=True).click()
     expect(page.get_by_role("radio")).to_have_count(1)
     expect(page.get_by_label("Tenant role")).to_have_count(0)
