@@ -16,7 +16,7 @@ from tests.api.client import Api
 from tests.api.crawling.crawl import Person
 from tests.api.crawling.words import Words, founded
 from tests.api.lite import database_url
-from tests.web.crawling.lived_in import furnish
+from tests.web.crawling.lived_in import DELIVERED, furnish
 from tests.web.crawling.pages import Pages, browser_of, visitor, with_eyes_of
 from tests.web.site import running
 
@@ -33,7 +33,7 @@ EXCUSED = {
 }
 """Pages that nobody got to see, and why."""
 
-ALSO = {"olga": ("to_finance",), "tara": ("daily_sales",), "bella": ("daily_sales",)}
+ALSO = {"olga": ("to_finance", DELIVERED), "tara": ("daily_sales",), "bella": ("daily_sales",)}
 """Where else somebody begins: of pages alike some are looked at, and not those of every kind of thing."""
 
 

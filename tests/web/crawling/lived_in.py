@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakehold import workspaces
-from lakehold.catalog import campaigns, requests
+from lakehold.catalog import campaigns, editing, requests
+from lakehold.catalog.editing import Edit
 from lakehold.demo.lakehouse import LAYERS
 from lakehold.directory import invites, service_accounts, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
 from lakehold.runs import book, jobs
 from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Runs
@@ -19,6 +22,8 @@ from tests.api.crawling.words import Tenant
 
 _RUN = ("make_orders", "store_history", "till_source")
 ASKED = (("nils", "see", "orders"), ("bella", "edit", "daily_sales"), ("erik", "edit", "sales_by_day"))
+DELIVERED = "archive_files"
+"""A destination of files, to which something was delivered."""
 REVIEWED = (("olga", "lake_house"), ("olga", "sales"), ("petra", "landing"))
 
 
@@ -59,6 +64,7 @@ def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:
         book.move(work.session.transaction, job.id, ended)
     _run(house, by("olga"), here)
     _put_files(house, by("olga"), here)
+    _deliver(house, by("olga"), here.id(DELIVERED))
     told = {
         # They know the ids by which they asked, and no names.
         **{demo: frozenset({here.id(uid)}) for demo, _, uid in ASKED},
@@ -83,3 +89,12 @@ def _put_files(house: Installation, caller: Caller, here: Tenant) -> None:
             there = volumes.expected(work, house.settings, here.id(f"{layer}_files"), "2031/rows.csv")
         with there.arriving() as rough, house.write(caller) as work:
             volumes.arrived(work, house.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
+
+
+def _deliver(house: Installation, caller: Caller, uid: str) -> None:
+    with house.write(caller) as work:
+        editing.edit(work, uid, Edit(settings={"to": "files", "kind": "csv"}))
+        volume = Volume(house.settings, reading.place_of(work, uid))
+    with volume.arriving() as rough:
+        rough.write(b"day,amount\n")
+        volume.place(rough, "rows.csv", replace=True)
