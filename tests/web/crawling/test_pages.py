@@ -12,7 +12,6 @@ from lakehold.access.facts.view import View
 from lakehold.api.frame.app import create_app
 from lakehold.api.frame.works import Reading
 from lakehold.directory.installation import Installation
-from lakehold.kit.errors import NotFoundError
 from lakehold.kit.settings import Settings
 from lakehold.web import pages, shell
 from lakehold.web.routes import router
@@ -52,7 +51,7 @@ def broken() -> Response:
 def exists(work: Reading, uid: str) -> Response:
     """Another answer for what is hidden than for what is not there."""
     if work.view.ids.get(uid) is None:
-        raise NotFoundError(f"There is no {uid}.")
+        return HTMLResponse(f"There is no {uid}.", status_code=404)
     work.see(uid)
     return HTMLResponse("")
 
