@@ -14,9 +14,9 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from lakehold import workspaces
+from lakehold.access.facts import spans
 
 # past the access filter: what is deleted is in no list; who could delete it is asked of the facts of then
-from lakehold.access.facts import spans
 from lakehold.access.facts.tables import resource
 from lakehold.catalog import details, kinds, resources
 from lakehold.catalog.details import Detail
