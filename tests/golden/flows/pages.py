@@ -61,13 +61,21 @@ class Pages:
 
     def edits(self, name: str, description: str) -> str:
         """Describe it in other words, in its form."""
+        return self._fills(name, description=description)
+
+    def sends_to(self, name: str, destination: str) -> str:
+        """Send it elsewhere, in its form."""
+        return self._fills(name, destination=self.place[destination])
+
+    def _fills(self, name: str, **values: str) -> str:
+        """Its form, with something else in it."""
         there = self.at(name, _EDITS[name])
         page, seen = self.get(self.at(name))
         offered = there in page.links
         opened, said = self.get(there)
         if offered != (said == DONE):
             return f"the form is {said}, though {_said(offered)}"
-        told = {"description": description, "do": "save"}
+        told = {**values, "do": "save"}
         return self.sent(there, opened.form(there), told, offered=offered, why=self._why(page, seen, "Edit"))
 
     def copies(self, name: str) -> tuple[str, dict[str, str]]:

@@ -33,7 +33,7 @@ NEEDS = {
     "warehouse": ("warehouse",),
     "orders": ("warehouse", "orders", "post"),
     "sheet": ("warehouse", "orders", "mine", "sheet", "weekly"),
-    "weekly": ("warehouse", "orders", "sheet", "weekly"),
+    "weekly": ("warehouse", "orders", "sheet", "post", "weekly"),
 }
 """What there has to be for all that can be done with a thing."""
 GIVEN = (("mine", "business_owner", ANN), ("post", "owner", ANN), ("orders", "business_owner", OLGA))

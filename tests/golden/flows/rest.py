@@ -46,6 +46,11 @@ class Rest:
         """Describe it in other words."""
         return outcome(self.call("PATCH", self.at(name), json={"description": description}, headers=ANY))
 
+    def sends_to(self, name: str, destination: str) -> str:
+        """Send it elsewhere."""
+        edges = {"destination": [self.place[destination]]}
+        return outcome(self.call("PATCH", self.at(name), json={"edges": edges}, headers=ANY))
+
     def copies(self, name: str) -> tuple[str, dict[str, str]]:
         """Its credentials."""
         answer = self.call("POST", self.at(name, "credentials/copy"))
