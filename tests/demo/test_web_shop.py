@@ -13,18 +13,19 @@ from pyspark.sql import SparkSession
 from lakehold import workspaces
 from lakehold.cli import demo
 from lakehold.cli.processes.answering import answering
-from lakehold.demo import company, events_api, web_rows, web_shop
+from lakehold.demo import company, events_api, marts, web_marts, web_rows, web_shop
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
-from lakehold.pipeline import reading
+from lakehold.pipeline import previews, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import beats, turns
 from lakehold.runs.running import Running
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces import doing
+from lakehold.workspaces.marts import quality
 
-ERIK, ANA, NILS = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils"))
+ERIK, ANA, NILS, BELLA = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella"))
 
 
 def emptied(house: Installation, running: Running) -> None:
@@ -88,6 +89,32 @@ def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Instal
     lines = list(csv.reader(volume.on_disk("sales by day.csv").read_text().splitlines()))
     assert lines[0] == ["day", "city", "orders", "amount"]
     assert len(lines) > 300
+
+
+def test_its_marts_were_refreshed_and_reported_on(filled: Installation) -> None:
+    with filled.read(BELLA) as work:
+        found = Runs(workspaces.runnables()).page(work, within=marts.PROJECT, limit=50)
+        volume = Volume(filled.settings, reading.place_of(work, web_marts.FILES))
+        orders = reading.place_of(work, "web_orders_mart")
+    assert {run.error for run in found} == {""}
+    assert {run.resource for run in found} == {
+        *("web_customers", "web_sales", "web_orders_mart"),
+        *("best_cities", "large_orders"),
+    }
+    lake = Lake(filled.settings)
+    assert "price" not in previews.preview(lake, orders).rows.column_names
+    lake.close()
+    best = list(csv.reader(volume.on_disk("Best cities.csv").read_text().splitlines()))
+    assert best[0] == ["city", "sold", "orders"]
+    assert len(best) == 1 + 6
+    large = list(csv.reader(volume.on_disk("Large orders.csv").read_text().splitlines()))
+    assert float(large[1][4]) >= float(large[-1][4]) >= 500
+
+
+def test_one_promise_is_broken_and_warns(filled: Installation) -> None:
+    with filled.read(BELLA) as work:
+        states = {each.name: each.state for each in quality.page(work, "web_sales")}
+    assert {name for name, state in states.items() if state != quality.KEPT} == {"accepted values city"}
 
 
 def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Installation) -> None:

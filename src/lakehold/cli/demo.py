@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lakehold.demo import company, events_api, furnishing, web_shop
+from lakehold.demo import company, events_api, furnishing, web_marts, web_shop
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -66,6 +66,7 @@ def make(folder: Path) -> None:
         furnishing.load(house)
         furnishing.review(house)
         web_shop.make(house, folder)
+        web_marts.make(house)
     finally:
         house.close()
     part.replace(folder)

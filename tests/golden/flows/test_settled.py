@@ -38,8 +38,8 @@ def test_runs(town: Town, seat: Seat, of_report: set[str], of_mart: set[str], wa
     assert acts.runs(way(place), "orders") == expected(RUN, of_mart)
 
 
-# Running without a destination passes or fails the permission and is then a clear 409. Reassigning a report's owner does
-# not unlock it; restoring or replacing its destination does.
+# Running without a destination passes or fails the permission and is then a clear 409. Reassigning a report's owner
+# does not unlock it; restoring or replacing its destination does.
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -1,0 +1,154 @@
+"""What the web shop sells, as data marts: Tara makes them from its lakehouse, Bella reports on them.
+
+They are refreshed when the lakehouse has new rows, and the reports go out after that: nothing here is started by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from lakehold import workspaces
+from lakehold.catalog import resources
+from lakehold.demo import company, marts, web_shop
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.work import Work
+from lakehold.runs.runs import Runs
+from lakehold.runs.triggers import Triggers
+from lakehold.runs.when import When
+
+STORAGE = "shop_lake"
+FILES, LIVE = "report_files", "bi_tools"
+
+
+class _Mart(NamedTuple):
+    name: str
+    after: str
+    """The pipeline of the lakehouse that brings its rows."""
+    settings: Mapping[str, object]
+    joins: Mapping[str, str] = {}
+    """Other marts, each with the column that both have."""
+
+
+_MARTS = {
+    "web_customers": _Mart(
+        "Web customers",
+        "make_customer_value",
+        {
+            "by": "sql",
+            "sql": "SELECT customer_id, orders, amount, last_order FROM service.customer_value",
+            "keys": ["customer_id"],
+            "columns": [
+                {"name": "customer_id", "alias": "customer", "description": "The number on their invoices."},
+                {"name": "orders", "description": "How many orders there were so far."},
+                {"name": "amount", "alias": "spent", "description": "All that they have paid, in euros."},
+                {"name": "last_order", "alias": "last order"},
+            ],
+            "checks": [
+                {"check": "unique", "fields": ["customer_id"], "stops": True},
+                {"check": "row count", "least": 1, "stops": True},
+            ],
+        },
+    ),
+    "web_sales": _Mart(
+        "Web sales by day",
+        "make_sales_by_day",
+        {
+            "by": "table",
+            "table": "service.sales_by_day",
+            "keys": ["day", "city"],
+            "columns": [
+                {"name": "day", "description": "When the orders came in."},
+                {"name": "city", "description": "Where the customers live."},
+                {"name": "orders", "description": "How many there were."},
+                {"name": "amount", "alias": "sold", "description": "What they come to, in euros."},
+            ],
+            "checks": [
+                {"check": "not null", "fields": ["day"], "stops": True},
+                {"check": "unique", "fields": ["day", "city"], "stops": True},
+                {"check": "row count", "least": 100},
+                # One city is not among them: a promise that is broken, to look at.
+                {"check": "accepted values", "fields": ["city"], "values": ["Ulm", "Bonn", "Kiel", "Jena", "Graz"]},
+            ],
+        },
+    ),
+    "web_orders_mart": _Mart(
+        "Web orders",
+        "make_shop_orders",
+        {
+            "by": "pattern",
+            "pattern": "trusted.ord*",
+            "keys": ["order_id"],
+            "columns": [{"name": "price", "hidden": True}, {"name": "customer_id", "alias": "customer"}],
+            "checks": [{"check": "sql", "sql": "SELECT * FROM lake.`Sales marts`.`Web orders` WHERE pieces < 1"}],
+        },
+        {"web_customers": "customer_id"},
+    ),
+}
+
+_BEST = {
+    "columns": ["city"],
+    "sums": [
+        {"how": "sum", "column": "amount", "name": "sold"},
+        {"how": "sum", "column": "orders", "name": "orders"},
+    ],
+    "where": [{"column": "day", "is": ">=", "value": "2026-10-01"}],
+    "sort": [{"column": "sold", "descending": True}],
+}
+_LARGE = {
+    "columns": ["order_id", "ordered_at", "city", "item", "amount", "customer.orders"],
+    "where": [{"column": "amount", "is": ">=", "value": ":least"}],
+    "sort": [{"column": "amount", "descending": True}],
+    "limit": 200,
+    "parameters": {"least": "500"},
+    "send": "changed",
+}
+_REPORTS: Mapping[str, tuple[str, str, str, Mapping[str, object]]] = {
+    "best_cities": ("Best cities", "web_sales", FILES, _BEST),
+    "large_orders": ("Large orders", "web_orders_mart", FILES, _LARGE),
+    "sales_live": ("Sales for the BI tool", "web_sales", LIVE, {"columns": ["day", "city", "orders", "amount"]}),
+}
+"""Name, mart, destination and what is asked."""
+
+
+def make(house: Installation) -> None:
+    """All of it, waiting for the rows of the web shop."""
+    with house.write(_by("tara")) as work:
+        _marts(work)
+    with house.write(_by("bella")) as work:
+        _reports(work)
+
+
+def _marts(work: Work) -> None:
+    triggers = Triggers(Runs(workspaces.runnables()))
+    here = {"project": marts.PROJECT, "contexts": ["emea"]}
+    lake = {"kind": "lake", "lakehouse": web_shop.LAKEHOUSE}
+    for_use, for_reports = {"shared_for_use": True}, {"shared_for_reporting": True}
+    resources.create(work, "marts.storage", "Web shop lake", uid=STORAGE, edges=here, settings=lake, attributes=for_use)
+    pulled = {"to": "live"}
+    resources.create(work, "marts.destination", "BI tools", uid=LIVE, edges=here, settings=pulled, attributes=for_use)
+    for uid, mart in _MARTS.items():
+        joins = [{"mart": other, "name": "customer", "on": {key: key}} for other, key in mart.joins.items()]
+        edges = {**here, "storage": STORAGE, "joins": list(mart.joins)}
+        settings = {**mart.settings, "joins": joins, "published": True}
+        resources.create(
+            work, "marts.data_mart", mart.name, uid=uid, edges=edges, settings=settings, attributes=for_reports
+        )
+        triggers.save(work, uid, When(after=(mart.after,)))
+
+
+def _reports(work: Work) -> None:
+    triggers = Triggers(Runs(workspaces.runnables()))
+    files: Mapping[str, object] = {"to": "files", "kind": "csv"}
+    edges = {"project": marts.PROJECT}
+    resources.create(work, "marts.destination", "Report files", uid=FILES, edges=edges, settings=files)
+    for uid, (name, mart, destination, asked) in _REPORTS.items():
+        ends = {"data_mart": mart, "destination": destination}
+        resources.create(work, "marts.report", name, uid=uid, edges=ends, settings=asked)
+        if destination == FILES:
+            triggers.save(work, uid, When(after=(mart, *_MARTS[mart].joins), every=True))
+
+
+def _by(member: str) -> Caller:
+    return Caller(company.TENANT, member)
