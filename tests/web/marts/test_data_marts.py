@@ -117,6 +117,17 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(filled: Shop) ->
     assert more.text.count('name="join_mart"') == 1
 
 
+def test_what_a_mart_is_called_can_be_said_before_its_rows_are(filled: Shop) -> None:
+    there = "/resources/margins/mart/edit"
+    sent = {"storage": "lake", "name": "Margin", "by": "sql", "sql": "", "mode": "full", "do": "save"}
+    assert settings_of(filled, "margins") == {}
+    assert send(filled.client("tara"), there, there, **sent, description="What is left.").status_code == 303
+    made = found(filled, KIND, "Margin")
+    assert (made.uid, made.description, made.settings) == ("margins", "What is left.", {})
+    assert send(filled.client("tara"), there, there, **{**sent, "name": ""}).status_code == 422
+    assert send(filled.client("tara"), there, there, **{**sent, "mode": "append"}).status_code == 422
+
+
 def test_a_mart_is_joined_to_others_that_one_may_use(filled: Shop) -> None:
     tara = filled.client("tara")
     sent = {"storage": "lake", "name": "Joined", "by": "table", "table": "clean.orders", "mode": "full", "do": "save"}

@@ -62,6 +62,12 @@ class Filled:
         """Whether a connector feeds it: that is not said by this form, and stays."""
         return self.by == By.CONNECTOR
 
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """What its rows are, without what it is called."""
+        said = (self.text.strip(), self.mode, parts(self.keys), self.cursor)
+        return (self.storage, self.by, *said, *self.joins)
+
     def edges(self) -> Targets:
         """Where it draws from, if that is said, and what is joined to it."""
         drawn: Targets = {"storage": self.storage} if self.storage else {}
@@ -80,9 +86,13 @@ class Filled:
         told["joins"] = [*kept, *(join.told() for join in self.joins)]
         return {**was, **told}
 
+    def name_errors(self) -> dict[str, str]:
+        """What is wrong with what it is called."""
+        return {} if self.name else {"name": "Give it a name."}
+
     def errors(self, own: str = "") -> dict[str, str]:
         """What is wrong with it, by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        found = self.name_errors()
         if not self.is_fed and not self.text.strip():
             found[self.by] = _EMPTY[By(self.by)]
         if self.mode in {"merge", "mirror"} and not parts(self.keys):

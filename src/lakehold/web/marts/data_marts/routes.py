@@ -64,8 +64,16 @@ def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -
 @routes.post("/{uid:path}/mart/edit")
 def edit(request: Request, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda work: need_edit(work, uid))
-    return _sent(Form(request, _within(found), found, drawn=True), sent)
+
+    def present(work: Work) -> tuple[Form, Filled]:
+        found = need_edit(work, uid)
+        return Form(request, _within(found), found, drawn=True), form.present(work, found)
+
+    shown, was = looking.reading(request).run(present)
+    filled = form.sent(sent)
+    if shown.found is not None and sent.get("do") == "save" and filled.definition == was.definition:
+        return _called(shown, shown.found.uid, filled)
+    return _sent(shown, sent)
 
 
 def need_project(work: Work, uid: str) -> None:
@@ -133,6 +141,18 @@ class Form:
             return pages.page(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
 
         return looking.reading(self.request).run(page)
+
+
+def _called(shown: Form, uid: str, filled: Filled) -> Response:
+    """Only what it is called is changed: what its rows are is not tried again, nor need it be said by now."""
+    if wrong := filled.name_errors():
+        return shown.page(filled, errors=wrong)
+    wanted, version = Edit(filled.name, filled.description), forms.whole(filled.version)
+    try:
+        looking.writing(shown.request).run(lambda work: editing.edit(work, uid, wanted, expect_version=version))
+    except forms.MENDED as refusal:
+        return shown.page(filled, error=refusal)
+    return pages.go(shown.request, addresses.resource(uid, "mart"), Flash("Saved."))
 
 
 def _sent(shown: Form, sent: FormData) -> Response:
