@@ -244,6 +244,16 @@ def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
     assert text.index("Not sent") < text.index("Last sent")
 
 
+def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> None:
+    boris, here = filled.client("boris"), "/resources/returns_watch/report"
+    assert "It was not sent yet." in boris.get(here).text
+    with filled.house.write(by("tara")) as work:
+        editing.edit(work, "returns", Edit(attributes={"shared_for_reporting": False}))
+    text = boris.get(here).text
+    assert "How it went is shown to those who see its data mart." in text
+    assert "not sent yet" not in text
+
+
 def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
     with filled.house.write(by("bella")) as work:
         settings = {"columns": ["store"], "where": [{"column": "store", "is": "=", "value": "quiet words"}]}
