@@ -11,8 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.access import Grant, Remove
-from lakehold.catalog import credentials, editing
+from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.catalog import credentials, editing, resources
+from lakehold.catalog import workspaces as places
 from lakehold.catalog.editing import Edit
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
@@ -123,6 +124,28 @@ def test_who_may_no_longer_see_it_is_told_nothing(house: Installation, running: 
     hooked(house, uid, f"https://{HOST}/other", by=ANN)
     failed(house, running, uid)
     assert len(waiting(house)) == 2
+
+
+def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(house: Installation, running: Running) -> None:
+    with house.write(ADA) as work:
+        places.create(work, "marts", "Sales", uid="sales")
+        here = {"project": "sales"}
+        resources.create(work, "marts.storage", "s", uid="s", edges=here, settings={"kind": "files", "folder": ""})
+        mart = {"by": "table", "table": "t", "published": True}
+        resources.create(work, "marts.data_mart", "m", uid="m", edges={**here, "storage": "s"}, settings=mart)
+        resources.create(work, "marts.destination", "d", uid="d", edges=here, settings={"to": "files", "kind": "csv"})
+        resources.create(work, "marts.report", "r", uid="r", edges={"data_mart": "m", "destination": "d"})
+        for grant in (Grant("bob", "business_user", "sales"), Grant("bob", "owner", "r")):
+            work.make(Add(grant))
+        work.make(Add(Attribute("m", "shared_for_reporting", "true")))
+    with house.write(BOB) as work:
+        editing.edit(work, "r", Edit(settings={"failure_webhook": f"https://{HOST}"}))
+    failed(house, running, "r")
+    assert len(waiting(house)) == 1
+    with house.write(ADA) as work:
+        work.make(Remove(Attribute("m", "shared_for_reporting", "true")))
+    failed(house, running, "r")
+    assert len(waiting(house)) == 1
 
 
 @pytest.mark.parametrize("url", [f"http://{HOST}", "https://127.0.0.1:9", f"https://{WITH_PASSWORD}", "x", "//"])

@@ -27,7 +27,8 @@ def put(work: Work, settings: Settings, runnables: Runnables, row: RunRow, probl
     holder, url, owner = _address(work, row)
     if uid is None or not url or work.view.ids.get(owner) is None:
         return False
-    if not work.session.check(owner, runnables[row.kind].see, uid):
+    runnable = runnables[row.kind]
+    if not work.session.check(owner, runnable.see, uid) or not work.session.sees(owner, runnable.shown_with(work, uid)):
         return False
     told = {
         "event": "run.failed",
