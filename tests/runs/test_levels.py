@@ -1,4 +1,4 @@
-"""access-models.md, lakehouse: `stop` covers stop, resume, retry, reload and backfill; who sees only the runs does none."""
+"""access-models.md, lakehouse: `stop` covers stop, resume, retry, reload and backfill; who only sees runs does none."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.runs.test_triggers import RUNS, query
 
 UID = "daily"
 SPAN = Wanted(span=Span("2026-01-01", "2026-02-01"))
-# What is done to a pipeline that has one run which waits and one which was stopped.
-DEEDS: dict[str, Callable[[Work, str, str], Run]] = {
-    "stop": lambda work, waits, stopped: RUNS.stop(work, waits),
-    "resume": lambda work, waits, stopped: RUNS.resume(work, stopped),
-    "retry": lambda work, waits, stopped: RUNS.retry(work, stopped),
-    "reload": lambda work, waits, stopped: RUNS.start(work, UID, Wanted(reload=True)),
-    "backfill": lambda work, waits, stopped: RUNS.start(work, UID, SPAN),
+DEEDS: dict[str, Callable[[Work, str], Run]] = {
+    "stop": RUNS.stop,
+    "resume": RUNS.resume,
+    "retry": RUNS.retry,
+    "reload": lambda work, _: RUNS.start(work, UID, Wanted(reload=True)),
+    "backfill": lambda work, _: RUNS.start(work, UID, SPAN),
 }
+"""Each is told of a run: one that waits is stopped, to one that was stopped the rest is done."""
 
 
 @pytest.mark.parametrize("deed", DEEDS)
@@ -39,11 +39,12 @@ def test_stop_covers(house: Installation, level: str, yes: bool, deed: str) -> N
         work.make(Add(Grant("bob", level, "bronze")))
         waits, stopped = RUNS.start(work, uid).id, RUNS.start(work, uid).id
         RUNS.stop(work, stopped)
+    run = waits if deed == "stop" else stopped
     with house.write(BOB) as work:
-        assert {run.id for run in RUNS.page(work, resource=uid)} == {waits, stopped}
+        assert {each.id for each in RUNS.page(work, resource=uid)} == {waits, stopped}
         if yes:
-            assert DEEDS[deed](work, waits, stopped).resource == uid
+            assert DEEDS[deed](work, run).resource == uid
             return
         with pytest.raises(ForbiddenError) as refusal:
-            DEEDS[deed](work, waits, stopped)
+            DEEDS[deed](work, run)
         assert "stop" in str(refusal.value) or "trigger" in str(refusal.value)
