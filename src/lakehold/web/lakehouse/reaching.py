@@ -1,5 +1,5 @@
-"""The form of what reaches somewhere else, a source or a destination: tried before it is kept, and shown again with all
-that was filled in but the secret, which is in no page.
+"""The form of what reaches somewhere else, a source, a storage or a destination: tried before it is kept, and shown
+again with all that was filled in but the secret, which is in no page.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ _F = TypeVar("_F", bound=Filled)
 
 
 class Form(ABC, Generic[_F]):
-    """As it is shown: for a new one in a lakehouse, or for one that is there."""
+    """As it is shown: for a new one in a workspace, or for one that is there."""
 
     kind: str
     template: str
     part: str
     """What it is called that is changed here, and where."""
+    holder, listed = "lakehouse", "pipelines"
+    """The edge to its workspace, and where all of them are listed there."""
 
     def __init__(self, request: Request, within: str, found: Resource | None = None) -> None:
         self.request, self.within, self.found = request, within, found
@@ -83,6 +85,13 @@ class Form(ABC, Generic[_F]):
             return addresses.workspace(self.within, f"pipelines/new/{self.word}")
         return addresses.resource(self.found.uid, self.part)
 
+    def heading(self) -> tuple[str, str]:
+        """What stands last in the path to it, and above it."""
+        if self.found is None:
+            return f"New {self.word}", f"New {self.word}"
+        part = self.part.capitalize()
+        return part, f"{part} of {self.found.name}"
+
     def page(
         self,
         work: Work,
@@ -94,12 +103,12 @@ class Form(ABC, Generic[_F]):
         said: str = "",
     ) -> Response:
         """Show it."""
-        uid, new = self.uid, f"New {self.word}"
+        uid, (last, title) = self.uid, self.heading()
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, uid or self.within, self.part.capitalize() if uid else new),
-            "title": f"{self.part.capitalize()} of {self.found.name}" if self.found else new,
+            "crumbs": acting.crumbs(work, uid or self.within, last),
+            "title": title,
             "to": self.to,
-            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "pipelines"),
+            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, self.listed),
             "filled": filled,
             "has_secret": bool(kept) or filled.credential in self.secrets(work),
             "kept": kept,
@@ -135,7 +144,7 @@ class Form(ABC, Generic[_F]):
 
     def _kept(self, work: Work, filled: _F, secrets: Mapping[str, str]) -> str:
         if self.found is None:
-            edges = {"lakehouse": self.within, **filled.edges()}
+            edges = {self.holder: self.within, **filled.edges()}
             settings, words = filled.settings(), filled.description
             uid = resources.create(work, self.kind, filled.name, edges=edges, settings=settings, description=words)
         else:
@@ -159,5 +168,5 @@ def need(work: Work, uid: str, kind: str) -> Resource:
 
 
 def within(found: Resource) -> str:
-    """The lakehouse that it is in."""
+    """The workspace that it is in."""
     return found.workspace.uid if found.workspace else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Targets
 from lakehold.web.deliveries import filled as way
 from lakehold.web.deliveries.filled import Filled
 from lakehold.web.deliveries.ways import CHAT, DATABASE, FILES, LABELS, LIVE, MAIL, SIGNS, WEBHOOK
@@ -35,6 +36,11 @@ class Destination(Filled):
     name: str = ""
     description: str = ""
     version: str = ""
+
+    @staticmethod
+    def edges() -> Targets:
+        """It lies in its project, and leads nowhere else."""
+        return {}
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it. What says nothing is left to each report."""

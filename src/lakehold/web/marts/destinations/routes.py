@@ -8,21 +8,20 @@ from typing import Any
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import House, Reading, house_of
-from lakehold.catalog import credentials, editing, kinds, resources, workspaces
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.caller import Caller
 from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import shown
 from lakehold.runs import asking
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
+from lakehold.web import pages, views
 from lakehold.web.deliveries import troubles, ways
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse.reaching import within
 from lakehold.web.lakehouse.sources import looking, sealed
-from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.marts import reaching
 from lakehold.web.marts.destinations import destination
 from lakehold.web.marts.destinations.destination import Destination
 from lakehold.web.routes import Sent, router
@@ -52,71 +51,35 @@ def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
 def edit_form(request: Request, work: Reading, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
     found = need_edit(work, uid)
-    return Form(request, _within(found), found).page(work, destination.present(found, to))
+    return Form(request, within(found), found).page(work, destination.present(found, to))
 
 
 @routes.post("/{uid:path}/destination/edit")
 def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
     """Change it, or try it first."""
     found = looking.reading(request).run(lambda work: need_edit(work, uid))
-    return _sent(Form(request, _within(found), found), house, sent)
+    return _sent(Form(request, within(found), found), house, sent)
 
 
 @routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Try it as it is kept."""
     found = looking.reading(request).run(lambda work: need_edit(work, uid))
-    asked = {"destination": uid, "project": _within(found), "settings": dict(found.settings or {})}
+    asked = {"destination": uid, "project": within(found), "settings": dict(found.settings or {})}
     said, refused = _tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
     return pages.go(request, views.home(uid, destinations.KIND), flash)
 
 
-class Form:
-    """The form as it is shown: for a new one in a project, or for one that is there."""
+class Form(reaching.Form[Destination]):
+    """Of a destination."""
 
-    def __init__(self, request: Request, within: str, found: Resource | None = None) -> None:
-        self.request, self.within, self.found = request, within, found
+    kind, template = destinations.KIND, "marts/destination_form.html"
 
-    def page(
-        self,
-        work: Work,
-        filled: Destination,
-        *,
-        kept: str = "",
-        errors: dict[str, str] | None = None,
-        error: LakeholdError | None = None,
-        said: str = "",
-    ) -> Response:
-        """Show it, with all that was filled in but the secret."""
-        uid = self.found.uid if self.found else ""
-        values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, uid or self.within, "Edit" if uid else "New destination"),
-            "title": f"Edit {self.found.name}" if self.found else "New destination",
-            "to": self._to(),
-            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "destination"),
-            "ways": destination.WAYS,
-            "modes": ways.MODES,
-            "shapes": ways.SHAPES,
-            "filled": filled,
-            "has_secret": bool(kept) or self.has_secret(work, filled),
-            "kept": kept,
-            "errors": errors or {},
-            "error": error,
-            "no_worker": error is not None and is_no_worker(error),
-            "said": said,
-            "is_new": not uid,
-        }
-        return pages.page(self.request, "marts/destination_form.html", values, status=422 if errors or error else 200)
-
-    def has_secret(self, work: Work, filled: Destination) -> bool:
-        """Whether one is kept."""
-        return self.found is not None and filled.credential in credentials.names(work, self.found.uid)
-
-    def _to(self) -> str:
-        if self.found is None:
-            return addresses.workspace(self.within, "destinations/new")
-        return addresses.resource(self.found.uid, "destination/edit")
+    def about(self, work: Work) -> dict[str, object]:
+        """What only this form has."""
+        del work
+        return {"ways": destination.WAYS, "modes": ways.MODES, "shapes": ways.SHAPES}
 
 
 def need_project(work: Work, uid: str) -> None:
@@ -145,20 +108,18 @@ def _sent(form: Form, house: House, sent: Sent) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, reading = destination.sent(sent), looking.reading(form.request)
     secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
-    has_secret = bool(secret) or reading.run(lambda work: form.has_secret(work, filled))
-    if wrong := filled.errors(has_secret=has_secret):
-        return reading.run(lambda work: form.page(work, filled, kept=kept, errors=wrong))
+    if wrong := filled.errors(has_secret=bool(secret) or filled.credential in reading.run(form.secrets)):
+        return form.again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
     if str(sent.get("do", "")) == "test":
         said, refused = _tried(form.request, _asked(form, filled, secrets))
-        place = troubles.at(refused, filled) if refused else ""
-        errors, error = ({place: str(refused)}, None) if place else (None, refused)
-        return reading.run(lambda work: form.page(work, filled, kept=kept, errors=errors, error=error, said=said))
+        if refused is not None:
+            return form.refused(filled, kept, refused, troubles.at(refused, filled))
+        return form.again(filled, kept, said=said)
     try:
-        uid = looking.writing(form.request).run(lambda work: _kept(work, form, filled, secrets))
+        uid = form.keep(filled, secrets)
     except forms.MENDED as refusal:
-        told = refusal
-        return reading.run(lambda work: form.page(work, filled, kept=kept, error=told))
+        return form.refused(filled, kept, refusal)
     said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
     return pages.go(form.request, views.home(uid, destinations.KIND), Flash(said))
 
@@ -181,20 +142,3 @@ def _tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdErr
         return asking.try_out(house_of(request), caller, asked), None
     except LakeholdError as error:
         return "", error
-
-
-def _kept(work: Work, form: Form, filled: Destination, secrets: dict[str, str]) -> str:
-    if form.found is None:
-        edges, settings, words = {"project": form.within}, filled.settings(), filled.description
-        uid = resources.create(work, destinations.KIND, filled.name, edges=edges, settings=settings, description=words)
-    else:
-        uid = form.found.uid
-        wanted = Edit(filled.name, filled.description, filled.settings(form.found.settings))
-        editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
-    if secrets:
-        credentials.put(work, uid, secrets)
-    return uid
-
-
-def _within(found: Resource) -> str:
-    return found.workspace.uid if found.workspace else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
+from lakehold.directory.work import Targets
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import databases
@@ -45,6 +46,11 @@ class Filled:
     def credential(self) -> str:
         """What the secret is called that it needs; empty if it needs none."""
         return "password" if self.kind == In.DATABASE else ""
+
+    @staticmethod
+    def edges() -> Targets:
+        """It lies in its project, and leads nowhere else."""
+        return {}
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it. What the form does not ask for stays as it was."""

@@ -7,19 +7,18 @@ from starlette.datastructures import FormData
 
 from lakehold.access import Draft
 from lakehold.api.frame.works import House, Reading
-from lakehold.catalog import credentials, editing, kinds, resources, workspaces
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
-from lakehold.kit.errors import LakeholdError, NotFoundError
+from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown
 from lakehold.web import addresses, pages
-from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms
+from lakehold.web.lakehouse.reaching import within
 from lakehold.web.lakehouse.sources import looking, sealed
-from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.marts import reaching
 from lakehold.web.marts.looking import Looked, look
 from lakehold.web.marts.storages import form
 from lakehold.web.marts.storages.form import Filled
@@ -52,14 +51,14 @@ def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
 def edit_form(request: Request, work: Reading, uid: str, kind: str = "") -> Response:
     """The form with what it says now, without its secret."""
     found = _need_edit(work, uid)
-    return Form(request, _within(found), found).page(work, form.present(found, kind))
+    return Form(request, within(found), found).page(work, form.present(found, kind))
 
 
 @routes.post("/{uid:path}/storage/edit")
 def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda work: _need_edit(work, uid))
-    return _sent(Form(request, _within(found), found), house, sent)
+    return _sent(Form(request, within(found), found), house, sent)
 
 
 def need_project(work: Work, uid: str) -> None:
@@ -76,73 +75,33 @@ def need_storage(work: Work, uid: str) -> Resource:
     return found
 
 
-class Form:
-    """The form as it is shown: for a new storage in a project, or for one that is there."""
+class Form(reaching.Form[Filled]):
+    """Of a storage."""
 
-    def __init__(self, request: Request, within: str, found: Resource | None = None) -> None:
-        self.request, self.within, self.found = request, within, found
-        self.to = (
-            addresses.resource(found.uid, "storage/edit") if found else addresses.workspace(within, "storages/new")
-        )
+    kind, template = KIND, "marts/storage_form.html"
 
-    def page(
-        self,
-        work: Work,
-        filled: Filled,
-        *,
-        kept: str = "",
-        errors: dict[str, str] | None = None,
-        error: LakeholdError | None = None,
-        said: str = "",
-    ) -> Response:
-        """Show it, with all that was filled in but the secret."""
-        found = self.found
-        values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, found.uid, "Edit")
-            if found
-            else acting.crumbs(work, self.within, "New storage"),
-            "title": f"Edit {found.name}" if found else "New storage",
-            "to": self.to,
-            "back": acting.home_of(work, found.uid) if found else addresses.workspace(self.within, "storage"),
-            "kinds": form.KINDS,
-            "filled": filled,
-            "lakehouses": _lakehouses(work),
-            "has_secret": bool(kept) or filled.credential in self.secrets(work),
-            "kept": kept,
-            "errors": errors or {},
-            "error": error,
-            "no_worker": error is not None and is_no_worker(error),
-            "said": said,
-            "is_new": found is None,
-        }
-        return pages.page(self.request, "marts/storage_form.html", values, status=422 if errors or error else 200)
-
-    def secrets(self, work: Work) -> list[str]:
-        """The names of the secrets that are kept."""
-        return credentials.names(work, self.found.uid) if self.found else []
+    def about(self, work: Work) -> dict[str, object]:
+        """What only this form has."""
+        return {"kinds": form.KINDS, "lakehouses": _lakehouses(work)}
 
 
 def _sent(shown: Form, house: Installation, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
-    filled, do, reading = form.sent(sent), str(sent.get("do", "")), looking.reading(shown.request)
-    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
+    filled, do = form.sent(sent), str(sent.get("do", ""))
+    secret, kept = sealed.filled(house, looking.reading(shown.request).run(lambda work: work.caller), sent)
     if wrong := filled.errors():
-        return reading.run(lambda work: shown.page(work, filled, kept=kept, errors=wrong))
+        return shown.again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
     if do != "save":
         looked = _tried(shown, filled, secrets)
-        if (refused := looked.error) is not None:
-            place = form.trouble_at(refused, filled)
-            errors, error = ({place: str(refused)}, None) if place else (None, refused)
-            return reading.run(lambda work: shown.page(work, filled, kept=kept, errors=errors, error=error))
+        if looked.error is not None:
+            return shown.refused(filled, kept, looked.error, form.trouble_at(looked.error, filled))
         if do == "test":
-            said = _said(filled, looked)
-            return reading.run(lambda work: shown.page(work, filled, kept=kept, said=said))
+            return shown.again(filled, kept, said=_said(filled, looked))
     try:
-        uid = looking.writing(shown.request).run(lambda work: _kept(work, shown, filled, secrets))
+        uid = shown.keep(filled, secrets)
     except forms.MENDED as refusal:
-        told = refusal
-        return reading.run(lambda work: shown.page(work, filled, kept=kept, error=told))
+        return shown.refused(filled, kept, refusal)
     words = f"{filled.name} was made." if shown.found is None else "Saved."
     return pages.go(shown.request, addresses.resource(uid, "storage"), Flash(words))
 
@@ -160,21 +119,6 @@ def _said(filled: Filled, looked: Looked) -> str:
     return f"It can be reached: {counted(len(looked.seen.tables), noun)} found."
 
 
-def _kept(work: Work, shown: Form, filled: Filled, secrets: dict[str, str]) -> str:
-    if shown.found is None:
-        edges = {"project": shown.within}
-        uid = resources.create(
-            work, KIND, filled.name, edges=edges, settings=filled.settings(), description=filled.description
-        )
-    else:
-        uid = shown.found.uid
-        wanted = Edit(filled.name, filled.description, filled.settings(shown.found.settings))
-        editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
-    if secrets:
-        credentials.put(work, uid, dict(secrets))
-    return uid
-
-
 def _need_edit(work: Work, uid: str) -> Resource:
     found = need_storage(work, uid)
     kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
@@ -185,7 +129,3 @@ def _lakehouses(work: Work) -> list[tuple[str, str]]:
     sight = work.view.policy.kind(_LAKEHOUSE).schema.visible
     found = work.session.list(work.asker, sight, _LAKEHOUSE, limit=_MOST).items
     return [(item.uid, item.name) for item in found]
-
-
-def _within(found: Resource) -> str:
-    return found.workspace.uid if found.workspace else ""
