@@ -39,7 +39,7 @@ def place() -> Place:
     return Place(1, next(_numbers))
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def shop(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """One for all tests that only read there."""
     folder = tmp_path_factory.mktemp("shop")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from lakehold.access import Add, Attribute, Draft, Edge, Grant, Remove, Token
+from lakehold.access.decide.decisions import checks_of
 from lakehold.kit.errors import InvalidInputError
 from tests.world import World
 
@@ -55,3 +58,28 @@ def test_an_attribute_is_removed_whatever_its_value_is(world: World) -> None:
 def test_many_questions_are_answered_in_their_order(world: World) -> None:
     questions = [("ada", "see_audit", "acme"), ("bob", "see_audit", "acme"), ("bob", "see", "acme")]
     assert world.decisions.check_many(questions) == [True, False, True]
+
+
+def test_what_a_view_remembers_is_not_taken_for_another_answer(world: World) -> None:
+    """A process that meets many models forgets what it has compiled, and compiles it anew as it is asked: in another
+    order, while the view and what it remembers are the same.
+    """
+    world.add("lakehouse.lakehouse", "shop", tenant="acme")
+    for layer, table in (("raw", "orders"), ("service", "sums"), ("secret", "hidden")):
+        world.add("lakehouse.layer", layer, lakehouse="shop")
+        world.add("lakehouse.table", table, layer=layer)
+    for role, resource in (("member", "shop"), ("viewer", "orders"), ("editor", "service")):
+        world.grant("bob", role, resource)
+    policy, view = world.view.policy, world.view
+    asked = [
+        (member, action, uid)
+        for uid in ("shop", "raw", "orders", "service", "sums", "secret", "hidden")
+        for action in policy.kind(view.kind(view.resource(uid))).schema.actions
+        for member in ("ada", "bob")
+    ]
+    said = {question: world.check(*question) for question in asked}
+    assert set(said.values()) == {True, False}
+    for seed in range(20):
+        random.Random(seed).shuffle(asked)  # noqa: S311 - the same orders in every run
+        checks_of.cache_clear()
+        assert {question: world.check(*question) for question in asked} == said

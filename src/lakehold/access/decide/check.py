@@ -42,6 +42,8 @@ class Checks:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._containers = {end for kind in policy.kinds.values() if kind.parent for end in kind.parent.kinds}
+        # Not by when they are first asked for: a view remembers answers by these numbers, and may outlive this object.
+        self._numbers = {key: number for number, key in enumerate(policy.relations)}
         self._tests: dict[Key, Test] = {}
         self._parts: dict[int, tuple[Expression, Test]] = {}
         self.asked: dict[tuple[str | None, str], Test] = {}
@@ -54,7 +56,7 @@ class Checks:
             expression = self._policy.relations[kind, name]
             known = self._compile(expression)
             if self._is_worth_remembering(kind, expression):
-                known = _remembered(known, len(self._tests))
+                known = _remembered(known, self._numbers[kind, name])
             self._tests[kind, name] = known
         return known
 
