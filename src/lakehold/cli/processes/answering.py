@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from socket import IPPROTO_TCP, TCP_NODELAY
 from threading import Thread
 from typing import Annotated, Any
 
@@ -177,6 +178,8 @@ def answering(house: Installation) -> Iterator[tuple[str, Warm]]:
     """Answer in a thread of its own, at the address that this gives, with the Spark that this gives."""
     config = uvicorn.Config(FastAPI(), host=_HOST, port=0, access_log=False, log_config=None, server_header=False)
     socket = config.bind_socket()
+    # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
+    socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
     warm = Warm(house, address)
     config.app = application(house, warm)
