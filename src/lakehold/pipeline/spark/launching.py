@@ -42,6 +42,15 @@ MODULES = (
     "-Dderby.connection.requireAuthentication=false",
 )
 """What every JVM of Spark is told of the modules of Java."""
+_PATIENT = (
+    "-XX:Tier4InvocationThreshold=200000",
+    "-XX:Tier4MinInvocationThreshold=20000",
+    "-XX:Tier4CompileThreshold=500000",
+    "-XX:Tier4BackEdgeThreshold=200000",
+)
+"""To compile for good only what is asked very often: at a start nothing is yet, and the second compiler takes a core
+from all the rest. Rows by the million are often enough soon.
+"""
 
 _PATIENCE, _PAUSE = 60.0, 0.01
 _PARTS = "16"
@@ -108,6 +117,7 @@ def command(told: Mapping[str, str]) -> list[str]:
         os.pathsep.join(filter(None, classes)),
         f"-Xmx{told.get(_MEMORY, '1g')}",
         *told.get(JAVA, "").split(),
+        *_PATIENT,
         *MODULES,
         _MAIN,
         *settings,
