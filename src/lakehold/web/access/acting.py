@@ -98,7 +98,19 @@ def _plain(uid: str, action: str) -> Action:
 
 
 def _missing(work: Work, uid: str, action: str) -> str:
-    """The nearest thing that would have to be given, if the caller may know of it."""
+    """The nearest thing that would have to be given, if the caller may know of it: found once for all actions that ask
+    for the same, and kept until something changes.
+    """
+    asked = work.session.asking(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
+    question = ("missing", work.asker, uid, asked)
+    known = work.session.asking(lambda view: view.kept.get(question))
+    if not isinstance(known, str):
+        known = _nearest(work, uid, action)
+        work.session.asking(lambda view: view.kept.__setitem__(question, known))
+    return known
+
+
+def _nearest(work: Work, uid: str, action: str) -> str:
     try:
         ways = work.session.asking(lambda _: work.session.decisions.ways(work.asker, action, uid))
     except LakeholdError:

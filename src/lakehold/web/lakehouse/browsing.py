@@ -115,8 +115,13 @@ def _data_crumbs(space: Ref, name: str) -> list[Crumb]:
 
 
 def _shelves(work: Work, lake: Lake, space: str, layers: Sequence[Summary]) -> list[Layer]:
-    closed = [Layer(each, [], _all_of(space, each.uid, ""), opened=False) for each in layers[_OPENED:]]
-    return [*(_shelf(work, lake, space, each) for each in layers[:_OPENED]), *closed]
+    """Some are opened, until there is enough to look at."""
+    made: list[Layer] = []
+    for n, each in enumerate(layers):
+        opens = n < _OPENED and sum(len(shelf.items) for shelf in made) < _IN_A_LAYER
+        closed = Layer(each, [], _all_of(space, each.uid, ""), opened=False)
+        made.append(_shelf(work, lake, space, each) if opens else closed)
+    return made
 
 
 def _shelf(work: Work, lake: Lake, space: str, layer: Summary) -> Layer:

@@ -178,9 +178,14 @@ def _output(kind: str, end: Ref | None) -> str:
 def options(work: Work, workspace: str) -> Options:
     """What there is to choose from in a lakehouse."""
     writable = _listed(work, "write", TABLE, workspace)
-    may_edit = {uid for uid, _ in writable}
-    reads = [(uid, name, uid in may_edit) for uid, name in _listed(work, "read", TABLE, workspace)]
-    return Options(reads, _listed(work, "create_table", LAYER, workspace), writable)
+    return Options(readable(work, workspace), _listed(work, "create_table", LAYER, workspace), writable)
+
+
+def readable(work: Work, workspace: str) -> list[tuple[str, str, bool]]:
+    """Tables that one may read, each with whether a pipeline of one's own may."""
+    found = _listed(work, "read", TABLE, workspace)
+    may = work.session.check_many([(work.asker, "write", uid) for uid, _ in found])
+    return [(uid, name, each) for (uid, name), each in zip(found, may, strict=True)]
 
 
 def whole(text: str) -> int | None:

@@ -35,7 +35,7 @@ _COLUMNS = [
     Column("Next", wide=True),
     Column("State"),
 ]
-_MOST_DRAWN = 150
+_MOST_DRAWN = 60
 
 
 @dataclass(frozen=True, slots=True)

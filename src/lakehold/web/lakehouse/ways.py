@@ -110,9 +110,8 @@ def _order(after: Mapping[str, Sequence[str]]) -> list[str]:
 def _drawn_near(found: dict[str, int], pairs: Sequence[Link]) -> dict[str, int]:
     """What nothing leads to stands right before the first that it leads to, and not far out on the left."""
     led_to = {other for _, other in pairs}
-    moved = dict(found)
-    for each, place in found.items():
-        following = [found[other] for one, other in pairs if one == each and found[other] > place]
-        if each not in led_to and following:
-            moved[each] = min(following) - 1
-    return moved
+    first: dict[str, int] = {}
+    for one, other in pairs:
+        if one not in led_to and found[other] > found[one]:
+            first[one] = min(found[other], first.get(one, found[other]))
+    return {each: first[each] - 1 if each in first else place for each, place in found.items()}

@@ -74,7 +74,7 @@ class Form(reaching.Form[Delivery]):
             "ways": delivery.WAYS,
             "modes": ways.MODES,
             "shapes": ways.SHAPES,
-            "reads": forms.options(work, self.within).reads,
+            "reads": forms.readable(work, self.within),
             "volumes": tables.named(work, writable),
         }
 

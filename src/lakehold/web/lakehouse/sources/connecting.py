@@ -79,7 +79,7 @@ class Form(reaching.Form[Connection]):
         return {
             "steps": steps.steps(steps.CONNECT, self.uid) if self.setup else [],
             "connectors": connection.CONNECTORS,
-            "layers": [(each, name) for name, each in tables.targets(work, self.within).layers.items()],
+            "layers": [(each, name) for name, each in tables.layers(work, self.within).items()],
             "volumes": tables.named(work, found),
             "setup": self.setup,
         }

@@ -46,9 +46,14 @@ class Targets:
 
 def targets(work: Work, workspace: str) -> Targets:
     """All that there are in a lakehouse."""
-    layers = work.session.list(work.asker, "create_table", LAYER, within=workspace, limit=MOST).items
     found = work.session.list(work.asker, "write", TABLE, within=workspace, limit=MOST).items
-    return Targets({item.name: item.uid for item in layers}, {name: uid for uid, name in named(work, found)})
+    return Targets(layers(work, workspace), {name: uid for uid, name in named(work, found)})
+
+
+def layers(work: Work, workspace: str) -> dict[str, str]:
+    """Those in which the caller may make tables, by name."""
+    found = work.session.list(work.asker, "create_table", LAYER, within=workspace, limit=MOST).items
+    return {item.name: item.uid for item in found}
 
 
 def named(work: Work, found: Sequence[Found]) -> list[tuple[str, str]]:
