@@ -269,3 +269,16 @@ def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Sho
     assert got.headers["content-disposition"].startswith("attachment")
     assert shop.client("nils").get(href).status_code == 404
     assert shop.client("bella").get("/resources/archive_files/destination/file?path=x").status_code == 409
+
+
+def test_of_many_reports_the_first_are_named_and_the_rest_counted(shop: Shop) -> None:
+    with shop.house.write(by("tara")) as work:
+        for n in range(60):
+            ends = {"data_mart": "daily_sales", "destination": "store_sheets"}
+            resources.create(work, "marts.report", f"Letter {n:02}", edges=ends)
+    text = shop.client("tara").get("/resources/store_sheets/destination").text
+    # Two went there before.
+    assert "And 12 more." in text
+    assert text.count("Letter ") == 50
+    for n in range(60):
+        assert (f"Letter {n:02}" in text) == (n < 50)
