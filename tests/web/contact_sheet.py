@@ -1,5 +1,5 @@
-"""All pages on one picture: `python -m tests.web.contact_sheet` writes docs/pages.jpg, and docs/access-page.jpg for the
-README.
+"""Pages of every room on one picture: `LAKEHOLD_DEMO=lakehold-demo python -m tests.web.contact_sheet` writes
+docs/pages.jpg, and docs/access-page.jpg for the README, of the demo company once `lakehold demo` has filled it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ PAGES = (
     ("olga", "/reviews"),
     ("olga", "/audit"),
     ("tara", "/profile/tokens"),
+    ("erik", "/workspaces/web_shop/data"),
+    ("ana", "/resources/shop_service_sales_by_day/sample"),
+    ("erik", "/workspaces/web_shop/pipelines/graph"),
+    ("erik", "/workspaces/web_shop/sql"),
+    ("tara", "/workspaces/sales/overview"),
+    ("tara", "/resources/web_sales/mart"),
+    ("tara", "/resources/web_sales/quality"),
+    ("bella", "/resources/best_cities/report"),
     ("nils", "/"),
     ("nils", "/resources/daily_sales"),
 )

@@ -1,16 +1,21 @@
 """Pictures of pages of the demo company, to look at: `python -m tests.web.pictures FOLDER tara /people olga /audit …`.
 
-Each page is taken wide and narrow, light and dark.
+Each page is taken wide and narrow, light and dark. With `LAKEHOLD_DEMO` set to the folder of one that `lakehold demo`
+has filled, it is that company, with rows and runs.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
+from lakehold.cli import demo
 from lakehold.demo import furnishing
 from lakehold.directory.installation import Installation
 from lakehold.kit.settings import Settings
@@ -24,10 +29,7 @@ from tests.web.visitors import visitors
 def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> None:
     """The pictures of pages, each as somebody sees it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as data:
-        house = Installation(Settings(data=Path(data)))
-        house.database.migrate()
-        furnishing.load(house)
+    with company() as house:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
         with (
             running(site.application(house)) as address,
@@ -42,6 +44,18 @@ def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> 
                         page.screenshot(path=file, full_page=True)
                         sys.stdout.write(f"{file}\n")
         browser.close()
+
+
+@contextmanager
+def company() -> Iterator[Installation]:
+    """The one that is asked for, or a new one."""
+    with tempfile.TemporaryDirectory() as new:
+        filled = os.environ.get("LAKEHOLD_DEMO", "")
+        house = Installation(demo.settings_in(Path(filled)) if filled else Settings(data=Path(new)))
+        house.database.migrate()
+        if not filled:
+            furnishing.load(house)
+        yield house
         house.close()
 
 

@@ -24,6 +24,7 @@ FILES, LIVE = "report_files", "bi_tools"
 
 class _Mart(NamedTuple):
     name: str
+    about: str
     after: str
     """The pipeline of the lakehouse that brings its rows."""
     settings: Mapping[str, object]
@@ -34,6 +35,7 @@ class _Mart(NamedTuple):
 _MARTS = {
     "web_customers": _Mart(
         "Web customers",
+        "Who has bought in the web shop, how often and for how much.",
         "make_customer_value",
         {
             "by": "sql",
@@ -53,6 +55,7 @@ _MARTS = {
     ),
     "web_sales": _Mart(
         "Web sales by day",
+        "What the web shop sold on each day, by the city of its customers.",
         "make_sales_by_day",
         {
             "by": "table",
@@ -75,6 +78,7 @@ _MARTS = {
     ),
     "web_orders_mart": _Mart(
         "Web orders",
+        "Every order of the web shop, with what its customer has bought before.",
         "make_shop_orders",
         {
             "by": "pattern",
@@ -104,12 +108,13 @@ _LARGE = {
     "parameters": {"least": "500"},
     "send": "changed",
 }
-_REPORTS: Mapping[str, tuple[str, str, str, Mapping[str, object]]] = {
-    "best_cities": ("Best cities", "web_sales", FILES, _BEST),
-    "large_orders": ("Large orders", "web_orders_mart", FILES, _LARGE),
-    "sales_live": ("Sales for the BI tool", "web_sales", LIVE, {"columns": ["day", "city", "orders", "amount"]}),
+_DAYS = {"columns": ["day", "city", "orders", "amount"]}
+_REPORTS: Mapping[str, tuple[str, str, str, str, Mapping[str, object]]] = {
+    "best_cities": ("Best cities", "Where the web shop sells most.", "web_sales", FILES, _BEST),
+    "large_orders": ("Large orders", "To be called before they are sent.", "web_orders_mart", FILES, _LARGE),
+    "sales_live": ("Sales for the BI tool", "Pulled by the dashboard of the board.", "web_sales", LIVE, _DAYS),
 }
-"""Name, mart, destination and what is asked."""
+"""Name, what it is for, mart, destination and what is asked."""
 
 
 def make(house: Installation) -> None:
@@ -133,7 +138,14 @@ def _marts(work: Work) -> None:
         edges = {**here, "storage": STORAGE, "joins": list(mart.joins)}
         settings = {**mart.settings, "joins": joins, "published": True}
         resources.create(
-            work, "marts.data_mart", mart.name, uid=uid, edges=edges, settings=settings, attributes=for_reports
+            work,
+            "marts.data_mart",
+            mart.name,
+            uid=uid,
+            edges=edges,
+            settings=settings,
+            attributes=for_reports,
+            description=mart.about,
         )
         triggers.save(work, uid, When(after=(mart.after,)))
 
@@ -143,9 +155,9 @@ def _reports(work: Work) -> None:
     files: Mapping[str, object] = {"to": "files", "kind": "csv"}
     edges = {"project": marts.PROJECT}
     resources.create(work, "marts.destination", "Report files", uid=FILES, edges=edges, settings=files)
-    for uid, (name, mart, destination, asked) in _REPORTS.items():
+    for uid, (name, about, mart, destination, asked) in _REPORTS.items():
         ends = {"data_mart": mart, "destination": destination}
-        resources.create(work, "marts.report", name, uid=uid, edges=ends, settings=asked)
+        resources.create(work, "marts.report", name, uid=uid, edges=ends, settings=asked, description=about)
         if destination == FILES:
             triggers.save(work, uid, When(after=(mart, *_MARTS[mart].joins), every=True))
 
