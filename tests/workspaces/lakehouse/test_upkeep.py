@@ -101,30 +101,30 @@ def dropped(api: Api, member: str) -> dict[str, dict[str, Any]]:
 
 
 def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark: SparkSession) -> None:
-    table(here, spark, "lost", 2)
+    table(here, spark, "mislaid", 2)
     with here.shop.house.access.write(TENANT) as session:
-        session.store.add(Grant("rita", "manager", "lost"))
+        session.store.add(Grant("rita", "manager", "mislaid"))
     with here.shop.house.write(ADA) as work:
-        editing.edit(work, "lost", Edit(description="What was lost."))
-    told(api.call("DELETE", "/api/v1/resources/lost", "ada"))
-    assert dropped(api, "ada")["lost"]["held"] == [{"subject": "rita", "role": "manager"}]
+        editing.edit(work, "mislaid", Edit(description="What was lost."))
+    told(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
+    assert dropped(api, "ada")["mislaid"]["held"] == [{"subject": "rita", "role": "manager"}]
     # Ed could not delete it, and Rita cannot make one there.
     for member in ("ed", "rita", "sam"):
-        assert "lost" not in dropped(api, member)
-        problem(api.post("/api/v1/dropped-tables/lost/restore", member, {}), 404, "not_found")
+        assert "mislaid" not in dropped(api, member)
+        problem(api.post("/api/v1/dropped-tables/mislaid/restore", member, {}), 404, "not_found")
     table(here, spark, "taken", 0)
-    problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {"name": "taken"}), 409, "conflict")
-    begun = told(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 202)
+    problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {"name": "taken"}), 409, "conflict")
+    begun = told(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 202)
     assert done(here, begun) == ["The table has 2 rows again"]
     back = told(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
-    assert (back["name"], back["description"]) == ("lost", "What was lost.")
+    assert (back["name"], back["description"]) == ("mislaid", "What was lost.")
     # What was hers alone has ended with it.
     problem(api.get(f"/api/v1/resources/{begun['table']}", "rita"), 404, "not_found")
-    assert here.rows("lost") == [(0, "word 0"), (1, "word 1")]
-    assert "lost" not in dropped(api, "ada")
-    problem(api.post("/api/v1/dropped-tables/lost/restore", "ada", {}), 404, "not_found")
+    assert here.rows("mislaid") == [(0, "word 0"), (1, "word 1")]
+    assert "mislaid" not in dropped(api, "ada")
+    problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 404, "not_found")
     done(here, told(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
-    assert len(here.rows("lost")) == 2
+    assert len(here.rows("mislaid")) == 2
 
 
 def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark: SparkSession) -> None:
