@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from lakehold.access.decide.decisions import Decisions, Edges, Explanation
 from lakehold.access.decide.effects import Effects
@@ -49,6 +49,16 @@ class Questions(ABC):
         """The answer to a question of one's own about the facts: `asking(lambda view: Review(spark, view))`."""
         with self.locked():
             return ask(self.seen())
+
+    def kept(self, question: tuple[object, ...], find: Callable[[], T]) -> T:
+        """What was found out about these facts before; found out now, and kept until something changes, if it was not.
+        The question says all that the answer goes by.
+        """
+        known = self.asking(lambda view: view.kept.get(question))
+        if known is None:
+            known = find()
+            self.asking(lambda view: view.kept.__setitem__(question, known))
+        return cast("T", known)
 
     def given(self, request: Request) -> Questions:
         """The same questions, bringing along properties that conditions of custom models may read."""

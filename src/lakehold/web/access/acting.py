@@ -102,12 +102,7 @@ def _missing(work: Work, uid: str, action: str) -> str:
     for the same, and kept until something changes.
     """
     asked = work.session.asking(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
-    question = ("missing", work.asker, uid, asked)
-    known = work.session.asking(lambda view: view.kept.get(question))
-    if not isinstance(known, str):
-        known = _nearest(work, uid, action)
-        work.session.asking(lambda view: view.kept.__setitem__(question, known))
-    return known
+    return work.session.kept((_missing, work.asker, uid, asked), lambda: _nearest(work, uid, action))
 
 
 def _nearest(work: Work, uid: str, action: str) -> str:

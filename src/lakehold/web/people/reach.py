@@ -109,12 +109,7 @@ def shelves(work: Work, uid: str) -> list[Shelf]:
     """What a member can reach and the caller may know of, counted by workspace and kind. Of a hundred thousand things
     that takes a third of a second, so it is kept until something changes.
     """
-    question = ("shelves", uid, work.asker)
-    known = work.session.asking(lambda view: view.kept.get(question))
-    if not isinstance(known, list):
-        known = _shelves(work, uid)
-        work.session.asking(lambda view: view.kept.__setitem__(question, known))
-    return known
+    return work.session.kept((shelves, uid, work.asker), lambda: _shelves(work, uid))
 
 
 def _shelves(work: Work, uid: str) -> list[Shelf]:
