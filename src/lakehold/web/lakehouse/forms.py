@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.errors import ChangedMeanwhileError
-from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.catalog.shapes import Ref, Resource
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.work import Targets, Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.web.lakehouse.sources import tables
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
 from lakehold.workspaces.told import Told
 
@@ -202,8 +203,4 @@ def _listed(work: Work, action: str, kind: str, workspace: str) -> list[tuple[st
     found = work.session.list(work.asker, action, kind, within=workspace, limit=_MOST).items
     if kind == LAYER:
         return [(item.uid, item.name) for item in found]
-    eyes = Eyes(work)
-    named = [
-        (item.uid, f"{above.name}.{item.name}" if (above := eyes.parent(item.uid)) else item.name) for item in found
-    ]
-    return sorted(named, key=lambda pair: pair[1].casefold())
+    return tables.named(work, found)
