@@ -8,6 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from lakehold.kit.errors import InvalidInputError
+
 FLAGS = frozenset({"--json", "--local"})
 VALUES = frozenset({"--url", "--tenant", "--as"})
 
@@ -21,6 +23,15 @@ class Everywhere:
     tenant: str = ""
     member: str = ""
     json: bool = False
+
+    def refuse(self) -> None:
+        """Refuse what would be passed over in silence: a server knows a caller by the token, and no other way."""
+        for option, value in (("--as", self.member), ("--tenant", self.tenant)):
+            if value and not self.local:
+                words = f"{option} goes with --local only: a server knows you, and your tenant, by your token."
+                raise InvalidInputError(words, f"Leave {option} out, take another token, or add --local.")
+        if self.local and self.url:
+            raise InvalidInputError("--local asks no server, and --url names one.", "Leave one of them out.")
 
 
 class Hoisting(TyperGroup):

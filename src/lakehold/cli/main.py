@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lakehold.cli import errors
 from lakehold.cli.everywhere import Everywhere, Hoisting
 from lakehold.cli.verbs import (
     asking,
@@ -47,7 +48,9 @@ def main(
 
     The options below may stand anywhere on the line. A token comes from LAKEHOLD_TOKEN or `lakehold login`.
     """
-    ctx.obj = Everywhere(url, local, tenant, member, json)
+    said = ctx.obj = Everywhere(url, local, tenant, member, json)
+    with errors.told(as_json=json):
+        said.refuse()
 
 
 _VERBS = (

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from lakehold.cli.door import Json, at
+from lakehold.cli.naming import LAKEHOUSES, meant
 from lakehold.cli.talk import Talk, echo_json, talk
 
 _QUERIES = "/api/v1/queries"
@@ -35,7 +36,7 @@ _ACCEPT = {
 
 def sql(
     ctx: typer.Context,
-    workspace: Annotated[str, typer.Argument(help="The lakehouse in which names are looked for, by its id.")],
+    workspace: Annotated[str, typer.Argument(help="The lakehouse in which names are looked for, by its id or name.")],
     query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
     form: Annotated[Form, typer.Option("--format", help="How the rows are told.")] = Form.TABLE,
     limit: Annotated[int, typer.Option(min=1, help="How many rows at the most.")] = 1_000,
@@ -44,7 +45,7 @@ def sql(
     text = sys.stdin.read() if query == "-" else query
     uid = f"q_{secrets.token_hex(12)}"
     with talk(ctx) as to:
-        body = {"workspace": workspace, "sql": text, "limit": limit, "id": uid}
+        body = {"workspace": meant(to.door, workspace, LAKEHOUSES), "sql": text, "limit": limit, "id": uid}
         chosen = Form.JSON if to.json else form
         try:
             parts = to.door.fetch(_QUERIES, body=body, accept=_ACCEPT[chosen])

@@ -8,6 +8,7 @@ import typer
 
 from lakehold.cli.door import Json, at, pages
 from lakehold.cli.exits import Exit
+from lakehold.cli.naming import PIPELINES, meant
 from lakehold.cli.talk import Talk, talk
 
 _RUNS = "/api/v1/runs"
@@ -29,7 +30,7 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has 
 
 def run(
     ctx: typer.Context,
-    resource: Annotated[str, typer.Argument(help="A source, query, history or destination, by its id.")],
+    resource: Annotated[str, typer.Argument(help="A source, query, history or destination, by its id or name.")],
     *,
     reload: Annotated[bool, typer.Option("--reload", help="All of it anew, not only what is new.")] = False,
     since: Annotated[str, typer.Option("--from", help="Only what its cursor has from here on, anew.")] = "",
@@ -39,19 +40,21 @@ def run(
     """Run something, and wait until it has ended."""
     span = {"from": since, "until": until} if since or until else None
     with talk(ctx) as to:
-        begun = to.door.ask("POST", _RUNS, body={"resource": resource, "reload": reload, "span": span})
+        body = {"resource": meant(to.door, resource, PIPELINES), "reload": reload, "span": span}
+        begun = to.door.ask("POST", _RUNS, body=body)
         tell(to, ended(to, begun) if wait else begun)
 
 
 def runs(
     ctx: typer.Context,
-    resource: Annotated[str | None, typer.Argument(help="Only those of this resource.")] = None,
+    resource: Annotated[str | None, typer.Argument(help="Only those of this resource, by its id or name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at the most.")] = 20,
 ) -> None:
     """Runs, the newest first."""
     with talk(ctx) as to:
-        found = pages(to.door, _RUNS, {"resource": resource, "state": state}, limit)
+        what = meant(to.door, resource, PIPELINES) if resource else None
+        found = pages(to.door, _RUNS, {"resource": what, "state": state}, limit)
         to.table(found, _COLUMNS, "No runs.")
 
 
