@@ -56,7 +56,7 @@ class Volume:
 
     def listed(self, folder: str = "") -> list[File]:
         """What is in a folder: folders first, then files, each by name."""
-        where = self._at(folder) if folder else self.folder
+        where = self.inside(folder)
         if folder and not where.is_dir():
             raise NotFoundError(f"There is no folder {shown(folder)}.", "Look at the folder above it.")
         try:
@@ -78,6 +78,10 @@ class Volume:
         """Where a file lies, for those that read it."""
         self.file(path)
         return self._at(path)
+
+    def inside(self, folder: str) -> Path:
+        """Where a folder lies, for those that write into it."""
+        return self._at(folder) if folder else self.folder
 
     def has(self, path: str) -> bool:
         """Whether there is something of this name."""

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, UnavailableError
 from lakehold.pipeline.connectors.outward.database import Database
 from lakehold.pipeline.connectors.outward.jdbc import Into, Jdbc, deliver
 from lakehold.pipeline.errors import DataError, DeliveryError
@@ -52,6 +52,29 @@ def tables(there: psycopg.Connection) -> list[object]:
 def people(spark: SparkSession, *names: tuple[int, str | None]) -> DataFrame:
     values = ", ".join(f"({number}, {'NULL' if name is None else repr(name)})" for number, name in names)
     return spark.sql(f"SELECT id, CAST(name AS string) AS name FROM VALUES {values} AS t(id, name)")
+
+
+def test_what_is_ours_is_replaced_and_what_is_not_is_left_alone(
+    spark: SparkSession, there: psycopg.Connection, database: Database
+) -> None:
+    ours = Jdbc(database, NASTY, into=Into.OVERWRITE, ours=True)
+    assert deliver(people(spark, (1, "ann"), (2, "bo")), ours, "m1").rows == 2
+    assert deliver(people(spark, (3, "cy")), ours, "m2").rows == 1
+    quoted = '"or""der; DROP TABLE x --"'
+    assert ask(there, f"SELECT * FROM {quoted}") == [(3, "cy")]
+    there.execute("CREATE TABLE own (id integer, name text)")
+    there.execute("INSERT INTO own VALUES (7, 'di')")
+    with pytest.raises(ConflictError, match="There is a table own already, and it is not ours to replace"):
+        deliver(people(spark, (4, "ed")), replace(ours, table="own"), "m3")
+    assert ask(there, "SELECT * FROM own") == [(7, "di")]
+    # As somebody leaves it who dies when it is made, and before its rows are there.
+    there.execute("CREATE TABLE begun (id integer, name text)")
+    there.execute("INSERT INTO lakehold_deliveries VALUES ('ours', 'begun', now(), 0)")
+    assert deliver(people(spark, (5, "fay")), replace(ours, table="begun"), "m4").rows == 1
+    # It was dropped: it is made anew.
+    there.execute("DROP TABLE begun")
+    assert deliver(people(spark, (6, "gil")), replace(ours, table="begun"), "m5").rows == 1
+    assert ask(there, "SELECT * FROM begun") == [(6, "gil")]
 
 
 def test_appending_makes_the_table_and_brings_rows_once(

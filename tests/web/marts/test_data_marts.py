@@ -75,14 +75,20 @@ def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, 
     page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
     page.get_by_label("Primary key").fill("id")
+    page.get_by_label("Copy in the storage").fill("sales.csv")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_role("alert")).to_contain_text("It draws from that. Give the copy another name.")
+    page.get_by_label("Copy in the storage").fill("tills")
     page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("cell", name="Bonn")).to_be_visible()
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("heading", name="Sales of the tills", level=1)).to_be_visible()
+    expect(page.get_by_role("term").filter(has_text="Copy in the storage")).to_be_visible()
     made = found(served, KIND, "Sales of the tills")
     assert [end.uid for end in made.edges["storage"]] == [uid]
     assert made.settings
-    assert {made.settings[name] for name in ("by", "table", "mode")} == {"table", "sales.csv", "merge"}
+    said_so = [made.settings[name] for name in ("by", "table", "mode", "kept_as")]
+    assert said_so == ["table", "sales.csv", "merge", "tills"]
 
 
 def test_sql_has_an_editor_with_names_of_the_lake(filled: Shop, open_as: Open) -> None:

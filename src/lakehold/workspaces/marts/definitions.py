@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown
@@ -31,6 +32,8 @@ class In(StrEnum):
 
 
 CONNECTORS = ("database", "api")
+KEPT_ENDING = ".parquet"
+"""Of the copy of a data mart in a folder."""
 MODES = ("full", "append", "merge", "mirror", "incremental")
 
 
@@ -58,6 +61,8 @@ class Definition:
     cursor: str
     columns: tuple[Column, ...]
     published: bool
+    kept_as: str
+    """What a copy of its rows is called in its storage; empty if none is kept there."""
 
     @classmethod
     def of(cls, told: Told) -> Definition:
@@ -72,12 +77,35 @@ class Definition:
         if by is By.CONNECTOR:
             told.one_of("connector", CONNECTORS, "")
         text = told.text("stream" if by is By.CONNECTOR else by.value)
-        return cls(by, text, mode, keys, cursor, _columns(told), told.flag("published", default=False))
+        kept_as = _kept_as(told, by, text)
+        return cls(by, text, mode, keys, cursor, _columns(told), told.flag("published", default=False), kept_as)
 
     def refuse_draft(self, uid: str) -> None:
         """A draft is not reported on."""
         if not self.published:
             raise ConflictError(f"The data mart {shown(uid)} is a draft.", "Publish it first.")
+
+
+def draws_from(by: str, text: str, name: str) -> bool:
+    """Whether a definition draws from what has this name in its storage, as far as it says so itself.
+
+    A file has an ending there. A table without a schema may be in any: so it is taken for one of that which is drawn.
+    """
+    if not name or by not in {By.TABLE, By.PATTERN}:
+        return False
+    drawn = {text, text if "." in name else text.rpartition(".")[2]}
+    called = (name, f"{name}{KEPT_ENDING}")
+    return any(each == one or (by == By.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn)
+
+
+def _kept_as(told: Told, by: By, text: str) -> str:
+    """Never over what it draws from."""
+    name = told.text("kept_as", "")
+    if draws_from(by, text, name):
+        raise InvalidInputError(
+            f"The data mart cannot be kept as {shown(name)}: it draws from that.", "Give the copy another name."
+        )
+    return name
 
 
 def _columns(told: Told) -> tuple[Column, ...]:

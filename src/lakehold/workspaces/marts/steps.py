@@ -25,6 +25,14 @@ class Look(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Keep(Step):
+    """A copy of the rows of a data mart, in its storage."""
+
+    mart: str
+    storage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Send(Step):
     """What a report asks of its data mart, to its destination."""
 

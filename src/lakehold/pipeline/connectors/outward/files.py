@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import shown, valid_name
 from lakehold.pipeline.connectors.outward.delivered import Delivered, digest
 from lakehold.pipeline.connectors.outward.excel import Excel
@@ -40,6 +40,8 @@ class Files:
     shape: Shape = field(default_factory=Csv)
     parts: bool = False
     """Whether it may be a folder with several files, as they come from Spark, instead of one file."""
+    ours: bool = False
+    """Whether a file that is there and was not made so is left as it is."""
 
     def check(self) -> None:
         """Refuse what cannot be written."""
@@ -66,6 +68,8 @@ def deliver(rows: DataFrame, how: Files, mark: str) -> Delivered:
     with told(f"The file {shown(how.file)}"):
         if done := house.note(f"{key}.json"):
             return _receipt(done)
+        if how.ours:
+            _claim(folder, house, how)
         rough = house.sub(key)
         rough.remove()
         rough.make()
@@ -76,6 +80,18 @@ def deliver(rows: DataFrame, how: Files, mark: str) -> Delivered:
         finally:
             rough.remove()
     return delivered
+
+
+def _claim(folder: Folder, house: Folder, how: Files) -> None:
+    """A file that is there and was not made here is left alone. Noted before it is placed: whoever dies in between
+    finds it again as ours.
+    """
+    note = f"ours-{digest(how.file)}.json"
+    if house.has(note):
+        return
+    if folder.has(how.file):
+        raise ConflictError(f"There is a file {shown(how.file)} already, and it is not ours to replace.", "Rename one.")
+    house.keep(note, {"file": how.file})
 
 
 def _made(rows: DataFrame, how: Files, rough: Folder) -> tuple[int, str]:

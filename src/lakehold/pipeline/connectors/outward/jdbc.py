@@ -28,6 +28,8 @@ from lakehold.pipeline.errors import DataError
 
 _NO_INDEX = "42P10"
 _LONGEST = 255
+_OURS = "ours"
+"""The mark of a table that was made here."""
 
 
 class Into(StrEnum):
@@ -49,6 +51,8 @@ class Jdbc:
     """Without one: the schema that the database takes by itself."""
     into: Into = Into.APPEND
     keys: tuple[str, ...] = ()
+    ours: bool = False
+    """Whether a table that is there and was not made so is left as it is."""
     at_once: int = 4
     """How many connections write into the staging table."""
 
@@ -93,6 +97,8 @@ def deliver(rows: DataFrame, how: Jdbc, mark: str) -> Delivered:
             # Who died behind the transaction has left it.
             staging.drop(connection, own)
             return Delivered(done, 0, (how.name,), again=True)
+        if how.ours:
+            _claim(connection, receipts, how)
         target = _target(connection, flat, how, receipts, own)
         try:
             staging.fill(connection, flat, target, how.database, how.at_once)
@@ -117,6 +123,23 @@ def _receipts(connection: Connection, how: Jdbc) -> str:
             f" {rows} {connection.type_of(LongType())}, PRIMARY KEY ({mark}, {target}))",
         )
     return full
+
+
+def _claim(connection: Connection, receipts: str, how: Jdbc) -> None:
+    """A table that is there and was not made here is left alone. Noted before it is made: whoever dies in between
+    finds it again as ours.
+    """
+    if _done(connection, receipts, _OURS, how.name) is not None:
+        return
+    if columns_of(connection, qualified(connection, how.schema, how.table)) is not None:
+        raise ConflictError(
+            f"There is a table {how.name} already, and it is not ours to replace.", "Choose another name."
+        )
+    _note(connection, receipts, _OURS, how.name, 0)
+
+
+def _note(connection: Connection, receipts: str, mark: str, target: str, rows: int) -> None:
+    connection.run(f"INSERT INTO {receipts} VALUES (?, ?, CURRENT_TIMESTAMP, ?)", mark, target, rows)  # noqa: S608 - quoted
 
 
 def _done(connection: Connection, receipts: str, mark: str, target: str) -> int | None:
@@ -178,10 +201,7 @@ def _moved(connection: Connection, target: Target, how: Jdbc, mark: str) -> int:
     try:
         with connection.transaction():
             # First of all: of two that do the same at once, the second one fails here.
-            connection.run(
-                f"INSERT INTO {target.receipts} VALUES (?, ?, CURRENT_TIMESTAMP, ?)",  # noqa: S608 - quoted
-                *(mark, how.name, count),
-            )
+            _note(connection, target.receipts, mark, how.name, count)
             for statement in _statements(target, how):
                 connection.run(statement)
     except Py4JError as error:

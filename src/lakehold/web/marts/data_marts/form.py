@@ -12,7 +12,7 @@ from lakehold.directory.work import Targets, Work
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.marts.data_marts import joins
 from lakehold.web.marts.data_marts.joins import Join
-from lakehold.workspaces.marts.definitions import MODES, By
+from lakehold.workspaces.marts.definitions import MODES, By, draws_from
 
 BYS = (
     (By.SQL.value, "A query", "One SELECT, in the SQL of the storage."),
@@ -48,6 +48,7 @@ class Filled:
     mode: str = "full"
     keys: str = ""
     cursor: str = ""
+    kept_as: str = ""
     joins: Sequence[Join] = ()
     more_joins: bool = False
     """Whether there are joins that whoever fills it in does not see."""
@@ -65,7 +66,7 @@ class Filled:
     @property
     def definition(self) -> tuple[object, ...]:
         """What its rows are, without what it is called."""
-        said = (self.text.strip(), self.mode, parts(self.keys), self.cursor)
+        said = (self.text.strip(), self.mode, parts(self.keys), self.cursor, self.kept_as)
         return (self.storage, self.by, *said, *self.joins)
 
     def edges(self) -> Targets:
@@ -83,6 +84,7 @@ class Filled:
             was = {name: value for name, value in was.items() if name not in (*By, "joins", "reads")}
             told |= {"by": self.by, self.by: self.text}
         told["cursor"] = self.cursor if self.mode == "incremental" else ""
+        told["kept_as"] = self.kept_as
         told["joins"] = [*kept, *(join.told() for join in self.joins)]
         return {**was, **told}
 
@@ -99,6 +101,8 @@ class Filled:
             found["keys"] = "Name the fields by which a row is known."
         if self.mode == "incremental" and not self.cursor:
             found["cursor"] = "Name the field by which new rows are told."
+        if self.kept_as and draws_from(self.by, self.text, self.kept_as):
+            found["kept_as"] = "It draws from that. Give the copy another name."
         return found | joins.errors(self.joins, own)
 
 
@@ -121,6 +125,7 @@ def sent(form: FormData) -> Filled:
         mode=mode if mode in MODES else "full",
         keys=text("keys"),
         cursor=text("cursor"),
+        kept_as=text("kept_as"),
         joins=joins.sent(form),
     )
 
@@ -148,6 +153,7 @@ def present(work: Work, found: Resource) -> Filled:
         mode=mode if mode in MODES else "full",
         keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
         cursor=str(told.get("cursor", "")),
+        kept_as=str(told.get("kept_as", "")),
         joins=some,
         more_joins=more,
     )

@@ -149,7 +149,8 @@ def _definition(found: Resource) -> list[tuple[str, str]] | None:
     facts.append(("Rows that are there", _MODES.get(mode, mode)))
     keys = told.get("keys")
     facts += [("Primary key", ", ".join(map(str, keys)))] if isinstance(keys, list) and keys else []
-    return [*facts, *([("Cursor", str(told["cursor"]))] if told.get("cursor") else [])]
+    facts += [("Cursor", str(told["cursor"]))] if told.get("cursor") else []
+    return [*facts, *([("Copy in the storage", str(told["kept_as"]))] if told.get("kept_as") else [])]
 
 
 def _publish(work: Work, found: Resource, standing: Standing) -> Action:

@@ -11,11 +11,12 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
-from lakehold.workspaces.ends import ends
+from lakehold.workspaces.ends import ends, starts
+from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.definitions import WORD, Definition
+from lakehold.workspaces.marts.definitions import WORD, Definition, In
 from lakehold.workspaces.marts.notifications import telling
-from lakehold.workspaces.marts.steps import Look, Refresh
+from lakehold.workspaces.marts.steps import Keep, Look, Refresh
 from lakehold.workspaces.spans import whole
 from lakehold.workspaces.told import Told
 
@@ -37,11 +38,14 @@ class MartPipeline(Alike):
         return [uid]
 
     def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
-        """Its rows, drawn from the storage that the person may use; then its checks, or these alone."""
+        """Its rows, drawn from the storage that the person may use; then its checks, or these alone.
+
+        Rows that a check stops are not copied into the storage.
+        """
         whole(wanted, WORD)
         work.need(self.trigger, uid)
         told = told_of(work, uid)
-        Definition.of(told)
+        definition = Definition.of(told)
         looks = [Look(name="check", reads=(uid,), mart=uid)] if checks_of(told) else []
         if wanted.parameters.get(DO) == CHECK:
             return looks or _no_checks(uid)
@@ -50,7 +54,10 @@ class MartPipeline(Alike):
         refresh = Refresh(
             name="refresh", reads=(storage,), writes=(uid,), mart=uid, storage=storage, reload=wanted.reload
         )
-        return [refresh, *looks]
+        if not definition.kept_as:
+            return [refresh, *looks]
+        _refuse_place(work, uid, storage, definition.kept_as)
+        return [refresh, *looks, Keep(name="keep", reads=(uid, storage), mart=uid, storage=storage)]
 
     def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
         """Whom its project tells."""
@@ -59,6 +66,17 @@ class MartPipeline(Alike):
     def deleting(self, work: Work, uid: str) -> Right:
         """As a Project Admin."""
         return admins_right(work, uid)
+
+
+def _refuse_place(work: Work, uid: str, storage: str, name: str) -> None:
+    """A name in a storage is that of one data mart."""
+    if storages.where(storages.told_of(work, storage)) is In.LAKE:
+        raise ConflictError(
+            "A data mart of a lakehouse is kept in the lake as it is.", "Leave the name of the copy, kept_as, empty."
+        )
+    others = (each for each in starts(work, storage, "storage") if each != uid)
+    if any(str(told_of(work, each).all.get("kept_as", "")).casefold() == name.casefold() for each in others):
+        raise ConflictError(f"Another data mart of this storage is kept as {shown(name)}.", "Choose another name.")
 
 
 def _no_checks(uid: str) -> list[Step]:
