@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
+from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.pipeline.errors import StoppedError
 from lakehold.runs import notices
@@ -47,6 +48,8 @@ class Running:
         self._doers = doers
         self.firing = Firing(Runs(runnables))
         self._warm = warm
+        self._busy: set[tuple[int, int]] = set()
+        """The steps that this process is at: the number of the run, and the place of the step."""
 
     def begin(self, number: int) -> tuple[str, int]:
         """Ask once more whether whom it is for may; what stands against it, and how many steps there are."""
@@ -82,7 +85,9 @@ class Running:
         at = self._house.clock()
         self._move(number, place, state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error="")
         _log.info("run %s: %s is begun", row.id, state.name)
+        self._busy.add((number, place))
         problem, done = self._done(row, place)
+        self._busy.discard((number, place))
         values: dict[str, object] = {"ended_at": self._house.clock(), "error": problem, "rows": done.rows}
         values |= {"size": done.size, "bad": done.bad}
         if not problem:
@@ -90,6 +95,13 @@ class Running:
         outcome = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED else states.FAILED
         self._move(number, place, state=outcome, **values)
         return problem
+
+    def give_back(self, transaction: Transaction) -> None:
+        """Do not count what this process is at: it ends for reasons of its own, and others begin it anew."""
+        c = run_step_table.c
+        for number, place in list(self._busy):
+            mine = run_step_table.update().where(c.run == number, c.number == place, c.state == states.RUNNING)
+            transaction.connection.execute(mine.values(begun=c.begun - 1))
 
     def end(self, number: int, problem: str) -> None:
         """Write down what became of it."""

@@ -48,7 +48,7 @@ class Worker:
             Tick("forget runs", 3600, lambda _: self._engine.forget()),
         ]
         self._warm = warm
-        self._firing = running.firing
+        self._running = running
         self._workflows = Workflows(house, self._ticks, running)
         self._due = Due(self._ticks)
         self._heart = Heart(house, self.id, address)
@@ -70,6 +70,7 @@ class Worker:
         _log.critical("%s; worker %s ends", why, self.id)
         try:
             with self._house.database.write() as transaction:
+                self._running.give_back(transaction)
                 beats.end(transaction, self.id)
         finally:
             now(os.EX_SOFTWARE)
@@ -109,7 +110,7 @@ class Worker:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
             with self._house.database.write() as transaction:
                 book.move(transaction, uid, {"state": book.QUEUED}, unless=book.ENDED | {book.RUNNING})
-        self._firing.fire(self._house, at)
+        self._running.firing.fire(self._house, at)
         self._runs(at)
         handed = {(mail.id, mail.tries) for mail in mails}
         for number, tries in sorted(handed - self._handed):
@@ -136,6 +137,9 @@ class Worker:
     def _end(self) -> None:
         _log.info("worker %s stops", self.id)
         self._engine.stop(_PATIENCE if self._workflows.running else 0)
+        # Before Spark ends, and with it all that is at work.
+        with self._house.database.write() as transaction:
+            self._running.give_back(transaction)
         if "lakehold.pipeline.spark.session" in sys.modules:
             sys.modules["lakehold.pipeline.spark.session"].stop()
         self._heart.stop()

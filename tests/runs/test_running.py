@@ -1,0 +1,74 @@
+"""How often a step is begun again: as often as workers end for reasons of their own, and three times if it may be the
+step that ends them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold import workspaces
+from lakehold.directory.installation import Installation
+from lakehold.runs import beats, turns
+from lakehold.runs import worker as working
+from lakehold.runs.runnable import Done
+from lakehold.runs.running import Running
+from lakehold.runs.warm import Warm
+from lakehold.runs.worker import Worker
+from tests.house import ADA
+from tests.runs.test_triggers import RUNS, query
+
+
+class KilledError(BaseException):
+    """What no step can catch."""
+
+
+@pytest.fixture
+def number(house: Installation) -> int:
+    """A run that has begun."""
+    uid = query(house, "daily")
+    with house.write(ADA) as work:
+        RUNS.start(work, uid)
+    with house.database.write(turns.TURN) as transaction:
+        ((found, _),) = turns.claim(transaction, house.clock(), most=1, at_once=1)
+    return found
+
+
+def lost(house: Installation, number: int, monkeypatch: pytest.MonkeyPatch, *, leaves: bool) -> str:
+    """What is said of the step, or nothing if a worker was lost over it."""
+    running = Running(house, workspaces.runnables(), dict, Warm(house, ""))
+    worker = Worker.__new__(Worker)
+    worker.id, worker._house, worker._running = "it", house, running
+
+    def ends(*_: object) -> tuple[str, Done]:
+        if leaves:
+            worker.leave("Spark does not stop what it was told to")
+        raise KilledError
+
+    def dies(_code: int) -> None:
+        raise KilledError
+
+    monkeypatch.setattr(working, "now", dies)
+    monkeypatch.setattr(running, "_done", ends)
+    running.begin(number)
+    try:
+        return running.step(number, 0)
+    except KilledError:
+        return ""
+
+
+def test_a_step_at_which_workers_die_is_given_up(
+    house: Installation, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = [lost(house, number, monkeypatch, leaves=False) for _ in range(4)]
+    assert told[:3] == ["", "", ""]
+    assert "not tried again" in told[3]
+
+
+def test_a_worker_that_leaves_is_not_counted(house: Installation, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with house.database.write() as transaction:
+        beats.begin(transaction, "it")
+    assert [lost(house, number, monkeypatch, leaves=True) for _ in range(5)] == [""] * 5
+    with house.database.read() as transaction:
+        assert beats.counted(transaction) == {}
+    assert [lost(house, number, monkeypatch, leaves=False) for _ in range(3)] == [""] * 3
+    assert "not tried again" in lost(house, number, monkeypatch, leaves=False)
