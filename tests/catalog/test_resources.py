@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from lakehold.access import Add, Adopt, Attribute, Grant, Token
@@ -264,6 +266,8 @@ kinds:
         ({"settings": [1]}, "Settings are a mapping"),
         ({"settings": {"a": {1, 2}}}, "cannot be written as JSON"),
         ({"settings": {"a": "x" * 100_001}}, "characters as JSON"),
+        ({"settings": {"a": ["half \ud800"]}}, "half a character"),
+        ({"settings": {"a": json.loads("[" * 60 + "]" * 60)}}, "more than 50 deep"),
     ],
 )
 def test_bad_input_makes_nothing(corner: Corner, given: dict[str, object], told: str) -> None:
@@ -275,8 +279,9 @@ def test_bad_input_makes_nothing(corner: Corner, given: dict[str, object], told:
 
 
 def test_a_resource_is_made_only_where_one_may(corner: Corner) -> None:
-    with pytest.raises(DeniedError, match="may not create a storage"), corner.write(by("bella")) as work:
+    with pytest.raises(DeniedError, match="may not create a storage") as refused, corner.write(by("bella")) as work:
         resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+    assert refused.value.hint == "It takes project.create_storage."
     with pytest.raises(HiddenError), corner.write(by("nils")) as work:
         resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
 

@@ -37,6 +37,7 @@ detail_table = sa.Table(
 
 LONGEST_DESCRIPTION = 10_000
 LONGEST_SETTINGS = 100_000
+_DEEPEST = 50
 _AT_ONCE = 500
 
 
@@ -170,11 +171,28 @@ def valid_settings(settings: object) -> str:
         kept = json.dumps(settings, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("The settings cannot be written as JSON.", "Use texts, numbers and lists.") from None
+    if not _is_unicode(json.dumps(settings, ensure_ascii=False)):
+        raise InvalidInputError("The settings have half a character in them.", "Write texts of whole characters.")
+    if _is_deep(settings):
+        raise InvalidInputError(f"The settings lie more than {_DEEPEST} deep in each other.", "Write them flatter.")
     if len(kept) > LONGEST_SETTINGS:
         raise InvalidInputError(
             f"The settings have {len(kept):,} characters as JSON.", f"Use {LONGEST_SETTINGS:,} at the most."
         )
     return kept
+
+
+def _is_deep(settings: object) -> bool:
+    """Whether it could be kept, and not be answered again."""
+    level = [settings]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, Mapping | list | tuple)
+            for inner in (outer.values() if isinstance(outer, Mapping) else outer)
+        ]
+    return bool(level)
 
 
 def _is_unicode(text: str) -> bool:

@@ -82,7 +82,9 @@ class Work:
             there = draft.edges.get(parent or "", self.caller.tenant)
             title = self.view.policy.kind(draft.kind).schema.title.lower()
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
-            raise self._denied(f"You may not create a {title} like this in {named(self.view, where)}.", "create", where)
+            message = f"You may not create a {title} like this in {named(self.view, where)}."
+            rule = self.view.policy.kind(draft.kind).schema.create
+            raise self._denied(message, "create", where, otherwise=f"It takes {rule.text}." if rule else "")
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
@@ -96,10 +98,12 @@ class Work:
         verb = "set" if isinstance(change, Add) else "take away"
         raise self._denied(f"You may not {verb} {phrase(self.view, fact)}.", _deed(change), resource, ways)
 
-    def _denied(self, message: str, action: str, resource: str, ways: Sequence[Way] = ()) -> DeniedError:
+    def _denied(
+        self, message: str, action: str, resource: str, ways: Sequence[Way] = (), otherwise: str = ""
+    ) -> DeniedError:
         narrowed = "This token is narrowed; its member may be able to. " if self.caller.narrowed else ""
         if not ways:
-            return DeniedError(message, narrowed.strip(), action=action, resource=resource)
+            return DeniedError(message, f"{narrowed}{otherwise}".strip(), action=action, resource=resource)
         missing = " and ".join(phrase(self.view, need.fact) for need in ways[0].needed)
         givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
         visible = tuple(giver for giver in givers if self.session.sees(self.asker, giver))

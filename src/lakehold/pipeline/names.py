@@ -1,7 +1,7 @@
 """What SQL calls a table: the names of the workspace, of what it lies in there, and its own.
 
 Names are compared as people compare them, without case. Of several with one name, those that the asker may not read
-are not there; if there are still several, the name means none of them.
+are not there; if there are still several, the name means none of them, and its id stands for each.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ def tables(work: Work, path: Sequence[str]) -> list[Named]:
 def table(work: Work, path: Sequence[str], name: str) -> str:
     """The id of the table that the names mean to the asker."""
     view, full = work.view, shown(".".join((*path, name)))
-    called = [here for here in _called(work, _at(work, path), name) if _is_table(view, here)]
+    places = _at(work, path)
+    called = [here for here in _called(work, places, name) if _is_table(view, here)] or _by_id(view, places, name)
     found = [here for here in called if _may(work, here)]
     if len(found) > 1:
-        raise ConflictError(f"Several tables are called {full}.", "Rename all but one.")
+        raise ConflictError(f"Several tables are called {full}.", "Rename all but one, or write its id instead.")
     if found:
         return view.uid(found[0])
     missing = NotFoundError(f"There is no table {full}.", "Look its name up in the catalog.")
@@ -71,9 +72,16 @@ def path_of(view: View, uid: str) -> Names:
     return tuple(reversed(names))
 
 
-def sql(view: View, uid: str) -> str:
-    """A table as a person's session calls it, wherever it lies."""
-    return ".".join(quoted(name) for name in (ALL, *path_of(view, uid)))
+def sql(work: Work, uid: str) -> str:
+    """A table that the asker may read, as their session calls it wherever it lies: by its id, if others that they may
+    read have its name.
+    """
+    *before, name = path_of(work.view, uid)
+    places = _at(work, before)
+    alike = [here for here in _called(work, places, name) if _is_table(work.view, here) and _may(work, here)]
+    # An id that is the name of another one stands for that.
+    by_id = len(alike) > 1 and not _called(work, places, uid)
+    return ".".join(quoted(part) for part in (ALL, *before, uid if by_id else name))
 
 
 def _at(work: Work, path: Sequence[str]) -> list[int]:
@@ -90,6 +98,13 @@ def _at(work: Work, path: Sequence[str]) -> list[int]:
 def _called(work: Work, places: Iterable[int], name: str) -> list[int]:
     wanted = folded(name)
     return [here for place in places for here in _by_name(work, place).get(wanted) or ()]
+
+
+def _by_id(view: View, places: Sequence[int], uid: str) -> list[int]:
+    here, parent = view.ids.get(uid), kinds.parent_of(view, uid) if uid in view.ids else None
+    if here is None or parent is None or not _is_table(view, here) or view.resource(parent) not in places:
+        return []
+    return [here]
 
 
 def _below(work: Work, places: Iterable[int]) -> Iterator[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ from lakehold.pipeline.lake import Place
 
 HOUSE = ".lakehold"
 """The hidden folder in each volume: what is arriving, and receipts of what was delivered."""
+_ROUGH, _LEFT = "arriving-", 24 * 3600
+"""What a file is called that is on its way, and after how many seconds without a byte nobody sends it any more."""
 _DEEPEST = 10
 _LONGEST = 200
 _OWNER_ONLY = 0o700
@@ -70,7 +73,7 @@ class Volume:
         """One file, or a refusal if it is not there."""
         at = self._at(path)
         if at.is_symlink() or not at.is_file():
-            raise NotFoundError(f"There is no file {shown(path)} in the volume.", "Look it up in the list of files.")
+            raise NotFoundError(f"There is no file {shown(path)}.", "Look it up in the list of files.")
         told = at.stat()
         return File(valid_path(path), is_folder=False, size=told.st_size, changed_at=_moment(told))
 
@@ -91,13 +94,14 @@ class Volume:
     def arriving(self) -> Iterator[Rough]:
         """A file that is on its way; gone if it is not placed."""
         house = self.folder / HOUSE
-        rough = house / f"arriving-{token_hex(8)}"
+        rough = house / f"{_ROUGH}{token_hex(8)}"
         try:
             house.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
+            _sweep(house)
             with rough.open("xb") as opened:
                 yield Rough(opened, rough)
         except OSError as error:
-            raise _clear(error) from error
+            raise clear(error) from error
         finally:
             rough.unlink(missing_ok=True)
 
@@ -106,12 +110,14 @@ class Volume:
         self.refuse(path, replace=replace)
         at = self._at(path)
         try:
-            rough.file.flush()
-            os.fsync(rough.file.fileno())
+            rough.settle()
             at.parent.mkdir(parents=True, exist_ok=True)
-            rough.path.replace(at)
+            if replace or not _linked(rough.path, at):
+                rough.path.replace(at)
+        except FileExistsError:
+            raise _taken(path) from None
         except OSError as error:
-            raise _clear(error) from error
+            raise clear(error) from error
         return self.file(path)
 
     def refuse(self, path: str, *, replace: bool) -> None:
@@ -120,7 +126,7 @@ class Volume:
         if at.is_dir():
             raise ConflictError(f"{shown(path)} is a folder.", "Choose another name.")
         if at.exists() and not replace:
-            raise ConflictError(f"There is a file {shown(path)} already.", "Replace it, or choose another name.")
+            raise _taken(path)
         above = next((parent for parent in at.parents if parent.exists()), self.folder)
         if not above.is_dir():
             raise ConflictError(f"A part of {shown(path)} is a file and no folder.", "Choose another folder.")
@@ -155,6 +161,11 @@ class Rough:
         """Add a part of it."""
         self.file.write(part)
 
+    def settle(self) -> None:
+        """Let all of it be on the disk, or say that it has no room: before anybody is told that the file is there."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
 
 def valid_path(path: str) -> str:
     """The name of a file, perhaps in folders, or a refusal that says why it cannot be one."""
@@ -177,11 +188,36 @@ def _file(entry: os.DirEntry[str], folder: str) -> File:
     return File(path, entry.is_dir(), 0 if entry.is_dir() else told.st_size, _moment(told))
 
 
+def _sweep(house: Path) -> None:
+    """Take away what processes have left that were killed while a file arrived."""
+    since = time.time() - _LEFT
+    for entry in os.scandir(house):
+        with suppress(FileNotFoundError):
+            if entry.name.startswith(_ROUGH) and entry.stat(follow_symlinks=False).st_mtime < since:
+                Path(entry.path).unlink()
+
+
+def _linked(rough: Path, at: Path) -> bool:
+    """Let it have its name, unless another has got it in this moment. False where a file has only one name."""
+    try:
+        os.link(rough, at)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _taken(path: str) -> ConflictError:
+    return ConflictError(f"There is a file {shown(path)} already.", "Replace it, or choose another name.")
+
+
 def _moment(told: os.stat_result) -> Moment:
     return told.st_mtime_ns * SECOND // 1_000_000_000
 
 
-def _clear(error: OSError) -> UnavailableError:
+def clear(error: OSError) -> UnavailableError:
+    """What a disk says, in words for whoever sent a file."""
     if error.errno in _FULL:
         return UnavailableError("The disk is full: the file was not kept.", "Make room, then send it again.")
     return UnavailableError("The folder of the volume cannot be written.", "Ask whoever keeps the machine.")

@@ -302,8 +302,12 @@ class Runnables:
         work.see(uid)
         kind = work.view.kind(work.view.resource(uid))
         if kind not in self._by_kind:
-            title = work.view.policy.kinds[kind].schema.title.lower()
-            raise InvalidInputError(f"A {title} cannot be run.", "Run a source, a query, a history or a destination.")
+            known, model = work.view.policy.kinds, kind.partition(".")[0]
+            there = [known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")]
+            title = known[kind].schema.title.lower()
+            raise InvalidInputError(
+                f"A {title} cannot be run.", f"What can be run here: {', '.join(there) or 'nothing'}."
+            )
         return self._by_kind[kind]
 
     def __getitem__(self, kind: str) -> Runnable:

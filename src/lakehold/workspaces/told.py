@@ -21,7 +21,9 @@ class Told:
     def text(self, name: str, default: str | None = None) -> str:
         """A text."""
         found = self._settings.get(name, default)
-        if not isinstance(found, str) or (default is None and not found.strip()):
+        if found is not None and not isinstance(found, str):
+            raise InvalidInputError(f"The {name} of the {self._of} is a text.", f'Write "{name}": "…".')
+        if found is None or (default is None and not found.strip()):
             raise InvalidInputError(f"The {self._of} has no {name}.", f"Set {name} in its settings, as a text.")
         return found
 

@@ -26,7 +26,7 @@ CHECKS = [
     {"check": "row count", "least": 10, "most": 10},
     {"check": "row count", "name": "many rows", "least": 11},
     {"check": "freshness", "fields": ["at"], "hours": 24},
-    {"check": "freshness", "name": "ever", "fields": ["at"], "hours": 10_000_000},
+    {"check": "freshness", "name": "ever", "fields": ["at"], "hours": 1e300},
     {"check": "not null", "fields": ["nothing"]},
 ]
 OUTCOMES = [
@@ -92,6 +92,8 @@ def test_where_there_are_none_there_is_nothing_to_look_at(here: Project) -> None
         ({"check": "not null", "fields": ["a", "b"]}, "one field"),
         ({"check": "sql"}, "no sql"),
         ({"check": "row count", "least": "many"}, "least"),
+        ({"check": "row count", "least": 5, "most": 1}, "1 rows at the most"),
+        ({"check": "accepted values", "fields": ["word"]}, "names them"),
     ],
 )
 def test_a_check_that_means_nothing_is_refused_by_name(here: Project, check: dict[str, object], said: str) -> None:

@@ -85,6 +85,30 @@ def test_from_a_storage_to_a_report(here: Project, by: As) -> None:
     assert (refused.status_code, "draft" in refused.json()["detail"]) == (409, True)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('{"limit": 1e999}', "cannot be written as JSON"),
+        (r'{"where": [{"column": "id", "value": "\ud800"}]}', "half a character"),
+        ('{"where": ' + "[" * 60 + "]" * 60 + "}", "more than 50 deep"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/v1/reports/preview", "/api/v1/marts/try", "/api/v1/storages/test"])
+def test_settings_that_could_not_be_kept_are_not_tried_either(by: As, path: str, settings: str, said: str) -> None:
+    where = {"/api/v1/reports/preview": "mart", "/api/v1/marts/try": "storage"}.get(path, "project")
+    body = f'{{"{where}": "sales", "settings": {settings}}}'
+    answer = by("ed").post(path, content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, said in answer.json()["detail"]) == (422, True), answer.text
+
+
+def test_only_a_mart_is_reported_on_and_has_checks(by: As) -> None:
+    for answer in (
+        by("ed").post("/api/v1/reports/preview", json={"mart": LAKE, "settings": {}}),
+        by("ed").get(f"/api/v1/marts/{LAKE}/checks"),
+    ):
+        assert (answer.status_code, answer.json()["detail"]) == (422, f"'{LAKE}' is no data mart.")
+
+
 def test_who_may_not_use_a_mart_previews_nothing(here: Project, by: As) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
     told = {"mart": mart, "settings": {}}

@@ -11,6 +11,7 @@ from lakehold.catalog import editing
 from lakehold.catalog.editing import Edit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError
+from lakehold.pipeline.errors import QueryError
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
 from tests.pipeline.shop import ADA, ED, RITA, TENANT
@@ -77,6 +78,9 @@ def test_conditions_are_of_their_columns_types(here: Project, mart: str, where: 
         ({"where": [{"column": "id", "value": ":unknown"}]}, "parameter 'unknown'"),
         ({"columns": ["id"], "sort": [{"column": "day"}]}, "does not show"),
         ({"sums": [{"how": "sum"}]}, "of a column"),
+        ({"sums": [{"how": "average", "column": "day"}]}, "it has no numbers"),
+        ({"columns": ["id"], "sums": [{"how": "count", "name": "id"}]}, "Two columns of the report are called 'id'"),
+        ({"where": [{"column": "id", "value": 1}]}, "The value of the where of the report is a text"),
         ({"delivery": {"address": "http://127.0.0.1"}}, "does not say 'address'"),
     ],
 )
@@ -105,6 +109,18 @@ def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
     with pytest.raises(DeniedError):
         here.run(report, by=RITA)
     assert here.files(destination).listed() == []
+
+
+def test_of_two_marts_with_one_name_each_has_its_own_rows(here: Project) -> None:
+    one, two = (
+        here.mart({"by": "sql", "sql": f"SELECT id FROM raw.orders WHERE id = {number}"}, name="Namesakes")
+        for number in (1, 2)
+    )
+    assert [here.run(mart, by=ED).state for mart in (one, two)] == ["succeeded", "succeeded"]
+    assert [asked(here, mart, {}) for mart in (one, two)] == [["id", "1"], ["id", "2"]]
+    with pytest.raises(QueryError):
+        here.rows("Namesakes", by=RITA)
+    assert here.rows(two, by=RITA) == [(2,)]
 
 
 def test_it_is_sent_only_if_there_are_rows(here: Project, mart: str) -> None:

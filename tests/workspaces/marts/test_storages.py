@@ -45,6 +45,19 @@ def test_a_lake_shows_the_tables_that_its_looker_may_read(here: Project, api: Ap
     assert api.get(f"/api/v1/storages/{LAKE}/tables", "rita").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "not said which storage"),
+        ({"project": "sales"}, "not said which storage"),
+        ({"project": "sales", "settings": {"kind": "lake", "lakehouse": "sales"}}, "'sales' is no lakehouse"),
+        ({"project": "sales", "settings": {"kind": 7}}, "is a text"),
+    ],
+)
+def test_what_is_no_storage_is_told(api: Api, asked: dict[str, object], said: str) -> None:
+    assert said in problem(api.post("/api/v1/storages/test", "ed", asked), 422, "invalid_input")["detail"]
+
+
 def test_a_table_a_pattern_and_a_query_of_the_lake_are_looked_at(api: Api) -> None:
     at = f"/api/v1/storages/{LAKE}/look"
     table = told(api.post(at, "ed", {"by": "table", "text": "raw.customers"}))
@@ -104,6 +117,7 @@ def test_files_are_looked_at_as_they_would_be_read(here: Project, api: Api) -> N
 
 def test_a_mart_is_tried_out_before_it_is_kept(api: Api) -> None:
     settings: dict[str, object] = {"by": "sql", "sql": SALES, "mode": "merge", "keys": ["id"]}
+    hidden = [{"name": name, "hidden": True} for name in ("id", "customer", "amount", "day")]
     assert len(told(api.post("/api/v1/marts/try", "ed", {"storage": LAKE, "settings": settings}))["rows"]) == 20
     for wrong, said in (
         ({"keys": ["nosuch"]}, "nosuch"),
@@ -111,6 +125,7 @@ def test_a_mart_is_tried_out_before_it_is_kept(api: Api) -> None:
         ({"columns": [{"name": "price"}]}, "price"),
         ({"keys": []}, "primary key"),
         ({"checks": [{"check": "unique"}]}, "of a field"),
+        ({"keys": [], "mode": "full", "columns": hidden}, "All fields are hidden"),
     ):
         refused = api.post("/api/v1/marts/try", "ed", {"storage": LAKE, "settings": {**settings, **wrong}})
         assert said in problem(refused, 422, "invalid_input")["detail"]

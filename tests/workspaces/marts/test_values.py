@@ -55,6 +55,8 @@ def test_a_value_of_each_type(value: str, kind: str, sql: str) -> None:
         *(("1.5", "int"), ("NaN", "double"), ("Infinity", "double"), ("1; DROP", "long"), ("", "long")),
         *(("yes", "boolean"), ("2026-13-01", "date"), ("today - 9999999", "date"), ("year - 9000", "date")),
         *(("now()", "timestamp"), ("1", "list<int>")),
+        # Written out, these would be as long as they say, or longer than SQL can be told.
+        *(("1e999999999", "double"), ("1e-999999999", "double"), ("9" * 39, "long"), ("0." + "1" * 39, "double")),
     ],
 )
 def test_what_is_none_is_refused(value: str, kind: str) -> None:

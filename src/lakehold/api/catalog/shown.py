@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from lakehold.api.access.what_ifs import EffectGroup
 from lakehold.api.frame.etags import Tagged
 from lakehold.api.frame.models import Answer, IdText, NameText, Time, Word, checked, time_of, told
 from lakehold.catalog import shapes
-from lakehold.catalog.details import LONGEST_DESCRIPTION, valid_description
+from lakehold.catalog.details import LONGEST_DESCRIPTION, valid_description, valid_settings
 from lakehold.catalog.shapes import Ref, Resource, Summary
 from lakehold.directory.work import Work
+from lakehold.kit.errors import LakeholdError
 
 Sort = Literal["name", "-name", "created", "-created"]
 KindName = Annotated[str, Field(min_length=1, max_length=200, examples=["lakehouse.table"])]
@@ -22,7 +23,18 @@ SubjectId = Annotated[IdText, Field(examples=["ana"], description="The id of a m
 Description = Annotated[
     str, Field(max_length=LONGEST_DESCRIPTION, examples=["One line for each order."]), checked(valid_description)
 ]
-Settings = Annotated[dict[str, Any], Field(examples=[{"refresh_hour": 6}])]
+
+
+def _settings(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        valid_settings(value)
+    except LakeholdError as error:
+        raise ValueError(str(error)) from None
+    return value
+
+
+Settings = Annotated[dict[str, Any], Field(examples=[{"refresh_hour": 6}]), AfterValidator(_settings)]
+"""Anybody's JSON, such as could be kept; also where it is only tried out."""
 Attributes = Annotated[
     dict[Word, bool | Annotated[str, Field(max_length=200)]], Field(max_length=100, examples=[{"discoverable": True}])
 ]

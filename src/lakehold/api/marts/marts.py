@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request
 from pydantic import Field
 
+from lakehold.api.catalog.shown import Settings
 from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Reading, Writing
@@ -44,7 +45,7 @@ class MartTrial(Body):
     """A data mart that is not kept yet."""
 
     storage: IdText = Field(examples=["lake"], description="Where it would draw from.")
-    settings: dict[str, Any] = Field(examples=[{"by": "table", "table": "shaped.daily_sales"}])
+    settings: Settings = Field(examples=[{"by": "table", "table": "shaped.daily_sales"}])
 
 
 @routes.post("/try", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))

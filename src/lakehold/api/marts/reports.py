@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Header, Request, Response
 from pydantic import Field
 
+from lakehold.api.catalog.shown import Settings
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, NameText
 from lakehold.api.frame.routes import SIGNED, problems, router
@@ -35,7 +36,7 @@ class ReportPreview(Body):
     """A report that is there, or one that would be made on a data mart."""
 
     mart: IdText = Field(examples=["daily_sales"])
-    settings: dict[str, Any] = Field(examples=[{"columns": ["day", "amount"], "limit": 10}])
+    settings: Settings = Field(examples=[{"columns": ["day", "amount"], "limit": 10}])
     parameters: dict[str, str] = Field(default_factory=dict, examples=[{}])
 
 

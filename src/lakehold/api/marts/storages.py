@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Request
 from pydantic import Field
 
+from lakehold.api.catalog.shown import Settings
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, PlainText
 from lakehold.api.frame.routes import SIGNED, problems, router
@@ -27,7 +28,7 @@ class StorageTest(Body):
 
     storage: Id = Field(default="", description="One that is there: its credentials are used.")
     project: Id = Field(default="", description="Where one would be made.")
-    settings: dict[str, Any] | None = Field(
+    settings: Settings | None = Field(
         default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
     )
     credentials: dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]] = Field(

@@ -31,7 +31,7 @@ class RunSpan(Body):
 class NewRun(Body):
     """What is to be run."""
 
-    resource: IdText = Field(examples=["daily_sales"], description="A source, query, history or destination.")
+    resource: IdText = Field(examples=["daily_sales"], description="A source, a query, a data mart, a report, a task …")
     reload: bool = Field(default=False, description="All of it anew, not only what is new.")
     span: RunSpan | None = Field(
         default=None,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Request
 from pydantic import Field
 
+from lakehold.api.catalog.shown import Settings
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, PlainText
 from lakehold.api.frame.routes import SIGNED, problems, router
@@ -24,7 +25,7 @@ Id = Annotated[str, Field(max_length=200, examples=[""])]
 class SourceLook(Body):
     """A source that is there, or one that would be made into a layer."""
 
-    settings: dict[str, Any] = Field(examples=[{"connector": "files", "volume": "raw_files"}])
+    settings: Settings = Field(examples=[{"connector": "files", "volume": "raw_files"}])
     source: Id = Field(default="", description="One that is there: its credentials are used.")
     lakehouse: Id = Field(default="", description="Where one would be made.")
     layer: Id = Field(default="", description="The layer that it would write into.")
@@ -32,7 +33,7 @@ class SourceLook(Body):
         default_factory=dict, examples=[{}], description="Not kept."
     )
     stream: PlainText = Field(default="", description="The one that a sample is wanted of.")
-    how: dict[str, Any] = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
+    how: Settings = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
 
 
 class SourceSeen(Answer):

@@ -45,13 +45,19 @@ class Check:
             raise InvalidInputError(f"A check of {kind} is of a field.", "Name it in fields.")
         if kind in {CheckKind.FILLED, CheckKind.AMONG, CheckKind.FRESH} and len(fields) > 1:
             raise InvalidInputError(f"A check of {kind} is of one field.", "Write one check for each.")
+        values = told.texts("values")
+        if kind is CheckKind.AMONG and not values:
+            raise InvalidInputError(f"A check of {kind} names them.", "Write them in values.")
+        least, most = told.count("least", 0), told.count("most", 0) if told.has("most") else None
+        if most is not None and most < least:
+            raise InvalidInputError(f"{most:,} rows at the most are less than {least:,}.", "Correct least or most.")
         return cls(
             kind,
             told.text("name", " ".join((kind, *fields)).strip()),
             fields,
-            told.texts("values"),
-            told.count("least", 0),
-            told.count("most", 0) if told.has("most") else None,
+            values,
+            least,
+            most,
             told.number("hours", 24),
             told.text("sql") if kind is CheckKind.SQL else "",
             told.flag("stops", default=False),

@@ -17,6 +17,7 @@ from lakehold.workspaces.marts.definitions import WORD
 from lakehold.workspaces.marts.questions import Known, Source
 from lakehold.workspaces.told import Told
 
+KIND = "marts.data_mart"
 _DEEPEST = 5
 
 
@@ -24,6 +25,9 @@ def source(work: Work, lake: Lake, mart: str) -> Source:
     """What can be asked of a mart by the caller, as SQL and by column. A joined mart's columns have its name before
     theirs: `customer.city`.
     """
+    work.see(mart, "use")
+    if work.view.kind(work.view.resource(mart)) != KIND:
+        raise InvalidInputError(f"{shown(mart)} is no data mart.", "Choose one.")
     joined = _Joined(work, lake)
     joined.add(mart)
     return Source(" ".join(joined.tables), joined.columns)
@@ -49,7 +53,7 @@ class _Joined:
         self.work.need("use", mart)
         called = quoted(f"t{len(self.tables)}")
         self._know(mart, before, called)
-        path = names.sql(self.work.view, mart)
+        path = names.sql(self.work, mart)
         self.tables.append(
             f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
         )

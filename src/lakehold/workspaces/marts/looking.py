@@ -96,8 +96,8 @@ def noted(found: Sequence[str]) -> list[str]:
 
 def problems(definition: Definition, fields: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """What a definition says of fields that are not there, by where it says so."""
-    names = {each["name"] for each in fields}
-    there = f"There are: {', '.join(list(names)[:20])}." if names else ""
+    names = [each["name"] for each in fields]
+    there = f"There are: {', '.join(names[:20])}." if names else ""
     found: dict[str, str] = {}
     hidden = {column.name for column in definition.columns if column.hidden}
     for name in definition.keys:
@@ -108,6 +108,8 @@ def problems(definition: Definition, fields: Sequence[Mapping[str, str]]) -> dic
     for column in definition.columns:
         if column.name not in names:
             found["columns"] = f"There is no field {shown(column.name)}. {there}".strip()
+    if names and hidden.issuperset(names):
+        found["columns"] = "All fields are hidden, and nothing is kept. Show one."
     return found
 
 

@@ -29,6 +29,7 @@ SUMS = {
     "least": "min({0})",
     "most": "max({0})",
 }
+_OF_NUMBERS = {"sum", "average"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,10 @@ class Question:
             how, name = each.one_of("how", tuple(SUMS), ""), each.text("column", "")
             if not name and how != "count":
                 raise InvalidInputError(f"A {how} is of a column.", "Name one.")
-            sql = SUMS[how].format(source.column(name).sql if name else "*")
-            found[each.text("name", f"{how} of {name}" if name else how)] = sql
+            called = each.text("name", "").strip() or (f"{how} of {name}" if name else how)
+            if called in found:
+                raise InvalidInputError(f"Two columns of the report are called {shown(called)}.", "Rename one of them.")
+            found[called] = SUMS[how].format(_summed(source, how, name) if name else "*")
         if not found:
             raise InvalidInputError("The report has no columns.", "Choose at least one.")
         return found
@@ -140,3 +143,12 @@ class Question:
                 )
             found.append(f"{quoted(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
         return [f"ORDER BY {', '.join(found)}"] if found else []
+
+
+def _summed(source: Source, how: str, name: str) -> str:
+    column = source.column(name)
+    if how in _OF_NUMBERS and not values.is_number(column.type):
+        raise InvalidInputError(
+            f"The {how} of {shown(name)} cannot be told: it has no numbers.", "Count it, or choose another column."
+        )
+    return column.sql

@@ -10,6 +10,7 @@ from lakehold.catalog import credentials, details
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
+from lakehold.kit.ids import shown
 from lakehold.pipeline import names, reading
 from lakehold.pipeline.names import Named
 from lakehold.workspaces.ends import starts
@@ -17,7 +18,7 @@ from lakehold.workspaces.marts.definitions import In
 from lakehold.workspaces.told import Told
 
 KIND, WORD = "marts.storage", "storage"
-_TABLE = "lakehouse.table"
+_TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MOST = 500
 """So many tables of a lakehouse are offered at once."""
 
@@ -61,6 +62,10 @@ def let_in(work: Work, asked: Look) -> Told:
             raise InvalidInputError("That is no storage.", "Choose one of the project's storages.")
         work.need("use" if asked.settings is None else "edit", asked.storage)
     else:
+        if not asked.project or asked.settings is None:
+            raise InvalidInputError(
+                "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
+            )
         work.see(asked.project)
         work.need_draft(Draft(KIND, {"project": asked.project}))
     if asked.settings is None:
@@ -100,6 +105,8 @@ def lake_tables(work: Work, told: Told, search: str | None = None) -> LakeTables
         raise ForbiddenError(
             "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
         )
+    if work.view.kind(work.view.resource(uid)) != _LAKEHOUSE:
+        raise InvalidInputError(f"{shown(uid)} is no lakehouse.", "Set lakehouse to the id of one.")
     name = work.view.names.get(work.view.resource(uid)) or uid
     return LakeTables(name, _all(work, name) if search is None else _first(work, uid, search))
 

@@ -16,11 +16,18 @@ _WHOLE = {"int", "long"}
 _NUMBERS = {*_WHOLE, "float", "double"}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _IN_YEAR = 12
+_DIGITS = 38
+"""So many has the largest number that SQL can be told."""
 
 
 def text(value: str) -> str:
     """A text."""
     return literal(value)
+
+
+def is_number(kind: str) -> bool:
+    """Whether a column of this type of Iceberg's has numbers."""
+    return kind in _NUMBERS or bool(_DECIMAL.fullmatch(kind))
 
 
 def of_type(value: str, kind: str, at: datetime) -> str:
@@ -29,7 +36,7 @@ def of_type(value: str, kind: str, at: datetime) -> str:
         return literal(value)
     if kind == "boolean":
         return _boolean(value)
-    if kind in _NUMBERS or _DECIMAL.fullmatch(kind):
+    if is_number(kind):
         return _number(value, whole=kind in _WHOLE)
     if kind == "date":
         return f"DATE {literal(_day(value, at).isoformat())}"
@@ -50,7 +57,9 @@ def _number(value: str, *, whole: bool) -> str:
         found = Decimal(value.strip())
     except InvalidOperation:
         raise InvalidInputError(f"{shown(value)} is no number.", "Write one, such as 12.5.") from None
-    if not found.is_finite() or (whole and found != found.to_integral_value()):
+    # Asked before it is written out: a few letters can stand for a number of a million digits.
+    small = found.is_finite() and abs(found.adjusted()) < _DIGITS and len(found.as_tuple().digits) <= _DIGITS
+    if not small or (whole and found != found.to_integral_value()):
         raise InvalidInputError(f"{shown(value)} is no number that the column could have.", "Write another one.")
     return f"{found:f}"
 

@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def rows(doing: Doing, uid: str) -> DataFrame:
     """All of them. A table is read by nobody but through the guard."""
     with doing.house.read(doing.caller) as work:
-        table = names.sql(work.view, uid)
+        table = names.sql(work, uid)
     found, _ = doing.asked("", f"SELECT * FROM {table}")  # noqa: S608 - quoted
     return found

@@ -82,6 +82,6 @@ def _rows(check: Check, count: int) -> str:
 def _old(check: Check, newest: datetime | None, now: datetime) -> str:
     if newest is None:
         return "there is no time in it"
-    if now - newest > timedelta(hours=check.hours):
+    if (now - newest) / timedelta(hours=1) > check.hours:
         return f"the newest is of {newest:%Y-%m-%d %H:%M}, more than {check.hours:g} hours ago"
     return ""
