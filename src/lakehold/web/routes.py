@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
+from starlette.requests import ClientDisconnect
 
 from lakehold.api.frame.routes import Endpoint, Route
 from lakehold.web import csrf, errors
@@ -29,6 +30,8 @@ class PageRoute(Route):
                 if request.method not in _SAFE:
                     await csrf.refuse_forged(request)
                 return await inner(request)
+            except ClientDisconnect:
+                raise  # who would read a page?
             except Exception as error:  # noqa: BLE001 - the one handler of pages
                 return errors.shown(request, error)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import tempfile
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,8 @@ from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop, opened
 from tests.web.forms import send, token
 from tests.web.lakehouse.pipelines import by
+from tests.workspaces.lakehouse.test_full_disk import full
+from tests.workspaces.lakehouse.test_uploads import heard
 
 HERE = "/resources/raw_files/files"
 
@@ -30,6 +34,11 @@ def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "er
 def names(shop: Shop, folder: str = "") -> list[str]:
     with shop.house.read(by("olga")) as work:
         return [file.path for file in volumes.listed(work, shop.house.settings, "raw_files", folder)]
+
+
+def folder_of(shop: Shop) -> Path:
+    with shop.house.read(by("olga")) as work:
+        return volumes.files_of(work, shop.house.settings, "raw_files", "read").folder
 
 
 def upload(client: httpx.Client, files: dict[str, bytes], **fields: str) -> httpx.Response:
@@ -160,3 +169,35 @@ def test_axe_finds_nothing_wrong_with_files(
     put(shop, "2031/orders.csv")
     put(shop, "stores.csv")
     assert violations(open_as("erik", f"{HERE}{folder}", theme=theme)) == []
+
+
+@pytest.mark.parametrize("where", ["on its way", "in the volume"])
+def test_a_file_that_finds_no_room_says_so(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    put(shop, "orders.csv", b"old")
+    on_its_way = where == "on its way"
+    if on_its_way:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "small"))
+    client = shop.client("erik")
+    with full(tmp_path / "small" if on_its_way else folder_of(shop)):
+        answer = upload(client, {"large.bin": b"x" * 2_000_000, **({} if on_its_way else {"small.csv": b"1"})})
+        said = answer.text if on_its_way else client.get(answer.headers["location"]).text
+        assert answer.status_code == (503 if on_its_way else 303)
+        assert "The disk is full" in said
+        assert str(tmp_path) not in said
+        assert names(shop) == (["orders.csv"] if on_its_way else ["small.csv"])
+    assert names(shop) == ["orders.csv"]
+
+
+def test_a_form_that_is_cut_off_leaves_nothing_and_is_no_fault_of_ours(shop: Shop) -> None:
+    client = shop.client("erik")
+    head = client.build_request("POST", HERE, files=[("files", ("cut.csv", b"x" * 1_000))])
+    host, port = shop.address.removeprefix("http://").split(":")
+    lines = [f"POST {HERE} HTTP/1.1", *(f"{name}: {value}" for name, value in head.headers.items()), "", ""]
+    with heard("lakehold.requests") as asked, heard("lakehold.errors") as wrong:
+        with socket.create_connection((host, int(port))) as line:
+            line.sendall("\r\n".join(lines).encode() + b"".join(head.stream)[:500])
+        assert vars(asked.get(timeout=60))["told"]["status"] == 499
+        assert wrong.empty()
+    assert names(shop) == []

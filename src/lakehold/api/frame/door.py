@@ -8,6 +8,7 @@ from http import HTTPStatus
 from secrets import token_hex
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,6 +20,8 @@ MOST_BYTES = 2 * 1024 * 1024
 _SANE = re.compile(rb"[\x20-\x7e]{1,128}")
 _SECRET = re.compile(rb"lh[a-z]?_")
 _ROOM = "lakehold.most_bytes"
+_LEFT = 499
+"""What the log says of a caller who went before all was sent."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
@@ -48,6 +51,9 @@ class Door:
         start = time.perf_counter()
         try:
             await self._app(scope, passing.receive, passing.send)
+        except ClientDisconnect:
+            # There is nobody left to answer.
+            passing.status = passing.status or _LEFT
         except Exception:  # noqa: BLE001 - this is the edge: nothing gets past it
             logs.errors.exception("unexpected", extra={"told": {"request": passing.id, "route": passing.route}})
             await passing.answer(problems.unexpected(passing.id))

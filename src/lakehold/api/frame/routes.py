@@ -1,7 +1,8 @@
 """The router and the route: an endpoint in its transaction, its answer made there, and sent after the commit.
 
 An endpoint is a plain function. It asks for a `Work`, returns an `Answer` (or None, or a `Response` of its own), and
-raises `LakeholdError`s. Its name is the operation's id, the first line of its docstring the summary.
+raises `LakeholdError`s. Its name is the operation's id, the first line of its docstring the summary. One that waits for
+its caller, as for a file that comes slowly, is an async function, and lets itself into its transactions.
 """
 
 from __future__ import annotations
@@ -94,6 +95,14 @@ def _work_of(endpoint: Endpoint) -> str:
 
 
 def _answering(endpoint: Endpoint, status: int, work: str) -> Endpoint:
+    if inspect.iscoroutinefunction(endpoint):
+        assert not work  # noqa: S101 - a transaction belongs to a thread
+
+        @wraps(endpoint)
+        async def waited_for(**values: Any) -> Response:  # noqa: ANN401 - whatever the endpoint takes
+            return answered(await endpoint(**values), status)
+
+        return waited_for
     if not work:
 
         @wraps(endpoint)

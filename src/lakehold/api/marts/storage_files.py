@@ -41,10 +41,12 @@ def download_storage_file(work: Reading, house: House, storage: IdText, path: Fi
     openapi_extra={**SIGNED, "requestBody": {"required": True, **CONTENT}},
     responses=problems(401, 403, 404, 409, 413, 503),
 )
-def upload_storage_file(request: Request, storage: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:
+async def upload_storage_file(
+    request: Request, storage: IdText, path: FilePath, *, replace: bool = False
+) -> VolumeFile:
     """Upload a file to a storage that one may edit: the body is its content."""
     settings = house_of(request).settings
-    return uploaded(
+    return await uploaded(
         request,
         path,
         lambda work: files.expected(work, settings, storage, path, replace=replace),

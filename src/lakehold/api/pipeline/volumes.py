@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from anyio import from_thread
 from fastapi import Request, Response
+from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import Field
 
@@ -61,10 +61,10 @@ def download_file(work: Reading, house: House, volume: IdText, path: FilePath) -
     openapi_extra={**SIGNED, "requestBody": {"required": True, **CONTENT}},
     responses=problems(401, 403, 404, 409, 413, 503),
 )
-def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:
+async def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFile:
     """Upload a file: the body is its content. One that has the same name is kept, unless it is to be replaced."""
     settings = house_of(request).settings
-    return uploaded(
+    return await uploaded(
         request,
         path,
         lambda work: volumes.expected(work, settings, volume, path, replace=replace),
@@ -86,29 +86,22 @@ def paged_files(paged: Paged, found: Sequence[File], folder: str) -> Page[Volume
     return paged.page(f"files {folder}", some, lambda each: (each[0],), lambda each: _told(each[1]))
 
 
-def uploaded(
+async def uploaded(
     request: Request, path: str, expected: Callable[[Work], Volume], arrived: Callable[[Work, Rough], None]
 ) -> VolumeFile:
-    """Take a file in: asked before it comes, and once more when it is here."""
+    """Take a file in: asked before it comes, and once more when it is here.
+
+    However slowly it comes, no thread waits for it: there are only so many, and all requests share them.
+    """
     shown = shown_by(request)
     make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
-    there = Asked(request, shown, writes=True).run(expected)
-    with there.arriving() as rough:
-        for part in _parts(request):
-            rough.write(part)
-        Asked(request, shown, writes=True).run(lambda work: arrived(work, rough))
+    there = await run_in_threadpool(Asked(request, shown, writes=True).run, expected)
+    async with contextmanager_in_threadpool(there.arriving()) as rough:
+        async for part in request.stream():
+            await run_in_threadpool(rough.write, part)
+        await run_in_threadpool(rough.settle)
+        await run_in_threadpool(Asked(request, shown, writes=True).run, lambda work: arrived(work, rough))
     return _told(there.file(path))
-
-
-def _parts(request: Request) -> Iterator[bytes]:
-    """The body as it comes in: an endpoint runs in a thread, and the body arrives in the server's own."""
-    stream = request.stream()
-
-    async def following() -> bytes | None:
-        return await anext(stream, None)
-
-    while (part := from_thread.run(following)) is not None:
-        yield part
 
 
 def _told(file: File) -> VolumeFile:

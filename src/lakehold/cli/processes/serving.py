@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import tempfile
 
 from uvicorn import Server
 
@@ -23,6 +25,7 @@ def run(settings: Settings, given: int | None = None) -> None:
     house.database.migrate()
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = house.keys
+    _keep_rough(settings)
     server = Server(configured(site.application(house), settings))
     for number in (signal.SIGINT, signal.SIGTERM):
         # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
@@ -32,3 +35,13 @@ def run(settings: Settings, given: int | None = None) -> None:
         server.run(None if given is None else [socket.socket(fileno=given)])
     finally:
         house.close()
+
+
+def _keep_rough(settings: Settings) -> None:
+    """Let what pages upload wait on the disk of the volumes. Where a machine keeps what is temporary, there may be
+    little room, or it may be memory.
+    """
+    if "TMPDIR" not in os.environ:
+        rough = settings.files / ".rough"
+        rough.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tempfile.tempdir = str(rough)

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 
 from lakehold.api.catalog import using
 from lakehold.api.frame.callers import shown_by
@@ -20,7 +21,7 @@ from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
 from lakehold.catalog import resources
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.pipeline.volumes import File
+from lakehold.pipeline.volumes import File, clear
 from lakehold.web import addresses, errors, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -51,7 +52,12 @@ class UploadRoute(PageRoute):
                 return errors.shown(request, error)
             make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
             try:
+                await request.form()
                 return await inner(request)
+            except ClientDisconnect:
+                raise
+            except Exception as error:  # noqa: BLE001 - as above
+                return errors.shown(request, clear(error) if isinstance(error, OSError) else error)
             finally:
                 await request.close()  # the rough files of its form
 
@@ -158,6 +164,7 @@ def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: 
     there = asked.run(lambda work: service.expected(work, settings, uid, path, replace=replaces))
     with there.arriving() as rough:
         shutil.copyfileobj(each.file, rough.file)
+        rough.settle()
         asked.run(lambda work: service.arrived(work, settings, uid, path, rough, replace=replaces))
 
 
