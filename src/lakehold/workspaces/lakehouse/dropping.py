@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -35,7 +36,8 @@ from lakehold.workspaces.ends import starts
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
 from lakehold.workspaces.lakehouse.pipelines.upkeep import DO, RESTORE
 
-_MOST = 50
+_MOST, _LOOKED_AT = 50, 1_000
+"""How many are told of, and among how many they are looked for: of each, it is asked who could delete it then."""
 
 
 class _Ended(NamedTuple):
@@ -62,9 +64,10 @@ class Dropped:
 
 def dropped(work: Work, lake: Lake, within: str = "") -> list[Dropped]:
     """Those that the caller may restore, of the last that were deleted, the newest first: in all lakehouses, or one."""
-    found = (_seen(work, row) for row in _ended(work, lake)[:_MOST])
-    inside = (each for each in found if each is not None)
-    return [each for each in inside if not within or kinds.workspace_of(work.view, each.layer) == within]
+    found = (_seen(work, row) for row in _ended(work, lake)[:_LOOKED_AT])
+    seen = (each for each in found if each is not None)
+    inside = (each for each in seen if not within or kinds.workspace_of(work.view, each.layer) == within)
+    return list(islice(inside, _MOST))
 
 
 def restore(work: Work, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:

@@ -1,0 +1,116 @@
+"""The page of deleted tables: seen by who could delete them, restored there, and gone when their days are over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold.access import Grant
+from lakehold.api.frame.callers import COOKIE
+from lakehold.catalog import resources
+from lakehold.directory import sign_ins
+from lakehold.directory.visit import Visit
+from lakehold.kit.clock import DAY, now
+from lakehold.pipeline.lake import Lake
+from lakehold.web import site
+from lakehold.workspaces.lakehouse import dropping
+from lakehold.workspaces.lakehouse.doing import purging
+from tests.pipeline.shop import ADA, ED, TENANT
+from tests.web.forms import send
+from tests.web.site import running
+from tests.workspaces.lakehouse.moving import Moving
+from tests.workspaces.lakehouse.test_upkeep import table
+
+HERE = "/workspaces/shop/deleted"
+Visitor = Callable[[str], httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def visitor(here: Moving) -> Iterator[Visitor]:
+    """Somebody who has signed in, without a browser."""
+    house, clients = here.shop.house, list[httpx.Client]()
+    with running(site.application(house)) as address:
+
+        def visits(member: str) -> httpx.Client:
+            visit = Visit("127.0.0.1", "a test", "")
+            with house.write(ADA) as work:
+                cookie = sign_ins.begin(work, house.settings, member, "test", visit).secret
+            headers = {"Accept": "text/html"}
+            clients.append(httpx.Client(base_url=address, headers=headers, cookies={COOKIE: cookie}, timeout=60))
+            return clients[-1]
+
+        yield visits
+        for client in clients:
+            client.close()
+
+
+def deleted(here: Moving, spark: SparkSession, name: str) -> None:
+    table(here, spark, name, 2)
+    with here.shop.house.write(ADA) as work:
+        resources.delete(work, name)
+
+
+def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
+    here: Moving, visitor: Visitor, spark: SparkSession
+) -> None:
+    table(here, spark, "forgotten", 2)
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.add(Grant("ed", "manager", "forgotten"))
+        session.store.add(Grant("rita", "manager", "forgotten"))
+    with here.shop.house.write(ADA) as work:
+        resources.delete(work, "forgotten")
+    # Rita could delete it then, and cannot make one there now; Sam knows of nothing.
+    assert "forgotten" not in visitor("rita").get(HERE).text
+    assert visitor("sam").get(HERE).status_code == 404
+    for member in ("rita", "sam"):
+        page = "/profile" if member == "sam" else HERE
+        assert send(visitor(member), page, HERE, table="forgotten").status_code == 404
+    client = visitor("ed")
+    page = client.get(HERE).text
+    told = ("forgotten", "30 days", "Deleted from raw", "(Manager)")
+    assert [words for words in told if words not in page] == []
+    again = send(client, HERE, HERE, table="forgotten", name="orders")
+    assert (again.status_code, "in the layer already" in again.text) == (422, True)
+    gone = send(client, HERE, HERE, table="forgotten", name="found")
+    assert (gone.status_code, gone.headers["location"][:9]) == (303, "/runs/run")
+    assert "The table is being restored." in client.get(gone.headers["location"]).text
+    run = here.go(gone.headers["location"].removeprefix("/runs/"))
+    assert (run.state, run.error) == ("succeeded", "")
+    assert here.rows("found") == [(0, "word 0"), (1, "word 1")]
+    assert "forgotten" not in client.get(HERE).text
+    assert send(client, HERE, HERE, table="forgotten").status_code == 404
+
+
+def test_when_its_days_are_over_it_is_gone(here: Moving, visitor: Visitor, spark: SparkSession) -> None:
+    deleted(here, spark, "outlived")
+    house, client = here.shop.house, visitor("ada")
+    assert "outlived" in client.get(HERE).text
+    house.clock = lambda: now() + 31 * DAY
+    try:
+        purging.purge(house, here.shop.tables)
+    finally:
+        house.clock = now
+    assert "outlived" not in client.get(HERE).text
+    assert send(client, HERE, HERE, table="outlived").status_code == 404
+
+
+def test_many_that_others_have_deleted_hide_none_of_ones_own(
+    here: Moving, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dropping, "_MOST", 2)
+    table(here, spark, "own", 1)
+    with here.shop.house.access.write(TENANT) as session:
+        session.store.add(Grant("ed", "manager", "own"))
+    with here.shop.house.write(ADA) as work:
+        resources.delete(work, "own")
+    for name in ("later", "latest"):
+        deleted(here, spark, name)
+    lake = Lake(here.shop.house.settings)
+    with here.shop.house.read(ED) as work:
+        assert [each.name for each in dropping.dropped(work, lake)] == ["own"]
+    with here.shop.house.read(ADA) as work:
+        assert [each.name for each in dropping.dropped(work, lake)] == ["latest", "later"]
+    lake.close()
