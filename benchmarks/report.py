@@ -71,7 +71,7 @@ def _verdict(result: Result) -> str:
 def shown(value: float, unit: str) -> str:
     """A sample with three digits and a unit that suits it."""
     if unit == "bytes":
-        return f"{value / 1e6:.0f} MB"
+        return f"{value / 1e6:.0f} MB" if value >= 1e6 else f"{value / 1e3:.0f} kB"
     if unit == "s":
         for size, name in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
             if value >= size:
