@@ -37,6 +37,14 @@ def test_a_new_name_keeps_id_and_rights(corner: Corner) -> None:
     assert corner.log()[0].entry.before == {"description": ""}
 
 
+def test_what_it_is_made_with_can_be_another_and_not_nothing(corner: Corner) -> None:
+    with pytest.raises(InvalidInputError, match="not without a destination"), corner.write(by("bella")) as work:
+        edit(work, "morning_sales", Edit(edges={"destination": []}))
+    with corner.write(by("bella")) as work:
+        edit(work, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+    assert ends(corner, "morning_sales", "destination") == {"store_sheets"}
+
+
 def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
     wanted = Edit(
         name="Sales by day",

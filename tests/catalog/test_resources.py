@@ -278,6 +278,19 @@ def test_bad_input_makes_nothing(corner: Corner, given: dict[str, object], told:
         assert [item.uid for item in resources.page(work, "marts.storage").items] == ["lake", "webshop_db"]
 
 
+def test_what_others_are_made_with_stays_as_long_as_they_do(corner: Corner) -> None:
+    with pytest.raises(ConflictError, match=r"needed by others, '\w+' among them"), corner.write(by("tara")) as work:
+        resources.delete(work, "lake")
+    with corner.write(by("tara")) as work:
+        free = resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+        assert resources.delete(work, free)
+        shared = {"edges": {"project": "sales", "contexts": ["emea"]}, "attributes": {"shared_for_maintenance": True}}
+        disk = resources.create(work, "marts.storage", "Disk", **shared)  # type: ignore[arg-type]
+        resources.create(work, "marts.data_mart", "Mine", edges={"project": "sales", "storage": disk})
+    with pytest.raises(ConflictError, match="none that you may see"), corner.write(by("tim")) as work:
+        resources.delete(work, disk)
+
+
 def test_a_resource_is_made_only_where_one_may(corner: Corner) -> None:
     with pytest.raises(DeniedError, match="may not create a storage") as refused, corner.write(by("bella")) as work:
         resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})

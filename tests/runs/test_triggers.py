@@ -183,6 +183,20 @@ def test_it_comes_after_any_or_after_all_of_others(house: Installation, every: b
     assert found == started
 
 
+def test_what_would_come_after_itself_is_refused(house: Installation) -> None:
+    first, second, last = (query(house, name) for name in ("first", "second", "last"))
+    with house.write(ADA) as work:
+        TRIGGERS.save(work, second, When(after=(first,)))
+        kept = TRIGGERS.save(work, last, When(after=(second,)))
+        for uid in (first, second, last):
+            with pytest.raises(InvalidInputError, match="after itself"):
+                TRIGGERS.save(work, first, When(after=(uid,)))
+        # Saved again, it is in nobody's way; nor is one that is gone.
+        TRIGGERS.save(work, last, When(after=(first,)), uid=kept.id)
+        TRIGGERS.remove(work, kept.id)
+        TRIGGERS.save(work, first, When(after=(last,)))
+
+
 def test_runs_that_end_at_once_are_both_heard_of(house: Installation) -> None:
     first, second, last = (query(house, name) for name in ("first", "second", "last"))
     with house.write(ADA) as work:

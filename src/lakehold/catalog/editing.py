@@ -145,7 +145,12 @@ def _edges(work: Work, uid: str, wanted: Targets | None) -> dict[str, list[Chang
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
             work.see(text(target, "id"), f"link {name}")
-        found[declared.name] = list(_repointed(work, uid, declared, _ends(work, schema.id, declared.name, given)))
+        changes = list(_repointed(work, uid, declared, _ends(work, schema.id, declared.name, given)))
+        if changes and not given and declared.name in kinds.made_with(schema):
+            raise InvalidInputError(
+                f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
+            )
+        found[declared.name] = changes
     return found
 
 

@@ -9,7 +9,7 @@ from lakehold.access.decide.words import named
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import TENANT, Policy
 from lakehold.access.model.schema import Clause, Kind
-from lakehold.access.model.syntax import Path
+from lakehold.access.model.syntax import Both, Path
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -31,6 +31,16 @@ class Right(NamedTuple):
 def schema_of(view: View, uid: str) -> Kind:
     """The kind of a resource."""
     return view.policy.kinds[view.kind(view.resource(uid))].schema
+
+
+def made_with(schema: Kind) -> frozenset[str]:
+    """The edges without which one of this kind is not made: to make it asks for a right at their only end."""
+    tree = schema.create.tree if schema.create else None
+    asked = tree.trees if isinstance(tree, Both) else (tree,)
+    names = {part.names[0] for part in asked if isinstance(part, Path) and len(part.names) > 1}
+    return frozenset(
+        name for name in names & set(schema.edges) if name != schema.parent and not schema.edges[name].many
+    )
 
 
 def kept_here(policy: Policy, kind: str) -> Kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute
@@ -120,6 +120,7 @@ def find(
 
 def delete(work: Work, uid: str, *, expect_version: int | None = None) -> bool:
     """End a resource. Where the model knows `deleted` and others point at it, it can be restored: then False."""
+    work.writing()
     view = work.view
     kinds.need(work, work.session.asking(lambda view: kinds.deleting(view, uid)), uid, "delete")
     kinds.kept_here(view.policy, kinds.schema_of(view, uid).id)
@@ -129,6 +130,7 @@ def delete(work: Work, uid: str, *, expect_version: int | None = None) -> bool:
         details.changed(work, uid)
         return False
     _refuse_losing_what_lies_in_it(work, uid)
+    _refuse_losing_what_others_are_made_with(work, uid)
     number = view.resource(uid)
     work.deleted(uid)
     details.gone(work, number)
@@ -180,12 +182,33 @@ def _in_use(view: View, uid: str) -> bool:
 
 def _refuse_losing_what_lies_in_it(work: Work, uid: str) -> None:
     inside = work.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
-    if not inside:
-        return
+    if inside:
+        said = f"{shown(uid)} still holds others, {_example(work, inside)}."
+        raise ConflictError(said, "They must be deleted or moved first.")
+
+
+def _refuse_losing_what_others_are_made_with(work: Work, uid: str) -> None:
+    found = work.session.asking(lambda view: _made_with_it(view, uid))
+    if found:
+        said = f"{shown(uid)} is still needed by others, {_example(work, found)}."
+        raise ConflictError(said, "Let them point at another one first, or delete them.")
+
+
+def _made_with_it(view: View, uid: str) -> list[str]:
+    number = view.resource(uid)
+    return [
+        view.uid(source)
+        for kind in view.policy.kinds.values()
+        for edge in kinds.made_with(kind.schema)
+        if view.kind(number) in kind.steps[edge].kinds
+        for source in view.back[edge].get(number) or ()
+    ]
+
+
+def _example(work: Work, uids: Sequence[str]) -> str:
     eyes = shapes.Eyes(work)
-    seen = next((child for child in inside if eyes.sees(child)), None)
-    example = f"{shown(seen)} among them" if seen else "though none that you may see"
-    raise ConflictError(f"{shown(uid)} still holds others, {example}.", "They must be deleted or moved first.")
+    seen = next((uid for uid in uids if eyes.sees(uid)), None)
+    return f"{shown(seen)} among them" if seen else "though none that you may see"
 
 
 def _place_in(sort: str) -> Callable[[Found], tuple[str | Moment, int]]:

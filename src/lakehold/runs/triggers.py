@@ -66,6 +66,7 @@ class Triggers:
         checked, asked = when.checked(), _known(runnable, parameters or {})
         for other in checked.after:
             work.need(self._runs.runnables.of(work, other).see, other)
+        _refuse_round(work, self._runs.runnables, resource, checked, uid)
         if uid is not None and self.get(work, uid).resource != resource:
             raise InvalidInputError("A trigger stays with what it runs.", "Make another one.")
         told = {
@@ -174,6 +175,26 @@ def _known(runnable: Runnable, parameters: Mapping[str, str]) -> dict[str, str]:
                 f"Of what it runs, {what}.", f"Use {', '.join(among or runnable.choices) or 'none'}."
             )
     return dict(parameters)
+
+
+def _refuse_round(work: Work, runnables: Runnables, resource: str, when: When, uid: str | None) -> None:
+    """What comes after itself, by way of others or not, would run again and again."""
+    if not when.after:
+        return
+    c = trigger_table.c
+    rows = work.session.transaction.connection.execute(
+        sa.select(trigger_table).where(c.tenant_id == work.session.tenant, c.id != (uid or ""))
+    )
+    after: dict[int, set[int]] = {}
+    for row in rows:
+        if work.view.uids.get(row.resource_id) is not None and is_there(work, runnables, row):
+            after.setdefault(row.resource_id, set()).update(map(int, when_of(row).after))
+    waiting, before = {work.view.resource(other) for other in when.after}, set[int]()
+    while waiting:
+        before |= waiting
+        waiting = {earlier for each in waiting for earlier in after.get(each, ())} - before
+    if work.view.resource(resource) in before:
+        raise InvalidInputError("It would come after itself, and never end.", "Let it come after others.")
 
 
 def _plain(work: Work, when: When) -> dict[str, object]:
