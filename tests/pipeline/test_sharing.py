@@ -16,16 +16,18 @@ class Spark:
     def __init__(self, patience: int) -> None:
         self.stopped: list[Running] = []
         self.ended: list[str] = []
-        self.sharing = Sharing(None, patience, lambda each, _: self.stopped.append(each), self.ended.append)  # type: ignore[arg-type]
+        self.put_back: list[int] = []
+        stop = lambda each, _: self.stopped.append(each)  # noqa: E731
+        self.sharing = Sharing(None, patience, stop, self.ended.append, self.put_back.append)  # type: ignore[arg-type]
 
 
 def tasks(of: Running, running: int, *, is_left: bool = False) -> Tasks:
     return Tasks(of.pool, of.group, f"tasks {of.group}", running, is_left)
 
 
-def run(running: int) -> Tasks:
+def run(running: int, *ids: int) -> Tasks:
     """Of a run."""
-    return Tasks("default", None, "tasks of a run", running, is_left=False)
+    return Tasks("default", None, "tasks of a run", running, is_left=False, ids=ids)
 
 
 def test_what_has_the_most_is_stopped_for_who_has_nothing() -> None:
@@ -50,6 +52,28 @@ def test_nobody_else_is_stopped(there: list[Tasks]) -> None:
     spark = Spark(0)
     spark.sharing.look([RITA, ED], there)
     assert (spark.stopped, spark.ended) == ([], [])
+
+
+def test_of_the_tasks_of_runs_the_last_is_put_back_and_the_first_stays() -> None:
+    spark = Spark(0)
+    for _ in range(2):
+        spark.sharing.look([ED], [run(1, 7), run(1, 9), tasks(ED, 0)])
+    # It was told once; whether it listens is seen when it is gone.
+    assert spark.put_back == [9]
+    spark.sharing.look([ED], [run(1, 7), tasks(ED, 0)])
+    spark.sharing.look([ED], [run(2, 7, 11), tasks(ED, 1)])
+    assert spark.put_back == [9]
+    spark.sharing.look([ED], [run(2, 7, 11), tasks(ED, 0)])
+    assert (spark.put_back, spark.stopped, spark.ended) == ([9, 11], [], [])
+
+
+def test_a_task_that_does_not_listen_does_not_save_the_query_beside_it() -> None:
+    spark = Spark(0)
+    there = [run(2, 7, 9), tasks(RITA, 1), tasks(ED, 0)]
+    spark.sharing.look([RITA, ED], there)
+    assert (spark.put_back, spark.stopped) == ([9], [])
+    spark.sharing.look([RITA, ED], there)
+    assert (spark.put_back, spark.stopped) == ([9], [RITA])
 
 
 def test_who_waits_does_so_for_a_while() -> None:

@@ -13,6 +13,7 @@ from lakehold.pipeline.connectors.outward.fitting import columns_of
 from lakehold.pipeline.connectors.outward.target import Target
 from lakehold.pipeline.connectors.outward.trouble import short
 from lakehold.pipeline.errors import DataError
+from lakehold.pipeline.spark.sharing import undisturbed
 
 _AT_ONCE = 5_000
 
@@ -32,7 +33,8 @@ def fill(connection: Connection, rows: DataFrame, target: Target, database: Data
         connection.run(f"CREATE TABLE {target.staging} ({types})")
     options = {**database.options, "dbtable": target.staging}
     writer = staged.write.format("jdbc").options(**options, batchsize=_AT_ONCE, numPartitions=at_once)
-    writer.mode("append").save()
+    with undisturbed(rows.sparkSession):
+        writer.mode("append").save()
 
 
 def count(connection: Connection, target: Target) -> int:
