@@ -41,6 +41,8 @@ class Trigger:
     last_at: Moment | None
     parameters: Mapping[str, str] = field(default_factory=dict)
     """What its runs do instead of all."""
+    more: bool = False
+    """Whether it comes after others too, which the caller may not see."""
 
 
 class Triggers:
@@ -205,9 +207,11 @@ def _plain(work: Work, when: When) -> dict[str, object]:
 
 def _told(work: Work, row: TriggerRow) -> Trigger:
     when = when_of(row)
-    uids = (work.view.uids.get(int(number)) for number in when.after)
-    seen = tuple(uid for uid in uids if uid is not None and work.session.sees(work.asker, uid))
+    uids = [uid for number in when.after if (uid := work.view.uids.get(int(number))) is not None]
+    seen = tuple(uid for uid in uids if work.session.sees(work.asker, uid))
     shown_when = When(when.cron, when.zone, seen, when.every)
     resource = work.view.uid(row.resource_id)
     moments = (row.saved_at, row.next_at, row.last_at)
-    return Trigger(row.id, resource, shown_when, row.active, row.saved_by, *moments, parameters_of(row))
+    return Trigger(
+        row.id, resource, shown_when, row.active, row.saved_by, *moments, parameters_of(row), len(seen) < len(uids)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from lakehold.access import Add, Attribute
 from lakehold.catalog import editing
 from lakehold.catalog.editing import Edit
 from lakehold.runs import run_table as states
+from lakehold.runs.when import When
+from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -51,6 +54,10 @@ def open_there(browser: Browser, served: Shop) -> Iterator[Open]:
         yield opened
 
 
+def words_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", "", page).split())
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations: Violations, theme: str) -> None:
     said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
@@ -60,6 +67,16 @@ def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert violations(page) == [], path
+
+
+def test_what_it_is_refreshed_after_is_named_as_far_as_one_sees(filled: Shop) -> None:
+    with filled.house.write(by("tara")) as work:
+        TRIGGERS.save(work, "daily_sales", When(after=("returns", "margins"), every=True))
+    words = {member: words_of(filled.client(member).get(f"{MART}/mart").text) for member in ("tara", "bella")}
+    assert "After Returns and Margins" in words["tara"]
+    assert "After Returns and others" in words["bella"]
+    assert "Margins" not in words["bella"]
+    assert "Returns, and others that you do not see" in words_of(filled.client("bella").get(f"{MART}/triggers").text)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

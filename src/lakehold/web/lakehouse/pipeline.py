@@ -84,6 +84,7 @@ def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Re
         "runs": rows(work, runs),
         "triggers": TRIGGERS.of(work, uid) if sees_runs(found) else [],
         "said": schedules.said,
+        "followed": lambda trigger: eyes.refs(trigger.when.after),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }

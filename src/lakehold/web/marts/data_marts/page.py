@@ -85,6 +85,7 @@ def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: 
         "runs": rows(work, pipeline.latest(work, found, _LATEST)),
         "triggers": TRIGGERS.of(work, uid) if pipeline.sees_runs(found) else [],
         "said": schedules.said,
+        "followed": lambda trigger: eyes.refs(trigger.when.after),
         "may": acting.actions_of(work, uid),
         "tones": saying.TONES,
         "signs": saying.SIGNS,

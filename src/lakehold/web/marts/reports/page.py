@@ -67,6 +67,7 @@ def report_page(request: Request, work: Reading, house: House, lake: InLake, uid
         "runs": rows(work, latest(work, found, _LATEST)),
         "triggers": TRIGGERS.of(work, uid),
         "said": schedules.said,
+        "followed": lambda trigger: Eyes(work).refs(trigger.when.after),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
