@@ -10,6 +10,7 @@ from lakehold.catalog.shapes import Resource
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
+from tests.web.lakehouse.editor import write
 from tests.web.lakehouse.pipelines import LAKE, SQL, by
 
 QUERY, HISTORY = (f"/workspaces/{LAKE}/pipelines/new/{word}" for word in ("query", "history"))
@@ -25,7 +26,7 @@ def found(shop: Shop, kind: str, name: str) -> Resource:
 
 def fill(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("Customer totals")
-    page.get_by_label("SQL").fill(SQL)
+    write(page, SQL)
     page.get_by_label("Clean.orders").check()
     page.get_by_label("Layer", exact=True).select_option("Clean")
     page.get_by_label("Name of the table").fill("customer_totals")
@@ -49,7 +50,7 @@ def test_somebody_makes_a_query_and_changes_it(open_as: Open, shop: Shop, script
     page.goto(f"/resources/{made.uid}/pipeline/edit")
     page.get_by_label("Clean.stores").check()
     page.get_by_role("radio", name="Are replaced All").check()
-    page.get_by_label("SQL").fill("SELECT 1 AS one")
+    write(page, "SELECT 1 AS one")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. It is so from the next run on.")).to_be_visible()
     after = found(shop, "lakehouse.query", "Customer totals")

@@ -15,6 +15,7 @@ from lakehold.runs import queries
 from lakehold.runs.queries import query_table
 from tests.web.demo import Shop
 from tests.web.forms import send, token
+from tests.web.lakehouse.editor import write
 from tests.web.lakehouse.filling import fill_orders
 
 Open = Callable[..., Page]
@@ -39,12 +40,6 @@ def saved(client: httpx.Client, name: str, sql: str) -> str:
     made = send(client, SQL, f"{SQL}/save", sql=sql, name=name, anew="1")
     assert made.status_code == 303, made.text
     return made.headers["location"].rpartition("=")[2]
-
-
-def write(page: Page, text: str) -> None:
-    """Write into the editor, over what is there."""
-    page.get_by_role("textbox", name="SQL").press("ControlOrMeta+a")
-    page.keyboard.insert_text(text)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

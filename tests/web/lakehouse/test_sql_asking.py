@@ -16,6 +16,7 @@ from lakehold.directory.visit import Visit
 from lakehold.web import site
 from tests.pipeline import shop as shops
 from tests.web.site import running
+from tests.web.lakehouse.editor import write
 from tests.web.visitors import visitors
 
 pytestmark = pytest.mark.slow
@@ -61,8 +62,7 @@ def ask_as(browser: Browser, asked: shops.Shop, there: str) -> Iterator[Open]:
 
 def ask(page: Page, text: str) -> None:
     """Write it over what is there, and run it from the keyboard."""
-    page.get_by_role("textbox", name="SQL").press("ControlOrMeta+a")
-    page.keyboard.insert_text(text)
+    write(page, text)
     page.keyboard.press("ControlOrMeta+Enter")
 
 

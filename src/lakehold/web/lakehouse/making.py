@@ -126,6 +126,7 @@ def _form(
         "to": there or addresses.workspace(within, f"pipelines/new/{word}"),
         "back": acting.home_of(work, found.uid) if found else addresses.workspace(within, "pipelines"),
         "word": word,
+        "lakehouse": within,
         "is_new": found is None,
         "filled": filled,
         "options": forms.options(work, within),
