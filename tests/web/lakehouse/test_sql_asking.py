@@ -15,8 +15,8 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.visit import Visit
 from lakehold.web import site
 from tests.pipeline import shop as shops
-from tests.web.site import running
 from tests.web.lakehouse.editor import write
+from tests.web.site import running
 from tests.web.visitors import visitors
 
 pytestmark = pytest.mark.slow
