@@ -73,7 +73,7 @@ def test_tables_and_views_are_streams(spark: SparkSession, shop: Database) -> No
     ]
     sample = named.sample('My "Shop.a.b "c', 5)
     assert (sample.fields, sample.rows) == ((Field("Id", "int"), Field("with space", "string")), ((1, "x"),))
-    with pytest.raises(NotFoundError, match="no stream 'orders; DROP'"):
+    with pytest.raises(NotFoundError, match="no 'orders; DROP' there"):
         named.read(spark, "orders; DROP")
 
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
         (
             replace(shop, url="jdbc:postgresql://nowhere.invalid/x", password=SECRET),
             UnavailableError,
-            "nowhere.invalid",
+            "host is unknown",
         ),
         (replace(shop, url="jdbc:postgresql://127.0.0.1:1/x", password=SECRET), UnavailableError, "cannot be reached"),
         (replace(shop, url=shop.url + "x", password=SECRET), NotFoundError, "does not exist"),
@@ -148,6 +148,7 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
             Jdbc(database).check()
         assert SECRET not in str(error.value)
         assert "\n" not in str(error.value)
+        assert not any(word in str(error.value) for word in ("nowhere", "127.0.0.1", '"guarded"'))
     assert monotonic() - begun < 60
     with pytest.raises(SourceError, match="does not let us read"):
         Jdbc(guarded).sample("public.orders", 1)

@@ -13,7 +13,7 @@ from lakehold.runs.runnable import Doing, Done
 
 def told_of(doing: Doing, sent: Delivered, **more: object) -> Done:
     """What was delivered, said to those who see the run and kept with its step."""
-    doing.log(f"{sent.rows:,} rows delivered: {', '.join(sent.places)}")
+    doing.log(f"{sent.rows:,} rows delivered: {sent.said or ', '.join(sent.places)}")
     if sent.words:
         doing.log(sent.words, "info" if sent.sure else "warning")
     return Done(sent.rows, sent.size, told={"places": list(sent.places), "sure": sent.sure, **more})

@@ -85,6 +85,10 @@ class Incoming:
 class Connector(Protocol):
     """A source of rows."""
 
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """What no error of it may tell."""
+
     def streams(self) -> list[Stream]:
         """What can be read."""
 

@@ -29,6 +29,11 @@ class Asked:
     listed: Callable[[], Sequence[str]]
     """The tables that they may read there, as SQL calls them."""
 
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """Nothing: they read what is theirs to read."""
+        return ()
+
     def streams(self) -> list[Stream]:
         """The tables."""
         return [Stream(name) for name in self.listed()]
@@ -59,6 +64,11 @@ class Drawn:
     """Fields that are to be of another type than they come with."""
     fits: bool = False
     """Whether the stream is a pattern."""
+
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """That of what it is drawn from."""
+        return self.connector.veil
 
     def streams(self) -> list[Stream]:
         """One."""

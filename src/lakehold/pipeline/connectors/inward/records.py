@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
+from lakehold.pipeline import rows
 from lakehold.pipeline.connectors.inward import kinds, reasons
 from lakehold.pipeline.connectors.inward.connector import Field, Incoming, Value
 from lakehold.pipeline.connectors.inward.lines import MALFORMED, OPTIONS, readable, told_apart, what_was_parsed
@@ -89,7 +90,8 @@ def _with_others(texts: DataFrame, fields: tuple[Field, ...]) -> tuple[Field, ..
 
 
 def shown(value: object) -> Value:
-    """A value of JSON as a sample shows it."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """A value as a sample shows it: what has parts as JSON, and everything else as it is."""
+    told = rows.plain(value)
+    if told is None or isinstance(told, str | int | float | bool):
+        return told
+    return json.dumps(told, ensure_ascii=False)

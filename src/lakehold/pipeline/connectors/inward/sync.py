@@ -106,7 +106,7 @@ def sync(tables: Tables, place: Place, connector: Connector, stream: str, how: S
     done = _made(tables, place, mark)
     if done and (how.bad is None or _kept(tables, how.bad, mark)):
         return _again(tables, place, how, mark)
-    with _reading(tables, connector, stream, how) as incoming, told(stream):
+    with _reading(tables, connector, stream, how) as incoming, told(stream, *connector.veil):
         if not incoming.rows.columns:
             return Synced(Written(None), 0, how.since, incoming.notes)
         if not done:

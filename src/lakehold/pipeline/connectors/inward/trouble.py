@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.pipeline.connectors import java
+from lakehold.pipeline.connectors.veiling import veiled
 from lakehold.pipeline.errors import DataError, SourceError
 
 _LONGEST = 300
@@ -24,6 +25,7 @@ _TOLD = re.compile(r"<<told (\{.*?\})>>", re.DOTALL)
 _KINDS: dict[str, type[LakeholdError]] = {
     each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
 }
+_POSITION = re.compile(r"\s*Position: \d+")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
@@ -56,7 +58,9 @@ def clear(error: Exception, what: str, hidden: tuple[str, ...] = ()) -> Lakehold
     chain = list(java.chain(error))
     database = next((each for each in reversed(chain) if java.is_sql(each)), None)
     if database is not None:
-        return of_database(str(database.getSQLState() or ""), short(_words(chain, database), *hidden), what)
+        # Where in the text it is wrong counts from what we have put before it.
+        words = _POSITION.sub("", _words(chain, database))
+        return of_database(str(database.getSQLState() or ""), short(words, *hidden), what)
     said = "\n".join(f"{each.getClass().getSimpleName()}: {each.getMessage()}" for each in chain)
     if "ClassNotFoundException" in said or "registered driver" in said:
         return SourceError(f"{what} needs a driver that is not there.", "Ask your admin to add its jar.")
@@ -79,15 +83,13 @@ def of_database(state: str, said: str, what: str) -> LakeholdError:
         case (_, "42501"):
             return SourceError(f"{what} does not let us read: {said}", "Ask its admin for the right to read.")
         case ("3D" | "3F", _) | (_, "42P01" | "42703"):
-            return NotFoundError(f"{what} does not have it: {said}", "Check the name, and look at the streams again.")
+            return NotFoundError(f"{what} does not have it: {said}", "Check the name.")
     return SourceError(f"{what} refuses: {said}", "Correct the settings, then try again.")
 
 
 def short(text: str, *hidden: str) -> str:
-    """Words of somebody else's as they may stand in a message: one short line without secrets."""
-    for secret in filter(None, hidden):
-        text = text.replace(secret, "…")
-    line = _BLANKS.sub(" ", text).strip()
+    """Words of somebody else's as they may stand in a message: one short line without secrets and addresses."""
+    line = _BLANKS.sub(" ", veiled(text, *hidden)).strip()
     return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
 
 
@@ -96,5 +98,5 @@ def _words(chain: list[Any], database: Any) -> str:  # noqa: ANN401 - exceptions
     said = str(database.getMessage() or database.getClass().getSimpleName())
     last = chain[-1]
     if last.getClass().getSimpleName() == "UnknownHostException":
-        return f"{said} The host {last.getMessage()} is unknown."
+        return f"{said} Its host is unknown."
     return said

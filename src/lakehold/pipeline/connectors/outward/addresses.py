@@ -13,7 +13,6 @@ import ssl
 import httpx
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.kit.ids import shown
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # IPv4 addresses inside IPv6 ones, as gateways translate them.
@@ -53,15 +52,28 @@ def looked_up(host: str, port: int, *, private: bool) -> str:
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise UnavailableError(f"There is no host {shown(host)}.", "Check the address, then run it again.") from None
+        words = "There is no host of the name that the address has."
+        raise UnavailableError(words, "Check the address, then run it again.") from None
     addresses = [str(where[0]) for *_, where in found]
     for address in addresses:
         if not is_allowed(address, private=private):
             raise InvalidInputError(
-                f"{shown(host)} is an address that nothing may be sent to.",
+                "The address is one that nothing may be sent to.",
                 "Use one on the internet, or ask an admin to allow private addresses.",
             )
     return addresses[0]
+
+
+def tls(error: BaseException) -> str:
+    """What is wrong with the way in which the other side keeps what is sent from the eyes of others; or nothing."""
+    here: BaseException | None = error
+    while here is not None:
+        if isinstance(here, ssl.SSLCertVerificationError):
+            return "shows a certificate that is not to be trusted"
+        if isinstance(here, ssl.SSLError):
+            return "does not speak TLS as it should"
+        here = here.__cause__ or here.__context__
+    return ""
 
 
 def is_allowed(text: str, *, private: bool) -> bool:

@@ -19,6 +19,7 @@ from pyspark.sql.types import DataType
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.pipeline.connectors.outward.trouble import told
+from lakehold.pipeline.connectors.veiling import hosts, user
 from lakehold.pipeline.spark.jvm import jvm_of
 
 _POSTGRESQL = "jdbc:postgresql:"
@@ -69,6 +70,12 @@ class Database:
                     f"PostgreSQL's driver may not be told {', '.join(sorted(refused))} here.",
                     f"It may be told: {', '.join(sorted(_POSTGRESQL_TAKES))}.",
                 )
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What a database may repeat and nobody may read: the password, where it is, and as whom it is used."""
+        told = tuple(value for name, value in self.properties.items() if _SECRET.search(f"{name}="))
+        return (self.password, *told, self.url, self.url.split(":", 2)[-1], *hosts(self.url), *user(self.user))
 
     @property
     def is_postgresql(self) -> bool:
@@ -171,7 +178,7 @@ class Connection:
 def connected(spark: SparkSession, database: Database) -> Iterator[Connection]:
     """A connection for some work; what goes wrong is told in words."""
     database.check()
-    with told("The database", database.password):
+    with told("The database", *database.hidden):
         if not _is_loaded(spark, database.driver_class):
             raise UnavailableError(
                 f"There is no driver {database.driver_class} here.", "Ask an admin to add its jar, or correct the name."

@@ -24,6 +24,8 @@ class Delivered:
     """Whether it had been delivered before, and nothing was done now."""
     words: str = ""
     """What somebody who reads about the run should know."""
+    said: str = ""
+    """Where, for those who see the run and perhaps not the address; empty if the places are for them too."""
 
 
 def digest(mark: str, *more: str) -> str:

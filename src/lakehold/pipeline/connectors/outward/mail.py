@@ -8,6 +8,7 @@ programs tell doubles.
 from __future__ import annotations
 
 import smtplib
+import ssl
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
@@ -74,7 +75,7 @@ def deliver(rows: DataFrame, how: Mail, file: Files, post: Post, mark: str, prog
     doubt = before is not None and not before.paused
     for receiver in how.receivers[reached.parts :]:
         try:
-            reached = _sent(post, _message(how, receiver, file, content, mark), receiver, reached, doubt=doubt)
+            reached = _sent(post, _message(how, receiver, file, content, mark), reached, doubt=doubt)
         except DeliveryError:
             # The server has said that it does not have it.
             progress.keep(replace(reached, paused=not doubt))
@@ -112,40 +113,52 @@ def _message(how: Mail, receiver: str, file: Files, content: bytes, mark: str) -
     return made
 
 
-def _sent(post: Post, made: EmailMessage, receiver: str, before: Reached, *, doubt: bool) -> Reached:
-    """Send one mail. Who will never take it is noted, so that the others get theirs."""
+def _sent(post: Post, made: EmailMessage, before: Reached, *, doubt: bool) -> Reached:
+    """Send one mail. Who will never take it is noted, so that the others get theirs.
+
+    Receivers are told by their place in the list: who sees a run need not know their addresses.
+    """
     after = replace(before, parts=before.parts + 1)
+    who, hidden = f"receiver {after.parts}", (str(made["To"]), post.password, post.user, post.host)
     try:
         post.send(made)
     except smtplib.SMTPRecipientsRefused as error:
         code, said = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
-            raise DeliveryError(f"{receiver} has not got the mail: {_said(code, said)}.", _ON) from error
-        return replace(after, refused=(*before.refused, f"{receiver} ({_said(code, said)})"))
+            raise DeliveryError(
+                f"{who.capitalize()} has not got the mail: {_said(code, said, hidden)}.", _ON
+            ) from error
+        return replace(after, refused=(*before.refused, f"{who} ({_said(code, said, hidden)})"))
     except (smtplib.SMTPException, OSError) as error:
-        raise _clear(error, receiver) from error
+        raise _clear(error, who, hidden) from error
     if not doubt:
         return after
-    twice = f"{receiver} may have got it twice; both times with the same Message-ID."
+    twice = f"{who.capitalize()} may have got it twice; both times with the same Message-ID."
     return replace(after, sure=False, words=" ".join(filter(None, (before.words, twice))))
 
 
-def _clear(error: smtplib.SMTPException | OSError, receiver: str) -> LakeholdError:
+def _clear(error: smtplib.SMTPException | OSError, who: str, hidden: tuple[str, ...]) -> LakeholdError:
     if isinstance(error, smtplib.SMTPAuthenticationError):
         hint = "Correct user name and password. " + _ON
         return DeliveryError("The mail server does not know the user name and password.", hint)
     if isinstance(error, smtplib.SMTPResponseException):
-        said = _said(error.smtp_code, error.smtp_error)
-        return DeliveryError(f"The mail server did not take the mail to {receiver}: {said}.", _ON)
+        said = _said(error.smtp_code, error.smtp_error, hidden)
+        return DeliveryError(f"The mail server did not take the mail to {who}: {said}.", _ON)
     if isinstance(error, smtplib.SMTPNotSupportedError):
-        return DeliveryError(f"The mail server did not take the mail to {receiver}: {short(str(error))}.", _ON)
-    return UnavailableError(f"The mail server cannot be reached; {receiver} has not got the mail.", _ON)
+        said = short(str(error), *hidden).rstrip(".")
+        return DeliveryError(f"The mail server did not take the mail to {who}: {said}.", _ON)
+    if isinstance(error, ssl.SSLError):
+        words = f"The mail server's certificate is not one that we trust; {who} has not got the mail."
+        return UnavailableError(words, f"Whoever keeps the installation can correct it. {_ON}")
+    return UnavailableError(f"The mail server cannot be reached; {who} has not got the mail.", _ON)
 
 
-def _said(code: int, said: bytes | str) -> str:
+def _said(code: int, said: bytes | str, hidden: tuple[str, ...]) -> str:
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
-    return f"{code} {short(text)}".rstrip(".")
+    return f"{code} {short(text, *hidden)}".rstrip(".")
 
 
 def _told(reached: Reached, how: Mail, *, again: bool = False) -> Delivered:
-    return Delivered(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words)
+    many = len(how.receivers)
+    said = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
+    return Delivered(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words, said)

@@ -13,6 +13,7 @@ import httpx
 
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline.connectors.outward import signing
+from lakehold.pipeline.connectors.outward.addresses import tls
 from lakehold.pipeline.connectors.outward.trouble import short
 from lakehold.pipeline.errors import DeliveryError
 
@@ -103,7 +104,8 @@ class Poster:
             # It leads where nothing may be sent to, or nowhere.
             return _Failed(error, again=isinstance(error, UnavailableError))
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            return _Failed(self._silent(error, batch), again=True)
+            # A certificate does not change in a few seconds.
+            return _Failed(self._silent(error, batch), again=not tls(error))
         except httpx.HTTPError as error:
             return _Failed(self._silent(error, batch), again=True, doubtful=True)
 
@@ -132,7 +134,7 @@ class Poster:
 
     def _silent(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
         slow = isinstance(error, httpx.TimeoutException)
-        what = f"gave no answer in {self._effort.seconds:g} seconds" if slow else "cannot be reached"
+        what = f"gave no answer in {self._effort.seconds:g} seconds" if slow else tls(error) or "cannot be reached"
         said = f"{self._word.format(batch)} was not taken: the receiver {what}."
         return UnavailableError(said, f"Check the address. {_ON}")
 

@@ -1,7 +1,7 @@
 """What is told of an error in a delivery: what the person can put right, and nothing of the machine.
 
-A database's own words are told, shortened and without what was sent to it. Spark's are told where they speak of the
-rows.
+A database's own words are told, shortened and without what was sent to it and where it is. Spark's are told where they
+speak of the rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pyspark.errors.exceptions.captured import UnknownException, convert_excepti
 
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline.connectors import java
+from lakehold.pipeline.connectors.veiling import veiled
 from lakehold.pipeline.errors import DataError, DeliveryError, QueryError
 from lakehold.pipeline.spark.guard import words
 
@@ -43,8 +44,7 @@ def told(what: str, *hidden: str) -> Iterator[None]:
 
 def short(text: str, *hidden: str, longest: int = _LONGEST) -> str:
     """A text of somebody else's, as it may stand in a message: one short line with nothing unprintable."""
-    for secret in filter(None, hidden):
-        text = text.replace(secret, "…")
+    text = veiled(text, *hidden)
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= longest else line[:longest] + "…"
 

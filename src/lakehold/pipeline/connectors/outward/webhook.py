@@ -6,11 +6,13 @@ that was acknowledged. One that was on its way when the process died is sent aga
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import quote
 
 import httpx
 from pyspark.sql import DataFrame
@@ -27,8 +29,9 @@ from lakehold.pipeline.connectors.outward.progress import Progress, Reached
 from lakehold.pipeline.connectors.outward.signing import OURS
 from lakehold.pipeline.connectors.outward.spool import Spool
 from lakehold.pipeline.connectors.outward.trouble import told
+from lakehold.pipeline.connectors.veiling import hosts
 
-_SHORTEST = 4
+_SHORTEST, _LONG = 4, 12
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "lakehold", "Accept-Encoding": "identity"}
 _NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NOT_YOURS = OURS | {
@@ -88,10 +91,16 @@ class Webhook:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """What a receiver may repeat and nobody may read: the secret, and the words of headers and of the query."""
-        values = (*self.headers.values(), *httpx.URL(self.url).params.values())
-        words = {word for value in values for word in (value, *value.split()) if len(word) >= _SHORTEST}
-        return (self.secret, *sorted(words, key=len, reverse=True))
+        """What a receiver may repeat and nobody may read: the secret, the words of headers and of the query, and where
+        it is.
+        """
+        url = httpx.URL(self.url)
+        values = [part for value in self.headers.values() for part in (value, *value.split())]
+        values += [*url.params.values(), url.path, *(_unpacked(each) for each in values)]
+        # A part of the path that nobody would say otherwise is a secret, as in the addresses of chats.
+        values += [part for part in url.path.split("/") if len(part) >= _LONG]
+        words = {form for word in values if len(word) >= _SHORTEST for form in (word, quote(word, safe=""))}
+        return (self.secret, self.url, *hosts(self.url), *words)
 
 
 def deliver(  # noqa: PLR0917 - the first three are those of every delivery
@@ -191,4 +200,12 @@ def client(how: Webhook) -> httpx.Client:
 
 
 def _told(reached: Reached, how: Webhook, *, again: bool = False) -> Delivered:
-    return Delivered(reached.rows, reached.size, (how.place,), reached.sure, again, reached.words)
+    return Delivered(reached.rows, reached.size, (how.place,), reached.sure, again, reached.words, "its webhook")
+
+
+def _unpacked(word: str) -> str:
+    """The password that a header has packed up."""
+    try:
+        return base64.b64decode(word, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""

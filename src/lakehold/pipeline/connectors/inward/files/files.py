@@ -40,6 +40,11 @@ class Files:
     formats: Mapping[str, FileFormat] = field(default_factory=dict)
     """How streams are to be read, where the guess is not to be taken."""
 
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
     def streams(self) -> list[Stream]:
         """One for each file and each sheet, or one for all."""
         return [Stream(name, self.formats[name].fields if name in self.formats else None) for name in self._by_stream()]

@@ -41,22 +41,27 @@ class Jdbc:
     patience: int = 0
     """After how many seconds a question is given up; 0 waits."""
 
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """Where it is, and what it is shown."""
+        return self.database.hidden
+
     def streams(self) -> list[Stream]:
         """Its tables and views, with their primary keys unless there are very many."""
-        with told(_WHAT, self.database.password), catalog(SparkSession.active(), self.database) as about:
+        with told(_WHAT, *self.database.hidden), catalog(SparkSession.active(), self.database) as about:
             tables = about.tables(self.schemas)
             few = len(tables) <= _MOST_ASKED
             return [Stream(each.full, None, True, about.keys(each) if few else ()) for each in tables]
 
     def check(self) -> None:
         """Connect, and look for tables."""
-        with told(_WHAT, self.database.password), catalog(SparkSession.active(), self.database) as about:
+        with told(_WHAT, *self.database.hidden), catalog(SparkSession.active(), self.database) as about:
             about.tables(self.schemas)
 
     def sample(self, stream: str, limit: int) -> Sample:
         """Fields and the first rows that the database gives."""
         spark = SparkSession.active()
-        with told(stream, self.database.password):
+        with told(self._called(stream), *self.database.hidden):
             options, _ = self._options(spark, stream)
             rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
             fields = tuple(Field(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
@@ -65,7 +70,7 @@ class Jdbc:
 
     def read(self, spark: SparkSession, stream: str, since: Since | None = None) -> Incoming:
         """The rows of a table or view."""
-        with told(stream, self.database.password):
+        with told(self._called(stream), *self.database.hidden):
             options, quoted = self._options(spark, stream)
             rows = spark.read.format("jdbc").options(**options).load()
             if since is not None and isinstance(ordered(rows, since.field)[1], StringType):
@@ -91,6 +96,10 @@ class Jdbc:
             # A moment that stands in a question has no zone there.
             options["sessionInitStatement"] = "SET TIME ZONE 'UTC'; SET default_transaction_read_only = on"
         return options, column
+
+    def _called(self, stream: str) -> str:
+        """What trouble is with: a query has no name of its own."""
+        return _WHAT if stream in self.queries else stream
 
     def _query(self, stream: str) -> str:
         """A query stands in the place of a table, so that nothing but a query can stand there."""

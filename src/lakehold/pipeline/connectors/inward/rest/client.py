@@ -1,7 +1,7 @@
 """One request, until it is answered: again after what may pass, and refused in words after what will not.
 
 Credentials go to the API's own host and to no other, wherever a redirect or a link leads. Words about a request name
-its path alone: what is asked for may hold a secret.
+its path behind the API's own address alone: what stands before it, and what is asked for, may hold a secret.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import httpx
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.pipeline.connectors.inward.rest.settings import Settings
 from lakehold.pipeline.connectors.inward.rest.waiting import Pace
-from lakehold.pipeline.connectors.outward.addresses import Guarded
+from lakehold.pipeline.connectors.outward.addresses import Guarded, tls
 from lakehold.pipeline.errors import DataError, SourceError
 
 # They would log every address with all that is asked for, and every header.
@@ -29,6 +29,8 @@ _MOST_REDIRECTS = 5
 _SLOWEST = 10
 _PASSING = {408, 425, 429}
 _BROKEN = 500
+_KNOWN = {"text/html", "text/plain", "text/csv", "text/xml", "application/xml"}
+"""Kinds that may be named: whatever else an API says of itself may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,12 @@ class Client:
         except httpx.InvalidURL:
             raise InvalidInputError(f"{path!r} is no path of an API.", "Write it like orders/all.") from None
 
+    def where(self, url: httpx.URL) -> str:
+        """A request in words: its path behind the address of the API, if it is one of its own."""
+        if _origin(url) != _origin(self._base):
+            return "another address"
+        return "/" + url.path.removeprefix(self._base.path).lstrip("/")
+
     def get(self, url: httpx.URL, params: Mapping[str, str]) -> Answer:
         """The answer, or a refusal."""
         tried = 0
@@ -81,12 +89,13 @@ class Client:
             else:
                 said, asked = f"it answers {status}", headers.get("Retry-After")
             if status and status not in _PASSING and status < _BROKEN:
-                return _answer(url, status, headers, text)
+                return _answer(self.where(url), status, headers, text)
             if tried >= self._limits.retries:
                 raise UnavailableError(
-                    f"The API cannot be read at {url.path}: {said}.", f"It was tried {tried + 1} times. Try later."
+                    f"The API cannot be read at {self.where(url)}: {said}.",
+                    f"It was tried {tried + 1} times. Try later.",
                 )
-            self._pace.rest(tried, asked, url.path)
+            self._pace.rest(tried, asked, self.where(url))
             tried += 1
 
     def _followed(self, url: httpx.URL, params: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
@@ -96,7 +105,7 @@ class Client:
             if not 300 <= status < 400 or "Location" not in headers:  # noqa: PLR2004 - redirects
                 return status, headers, text
             here = led(here, headers["Location"])
-        raise SourceError(f"The API redirects again and again, at {url.path}.", "Check its address.")
+        raise SourceError(f"The API redirects again and again, at {self.where(url)}.", "Check its address.")
 
     def _sent(self, url: httpx.URL) -> tuple[int, httpx.Headers, bytes]:
         headers = {"Accept": "application/json", "User-Agent": "lakehold"}
@@ -122,7 +131,7 @@ class Client:
             size += len(chunk)
             if size > self._limits.most_bytes:
                 raise DataError(
-                    f"An answer of the API is longer than {self._limits.most_bytes:,} bytes, at {url.path}.",
+                    f"An answer of the API is longer than {self._limits.most_bytes:,} bytes, at {self.where(url)}.",
                     "Ask for smaller pages.",
                 )
             if time.monotonic() > until:
@@ -137,18 +146,19 @@ def led(here: httpx.URL, location: str) -> httpx.URL:
     except httpx.InvalidURL:
         there = httpx.URL()
     if there.scheme not in {"http", "https"} or not there.host:
-        raise SourceError(f"The API leads to something that is no address, at {here.path}.", "Check its settings.")
+        raise SourceError("The API leads to something that is no address.", "Check its settings.")
     return there
 
 
-def _answer(url: httpx.URL, status: int, headers: httpx.Headers, text: bytes) -> Answer:
-    if refusal := _refusal(status, url.path):
+def _answer(where: str, status: int, headers: httpx.Headers, text: bytes) -> Answer:
+    if refusal := _refusal(status, where):
         raise refusal
     try:
         data = json.loads(text) if text.strip() else None
     except (ValueError, RecursionError):
-        kind = headers.get("Content-Type", "nothing said")[:60]
-        raise SourceError(f"What the API answers at {url.path} is no JSON ({kind}).", "Check the path.") from None
+        kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        said = f" but {kind}" if kind in _KNOWN else ""
+        raise SourceError(f"What the API answers at {where} is no JSON{said}.", "Check the path.") from None
     return Answer(data, httpx.Response(200, headers=headers).links.get("next", {}).get("url", ""), text)
 
 
@@ -171,6 +181,8 @@ def _said(error: httpx.RequestError) -> str:
     match error:
         case httpx.TimeoutException():
             return "it does not answer in time"
+        case httpx.ConnectError() if said := tls(error):
+            return f"it {said}"
         case httpx.ConnectError():
             return "nobody answers there"
     return "the connection breaks"

@@ -32,17 +32,18 @@ def pages(client: Client, endpoint: Endpoint, since: str | None, limits: Limits)
     while url is not None:
         answer = client.get(url, params)
         number += 1
-        found = at(answer.data, endpoint.records, url.path)
+        found = at(answer.data, endpoint.records, client.where(url))
         if isinstance(endpoint.paging, ByPage) and found and answer.text == before:
             raise SourceError(
-                f"The API gives the same page again, at {url.path}.",
+                f"The API gives the same page again, at {client.where(url)}.",
                 f"It does not know the parameter {endpoint.paging.parameter!r}; choose another way of paging.",
             )
         before = answer.text
         count += len(found)
         if number > limits.most_pages or count > limits.most_records:
             raise DataError(
-                f"The API has more than {limits.most_pages:,} pages or {limits.most_records:,} records, at {url.path}.",
+                f"The API has more than {limits.most_pages:,} pages or {limits.most_records:,} records,"
+                f" at {client.where(url)}.",
                 "Read only what is new, or allow more.",
             )
         if found:
@@ -50,7 +51,9 @@ def pages(client: Client, endpoint: Endpoint, since: str | None, limits: Limits)
         url, params = _next(endpoint, answer, url, params, more=bool(found))
         step = f"{url} {sorted(params.items())}"
         if url is not None and step in seen:
-            raise SourceError(f"The API leads back to a page that was read, at {url.path}.", "Check how it pages.")
+            raise SourceError(
+                f"The API leads back to a page that was read, at {client.where(url)}.", "Check how it pages."
+            )
         seen.add(step)
 
 

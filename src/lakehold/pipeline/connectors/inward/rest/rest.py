@@ -28,6 +28,11 @@ class Rest:
 
     settings: Settings
 
+    @property
+    def veil(self) -> tuple[str, ...]:
+        """Nothing: words of an API are not repeated."""
+        return ()
+
     def streams(self) -> list[Stream]:
         """Its endpoints, as they are set up."""
         self.settings.check()
