@@ -104,3 +104,8 @@ def test_processes_are_told_all_that_was_told(monkeypatch: pytest.MonkeyPatch, t
     for name, value in told.environment().items():
         monkeypatch.setenv(name, value)
     assert Settings() == told
+
+
+def test_of_the_databases_of_this_machine_only_its_own_is_open(tmp_path: Path) -> None:
+    read = demo.settings_in(tmp_path / "company")
+    assert read.databases == f"jdbc:sqlite:{tmp_path}/company/customers.sqlite"

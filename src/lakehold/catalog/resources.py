@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute
+from lakehold.access.decide.words import named
 from lakehold.access.facts.view import View
 from lakehold.access.query.listing import Found, cursor
 from lakehold.catalog import credentials, details, kinds, shapes
@@ -183,14 +184,14 @@ def _in_use(view: View, uid: str) -> bool:
 def _refuse_losing_what_lies_in_it(work: Work, uid: str) -> None:
     inside = work.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
     if inside:
-        said = f"{shown(uid)} still holds others, {_example(work, inside)}."
+        said = f"The {named(work.view, uid)} still holds others, {_example(work, inside)}."
         raise ConflictError(said, "They must be deleted or moved first.")
 
 
 def _refuse_losing_what_others_are_made_with(work: Work, uid: str) -> None:
     found = work.session.asking(lambda view: _made_with_it(view, uid))
     if found:
-        said = f"{shown(uid)} is still needed by others, {_example(work, found)}."
+        said = f"The {named(work.view, uid)} is still needed by others, {_example(work, found)}."
         raise ConflictError(said, "Let them point at another one first, or delete them.")
 
 
@@ -208,7 +209,7 @@ def _made_with_it(view: View, uid: str) -> list[str]:
 def _example(work: Work, uids: Sequence[str]) -> str:
     eyes = shapes.Eyes(work)
     seen = next((uid for uid in uids if eyes.sees(uid)), None)
-    return f"{shown(seen)} among them" if seen else "though none that you may see"
+    return f"{named(work.view, seen)} among them" if seen else "though none that you may see"
 
 
 def _place_in(sort: str) -> Callable[[Found], tuple[str | Moment, int]]:

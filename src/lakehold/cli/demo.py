@@ -35,8 +35,9 @@ _LINK_MINUTES = 1440
 def settings_in(folder: Path) -> Settings:
     """Those of the environment, but for everything that would lead out of the folder."""
     there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
-    # Its own database and API are on this machine.
-    return settings.read(**there, private_addresses=True, databases="jdbc:sqlite:", link_minutes=_LINK_MINUTES)
+    # Its own database and API are on this machine; nothing else here is one that its people could read.
+    shop = web_shop.address_in(folder)
+    return settings.read(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
 
 
 def is_there(folder: Path) -> bool:

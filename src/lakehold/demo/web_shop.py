@@ -97,12 +97,16 @@ def _lakehouse(work: Work) -> None:
         work.make(Add(Grant(subject, role, uid)))
 
 
+def address_in(folder: Path) -> str:
+    """Where the customers are."""
+    return f"jdbc:sqlite:{folder.absolute() / DATABASE}"
+
+
 def _sources(work: Work, folder: Path) -> list[str]:
-    database = f"jdbc:sqlite:{folder.absolute() / DATABASE}"
     endpoint = {"name": "events", "path": "events", "records": "events", "paging": {"by": "page"}}
     made: dict[str, tuple[str, dict[str, object]]] = {
         "orders_source": ("Order files", {"connector": "files", "volume": "shop_files"}),
-        "customers_source": ("Customer database", {"connector": "database", "address": database}),
+        "customers_source": ("Customer database", {"connector": "database", "address": address_in(folder)}),
         EVENTS: ("Web events", {"connector": "api", "address": "http://127.0.0.1", "endpoints": [endpoint]}),
     }
     streams: dict[str, tuple[str, dict[str, object]]] = {

@@ -163,7 +163,7 @@ def test_a_sample_shows_rows_and_streams_are_files_and_sheets(tmp_path: Path) ->
     source.check()
     assert source.sample("a.csv", 1).rows == (("1", None),)
     assert source.sample("book.xlsx/two", 9).rows == ((1, "two a"), (2, "b"))
-    with pytest.raises(NotFoundError, match=r"no stream 'b\.csv'"):
+    with pytest.raises(NotFoundError, match=r"no 'b\.csv' there"):
         source.sample("b.csv", 1)
     with pytest.raises(NotFoundError, match=r"no file gone\.csv"):
         Files((str(tmp_path / "gone.csv"),)).check()

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.lakehouse.pipelines import begun, moved
+from tests.web.marts.filling import said
 
 
 def test_a_business_user_finds_marts_and_own_reports_first(shop: Shop) -> None:
@@ -19,6 +20,14 @@ def test_a_business_user_finds_marts_and_own_reports_first(shop: Shop) -> None:
     assert "Margins" not in text
     # Somebody else's report is not one's own.
     assert "Basket mix" not in text[text.index("Your reports") : text.index("Your workspaces")]
+
+
+def test_what_can_be_reported_on_comes_before_drafts(shop: Shop) -> None:
+    said(shop, "suppliers", published=True)
+    text = shop.client("bella").get("/").text
+    assert (
+        text.index("New report on Suppliers") < text.index("New report on Baskets") < text.index("New report on Daily")
+    )
 
 
 def test_a_business_user_of_one_context_finds_its_marts_alone(shop: Shop) -> None:

@@ -62,7 +62,7 @@ def filled(page: Page, path: Path) -> None:
     page.get_by_label("Name").fill("Tills")
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_text("Tills was made.")).to_be_visible()
-    page.get_by_role("link", name="All files").click()
+    page.get_by_role("link", name="Bring files").click()
     page.get_by_label("Choose files").set_input_files([path])
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("1 file uploaded.")).to_be_visible()

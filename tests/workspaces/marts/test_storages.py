@@ -52,6 +52,8 @@ def test_a_lake_shows_the_tables_that_its_looker_may_read(here: Project, api: Ap
         ({"project": "sales"}, "not said which storage"),
         ({"project": "sales", "settings": {"kind": "lake", "lakehouse": "sales"}}, "'sales' is no lakehouse"),
         ({"project": "sales", "settings": {"kind": 7}}, "is a text"),
+        # It begins as the installation allows, and leads elsewhere.
+        ({"project": "sales", "settings": {"kind": "database", "address": "jdbc:sqlite:/a/../b"}}, "not allowed here"),
     ],
 )
 def test_what_is_no_storage_is_told(api: Api, asked: dict[str, object], said: str) -> None:
@@ -93,6 +95,11 @@ def test_a_database_is_tested_before_it_is_made_and_looked_into_after(
     assert told(api.post(at, "ed", {"by": "table", "text": "public.people"}))["rows"] == [[1, "one"], [2, "two"]]
     query = told(api.post(at, "ed", {"by": "sql", "text": "SELECT max(id) AS most FROM people"}))
     assert (query["fields"], query["rows"]) == ([{"name": "most", "type": "int"}], [[2]])
+    values = {"by": "sql", "text": "SELECT DATE '2026-11-30' AS day, 1.50::numeric(5, 2) AS price, NULL::int AS none"}
+    assert told(api.post(at, "ed", values))["rows"] == [["2026-11-30", "1.50", None]]
+    wrong = problem(api.post(at, "ed", {"by": "sql", "text": "SELEC 1"}), 422, "source_refused")["detail"]
+    assert wrong.startswith("The database refuses: ")
+    assert "Position" not in wrong
     shared(here, storage)
     assert told(api.get(f"/api/v1/storages/{storage}/tables", "tess"))["items"][0]["name"] == "public.people"
     # To use it is not to try other settings with its secrets.

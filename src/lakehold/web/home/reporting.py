@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from lakehold.catalog import workspaces
+from lakehold.access.query.listing import Found
+from lakehold.catalog import details, workspaces
 from lakehold.catalog.shapes import Eyes, Ref, owners_of, ref
 from lakehold.directory.work import Work
 from lakehold.runs.runs import Run, Runs
@@ -56,7 +57,7 @@ def reporting(work: Work, runs: Runs) -> Reporting | None:
     more = ""
     for each in projects:
         form = views.form(each.uid, REPORT)
-        found = work.session.list(work.asker, "use", MART, within=each.uid, limit=_MOST + 1).items
+        found = _usable(work, each.uid)
         more = more or (addresses.workspace(each.uid, "data_mart") if len(found) > _MOST else "")
         marts += [
             Reportable(Ref(item.uid, MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
@@ -64,6 +65,14 @@ def reporting(work: Work, runs: Runs) -> Reporting | None:
         ]
         reports += _own(work, runs, each.uid)
     return Reporting(marts[:_MOST], reports[:_MOST], more, views.form(projects[0].uid, REPORT))
+
+
+def _usable(work: Work, project: str) -> list[Found]:
+    """Those that can be reported on come before drafts; each by name."""
+    found = work.session.list(work.asker, "use", MART, within=project, limit=_LOOKED_AT).items
+    told = details.read_many(work, [item.id for item in found])
+    published = {number for number, each in told.items() if each.settings.get("published") is True}
+    return sorted(found, key=lambda item: item.id not in published)
 
 
 def _projects(work: Work) -> list[Ref]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from lakehold.access.decide.words import named
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.marts.checks import checks_of
@@ -22,7 +22,7 @@ def publish(work: Work, lake: Lake, uid: str) -> None:
     checks_of(told)
     storage_of(work, uid)
     if lake.now(reading.place_of(work, uid)) is None:
-        raise ConflictError(f"The data mart {shown(uid)} has no rows yet.", "Refresh it once, then publish it.")
+        raise ConflictError(f"The {named(work.view, uid)} has no rows yet.", "Refresh it once, then publish it.")
     _set(work, uid, published=True)
 
 

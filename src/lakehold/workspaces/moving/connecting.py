@@ -67,7 +67,8 @@ class Connecting:
         if made.is_postgresql:
             for host, port in _hosts(made.url):
                 looked_up(host, port, private=self.settings.private_addresses)
-        elif not made.url.startswith(tuple(allowed)):
+        # Two dots lead out of where the beginning leads to.
+        elif ".." in made.url or not made.url.startswith(tuple(allowed)):
             raise InvalidInputError(
                 "Databases of this kind are not allowed here.",
                 "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES.",

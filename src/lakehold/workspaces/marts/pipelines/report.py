@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lakehold.access.decide.words import named
 from lakehold.catalog import details, kinds
 from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.definitions import Definition
@@ -38,7 +38,7 @@ class ReportPipeline(Alike):
         mart, destination = mart_of(work, uid), destination_of(work, uid)
         work.need(self.trigger, uid)
         if details.read(work, destination).settings.get("to") == LIVE:
-            raise ConflictError(f"The report {shown(uid)} is pulled, and not sent.", "Its destination is live.")
+            raise ConflictError(f"The {named(work.view, uid)} is pulled, and not sent.", "Its destination is live.")
         Definition.of(told_of(work, mart)).refuse_draft(mart)
         return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
 
@@ -73,6 +73,6 @@ def destination_of(work: Work, uid: str) -> str:
     there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
     if not there:
         raise ConflictError(
-            f"The destination of the report {shown(uid)} is gone.", "Restore it, or choose another destination."
+            f"The destination of {named(work.view, uid)} is gone.", "Restore it, or choose another destination."
         )
     return there[0]
