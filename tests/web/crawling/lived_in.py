@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lakehold import workspaces
 from lakehold.catalog import campaigns, editing, requests
 from lakehold.catalog.editing import Edit
+from lakehold.demo import company
 from lakehold.demo.lakehouse import LAYERS
 from lakehold.directory import invites, service_accounts, tokens
 from lakehold.directory.caller import Caller
@@ -18,7 +19,7 @@ from lakehold.runs import book, jobs
 from lakehold.runs.runnable import Wanted
 from lakehold.runs.runs import Runs
 from lakehold.workspaces.lakehouse import volumes
-from tests.api.crawling.words import Tenant
+from tests.api.crawling.words import Tenant, Words
 
 _RUN = ("make_orders", "store_history", "till_source")
 ASKED = (("nils", "see", "orders"), ("bella", "edit", "daily_sales"), ("erik", "edit", "sales_by_day"))
@@ -35,6 +36,13 @@ class LivedIn:
     """The address in the mail of who was invited."""
     told: Mapping[str, frozenset[str]]
     """By the name of a visitor: what they named themself, or were told in a mail."""
+
+
+def as_it_is(house: Installation) -> Tenant:
+    """The demo company under its own names."""
+    with house.access.read(company.TENANT) as session:
+        names = session.asking(lambda view: {uid: view.names.get(number) or "" for uid, number in view.ids.items()})
+    return Tenant(company.TENANT, Words(seed=0), {uid: uid for uid in names}, names)
 
 
 def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from zlib import crc32
 
 import httpx
-from fastapi import APIRouter
-from starlette.routing import Match
 
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER
@@ -26,6 +24,7 @@ from tests.api.client import Api
 from tests.api.crawling.crawl import Crawl, Person
 from tests.api.crawling.words import Tenant, words_in
 from tests.web.crawling.links import links_in
+from tests.web.crawling.templates import Templates
 
 TELL_ALL = {"/audit": "see_audit"}
 """Pages that tell everything about the tenant to those who have a right."""
@@ -43,27 +42,25 @@ class Pages(Crawl):
 
     seen: dict[str, Counter[int]] = field(default_factory=dict)
     """How often each page was answered how, by the template of its address."""
-    routers: Sequence[APIRouter] = tuple(ROUTERS)
-    """Where the pages come from."""
+    templates: Templates = field(default_factory=lambda: Templates(ROUTERS))
+    """Those of all pages."""
     told: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a visitor: what they know beside what they may see."""
     _kinds: dict[str, str] = field(default_factory=dict)
-    _pages: dict[str, str] = field(default_factory=dict)
-    """The template of each path that was met: to find one, all routes are asked."""
     _probed: set[tuple[str, str]] = field(default_factory=set)
 
     def walk(self, person: Person, client: httpx.Client, starts: Iterable[str] = ()) -> list[str]:
         """From the first page wherever links lead, and to every page that needs no id: of each page some, about things
         of different kinds. Returns what was visited.
         """
-        waiting = deque(["/", *starts, *(page for page in self.pages() if "{" not in page)])
+        waiting = deque(["/", *starts, *(page for page in self.templates.all() if "{" not in page)])
         known = set(waiting)
         visited: list[str] = []
         shapes: set[object] = set()
         times: Counter[object] = Counter()
         while waiting:
             address = waiting.popleft()
-            shape, page = self._shape(address), (self.template_of(address), "?" in address)
+            shape, page = self._shape(address), (self.templates.of(address), "?" in address)
             if shape in shapes or times[page] == MOST_ALIKE:
                 continue
             shapes.add(shape)
@@ -104,7 +101,7 @@ class Pages(Crawl):
     def _visit(self, person: Person, client: httpx.Client, address: str) -> httpx.Response:
         before = self.sight(person)
         answer = client.get(address)
-        page = self.template_of(address)
+        page = self.templates.of(address)
         self.seen.setdefault(page, Counter())[answer.status_code] += 1
         said = f"{person.name}: {address} -> {answer.status_code}"
         if answer.status_code not in _FINE:
@@ -131,32 +128,17 @@ class Pages(Crawl):
 
     # Addresses
 
-    def pages(self) -> list[str]:
-        """The templates of all pages that can be looked at."""
-        routes = [route for router in self.routers for route in router.routes]
-        return [str(getattr(route, "path", "")) for route in routes if "GET" in (getattr(route, "methods", None) or ())]
-
     def _leads(self, answer: httpx.Response, at: str) -> list[str]:
         if "location" in answer.headers:
             return links_in(f'<a href="{answer.headers["location"]}">', at)
         return links_in(answer.text, at) if "html" in answer.headers.get("content-type", "") else []
-
-    def template_of(self, address: str) -> str:
-        """The template of the page at an address."""
-        path = unquote(urlsplit(address).path)
-        if path not in self._pages:
-            scope = {"type": "http", "method": "GET", "path": path, "headers": []}
-            routes = (route for router in self.routers for route in router.routes)
-            found = (route for route in routes if route.matches(scope)[0] is Match.FULL)
-            self._pages[path] = next((str(getattr(route, "path", "")) for route in found), path)
-        return self._pages[path]
 
     def _shape(self, address: str) -> object:
         """What two addresses have in common that are alike but for what they are about."""
         parts = urlsplit(address)
         about = tuple(self._kind(unquote(part)) for part in parts.path.split("/"))
         asked = tuple(sorted((name, self._kind(value, "*")) for name, value in parse_qsl(parts.query)))
-        return self.template_of(address), about, asked
+        return self.templates.of(address), about, asked
 
     def _kind(self, word: str, otherwise: str | None = None) -> str:
         """The kind of the thing whose id it is; the word itself if it is none."""
@@ -180,7 +162,7 @@ class Pages(Crawl):
 
     def _blank(self) -> list[str]:
         """Every page's address, with its places to be filled."""
-        return [_PLACE.sub("\0", path) for path in self.pages() if "{" in path]
+        return [_PLACE.sub("\0", path) for path in self.templates.all() if "{" in path]
 
     def _templates(self, address: str) -> Iterator[str]:
         """The address with one id after the other taken out."""

@@ -19,6 +19,7 @@ from tests.api.client import Api
 from tests.api.crawling.words import Words, founded
 from tests.api.lite import database_url
 from tests.web.crawling.pages import Pages, browser_of, visitor
+from tests.web.crawling.templates import Templates
 from tests.web.site import running
 
 __all__ = ["database_url"]
@@ -77,7 +78,7 @@ def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: 
     ]
     app = create_app(house, [one])
     shell.install(app)
-    crawl = Pages(Api(house, app, None, here.uid), (here,), words, routers=[one])  # type: ignore[arg-type]
+    crawl = Pages(Api(house, app, None, here.uid), (here,), words, templates=Templates([one]))  # type: ignore[arg-type]
     person = visitor(crawl.api, here, "nils")
     with running(app) as address, browser_of(person, address) as client:
         crawl.probe(person, client, crawl.walk(person, client))

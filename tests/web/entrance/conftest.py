@@ -60,7 +60,7 @@ def empty(template_file: Path, tmp_path: Path) -> Iterator[Empty]:
     start = tmp_path / "start"
     start.mkdir()
     shutil.copy(template_file, start / "lakehold.sqlite")
-    with opened(start, tmp_path / "data") as found:
+    with opened(start, tmp_path / "empty") as found:
         yield Empty(found.house, found.address, found.clients)
 
 

@@ -48,14 +48,13 @@ def _page(request: Request, work: Work, found: Resource, looked: Looked | None =
     told, uid = storages.told_of(work, found.uid), found.uid
     kind = str(told.all.get("kind", ""))
     marts, more = storages.marts_of(work, uid)
+    (set_up,) = acting.actions_of(work, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})
     values: dict[str, object] = {
         **framing.frame(work, found, "storage"),
         "kind": kind,
         "kind_said": _WORDS.get(kind, ""),
         "facts": None if found.settings is None else _facts(work, found),
-        "set_up": acting.actions_of(work, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})[
-            0
-        ],
+        "set_up": set_up,
         "acts": _acts(work, found, kind),
         "looked": looked,
         "marts": marts,
