@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from lakehold.catalog import requests
+from lakehold.catalog.request_table import PENDING
+from lakehold.demo import company
+from lakehold.directory.caller import Caller
+from tests.web.access.keys import tab_to
 from tests.web.conftest import Open
+from tests.web.demo import Shop
 
 pytestmark = pytest.mark.browser
 
@@ -104,3 +110,23 @@ def test_a_form_can_be_sent_and_taken_back(visit: Open) -> None:
     page.get_by_role("region", name="Messages").get_by_role("button", name="Undo").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Nothing was done: these are patterns.")).to_be_visible()
+
+
+def test_what_a_thing_refuses_is_asked_for_from_its_menu(open_as: Open, shop: Shop) -> None:
+    """To give and to revoke, and to answer who asks: see `access`."""
+    page = open_as("ana", "/resources/orders")
+    tab_to(page, "More actions")
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == "Request access: Edit"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Request access to orders")).to_be_visible()
+    tab_to(page, "What do you need it for?")
+    page.keyboard.type("A column has the wrong name")
+    tab_to(page, "Send the request")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You asked to edit orders.")).to_be_visible()
+    with shop.house.read(Caller(company.TENANT, "ana")) as work:
+        asked = requests.mine(work)[0].request
+        assert (asked.resource, asked.action, asked.reason) == ("orders", "edit", "A column has the wrong name")
+        assert asked.state == PENDING
+        assert not work.session.check("ana", "edit", "orders")

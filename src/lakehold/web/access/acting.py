@@ -13,6 +13,7 @@ from dataclasses import replace
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
+from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, views
@@ -49,6 +50,15 @@ def refused(work: Work, uid: str, action: str, act: Action, *, exactly: bool = T
         request=addresses.request(uid, action),
         why=addresses.why(uid, action),
     )
+
+
+def if_right(work: Work, right: Right | None, act: Action) -> Action:
+    """An action that any kind of thing has, and that needs what its model names for it."""
+    if kinds.has(work, right):
+        return act
+    if right is None or not work.session.sees(work.asker, right.resource):
+        return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
+    return refused(work, right.resource, right.action, act)
 
 
 def tabs(work: Work, uid: str) -> list[Place]:

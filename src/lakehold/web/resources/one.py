@@ -38,7 +38,7 @@ def resource_page(request: Request, work: Reading, house: House, uid: str) -> Re
         "found": found,
         "tabs": acting.tabs(work, uid),
         "deleted": found.attributes.get(kinds.DELETED) == "true",
-        "menu": _menu(found, schema),
+        "menu": _menu(work, found, schema),
         "may": acting.actions_of(work, uid),
         "attributes": [(spoken(name), _told(schema, name, value)) for name, value in _shown(found).items()],
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
@@ -61,19 +61,18 @@ def _told(schema: Kind, name: str, value: str) -> str:
     return spoken(value)
 
 
-def _menu(found: Resource, schema: Kind) -> list[Action]:
+def _menu(work: Work, found: Resource, schema: Kind) -> list[Action]:
     """What can be done with the resource itself, whatever its model."""
-    here, title = addresses.resource, schema.title.lower()
+    uid, here, ask = found.uid, addresses.resource, work.session.asking
+    edit = Action("Edit", here(uid, "edit"), icon="pencil")
+    move = Action("Move", here(uid, "move"), icon="folder")
+    delete = Action("Delete", here(uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?")
     movable = schema.parent is not None and schema.edges[schema.parent].set_with is not None
-    no_edit = "" if found.may_edit else f"You may not change this {title}."
-    no_delete = "" if found.may_delete else f"You may not delete this {title}."
-    menu = [
-        Action("Edit", here(found.uid, "edit"), icon="pencil", why_not=no_edit),
-        Action("Move", here(found.uid, "move"), icon="folder") if movable else None,
-        Action("Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, why_not=no_delete,
-               confirm=f"Delete {found.name}?"),
-    ]  # fmt: skip
-    return [action for action in menu if action is not None]
+    return [
+        acting.if_right(work, ask(lambda view: kinds.editing(view, uid)), edit),
+        *([move] if movable else []),
+        acting.if_right(work, ask(lambda view: kinds.deleting(view, uid)), delete),
+    ]
 
 
 def _inside(work: Work, view: View, uid: str) -> list[Ref]:
