@@ -13,7 +13,7 @@ from datetime import datetime
 from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session
 from lakehold.access.decide.subjects import Asker
 from lakehold.access.decide.ways import Way
-from lakehold.access.decide.words import named, phrase, spoken
+from lakehold.access.decide.words import done_to, named, phrase
 from lakehold.access.facts.records import Change, Fact, mentioned
 from lakehold.access.facts.view import View
 from lakehold.directory.caller import Caller
@@ -70,7 +70,7 @@ class Work:
             return
         ways = self.session.asking(lambda _: self.session.decisions.ways(self.asker, action, resource, role=role))
         done = f"{action} {role}" if role else action
-        raise self._denied(f"You may not {spoken(done)} {named(self.view, resource)}.", done, resource, ways)
+        raise self._denied(f"You may not {done_to(self.view, done, resource)}.", done, resource, ways)
 
     def need_draft(self, draft: Draft) -> None:
         """Refuse unless the caller may make such a resource there."""

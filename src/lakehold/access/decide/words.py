@@ -6,6 +6,9 @@ from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER_OF
 
+_INSIDE = frozenset({"create", "invite", "add", "list", "execute", "save"})
+"""What is done in something, and not to it."""
+
 
 def named(view: View, uid: str) -> str:
     """`table orders`: what it is and what it is called."""
@@ -19,6 +22,14 @@ def named(view: View, uid: str) -> str:
 def spoken(name: str) -> str:
     """A name of a model as people say it."""
     return name.replace("_", " ")
+
+
+def done_to(view: View, action: str, uid: str) -> str:
+    """An action with what it is done to: `edit table orders`, `manage triggers of data mart Sales`."""
+    said = spoken(action)
+    first, _, more = said.partition(" ")
+    joint = "" if not more else "in " if first in _INSIDE else "of "
+    return f"{said} {joint}{named(view, uid)}"
 
 
 def phrase(view: View, fact: Fact) -> str:

@@ -39,6 +39,8 @@ _TELLING = (
 _BROKEN = ("The query could not be run to its end.", "Try again; if it stays so, tell your admin when.")
 _MEMORY = ("OutOfMemory", "OutOfDirectMemory", "OversizedAllocation", "maxResultSize", "BROADCAST_TABLE")
 _FULL = "No space left on device"
+# What a client makes of the catalog's conflict: a name that means several tables. The words are the catalog's own.
+_SEVERAL = "org.apache.iceberg.exceptions.AlreadyExistsException"
 _LONGEST = 500
 _DEEPEST = 10
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
@@ -57,6 +59,9 @@ def told(error: PySparkException | Py4JJavaError) -> LakeholdError:
         return OutOfMemoryError("The query needs more memory than there is for it.", "Ask for less at once.")
     if any(_FULL in str(each.getMessage()) for each in java.chain(error)):
         return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
+    several = next((each for each in java.chain(error) if each.getClass().getName() == _SEVERAL), None)
+    if several is not None:
+        return QueryError(str(several.getMessage()))
     if isinstance(error, Py4JJavaError):
         return _of_java(error)
     if not isinstance(error, _TELLING) and not isinstance(error, IllegalArgumentException):
