@@ -101,10 +101,11 @@ def _called(work: Work, places: Iterable[int], name: str) -> list[int]:
 
 
 def _by_id(view: View, places: Sequence[int], uid: str) -> list[int]:
-    here, parent = view.ids.get(uid), kinds.parent_of(view, uid) if uid in view.ids else None
-    if here is None or parent is None or not _is_table(view, here) or view.resource(parent) not in places:
+    here = view.ids.get(uid)
+    if here is None or not _is_table(view, here):
         return []
-    return [here]
+    parent = kinds.parent_of(view, uid)
+    return [here] if parent is not None and view.resource(parent) in places else []
 
 
 def _below(work: Work, places: Iterable[int]) -> Iterator[int]:
