@@ -35,7 +35,13 @@ _LOOK = """async known => {
 }"""
 _LOOK_ON_PHONE = """async () => {
   const found = await axe.run('html', {resultTypes: ['violations'], runOnly: ['scrollable-region-focusable']});
-  return [document.documentElement.scrollWidth, found.violations.flatMap(each => each.nodes.map(node => node.target))];
+  const unreached = found.violations.flatMap(each => each.nodes.map(node => `no key scrolls ${node.target}`));
+  const wide = row => [...row.cells].reduce((sum, cell) => sum + (cell.checkVisibility() ? cell.colSpan : 0), 0);
+  const uneven = [...document.querySelectorAll('table:has(> thead > tr):has(> tbody > tr)')]
+    .filter(table => table.checkVisibility() && wide(table.tHead.rows[0]) !== wide(table.tBodies[0].rows[0]))
+    .map(table => `another number of columns in the head of ${table.caption?.textContent}`);
+  const {scrollWidth, clientWidth} = document.documentElement;
+  return [...unreached, ...uneven, ...(scrollWidth > clientWidth ? [`${scrollWidth} wide`] : [])];
 }"""
 
 
@@ -75,11 +81,9 @@ class Tour:
         found = page.evaluate(_LOOK, self._navigations)
         self._navigations.append(found["navigation"])
         page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-        wide, out_of_reach = page.evaluate(_LOOK_ON_PHONE)
+        on_phone = [f"on a phone: {each}" for each in page.evaluate(_LOOK_ON_PHONE)]
         page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-        too_wide = [f"{wide} wide on a phone"] if wide > NARROW["width"] else []
-        unreached = [f"no key scrolls on a phone: {each}" for each in out_of_reach]
-        self.wrong += [f"{at}: {each}" for each in (*found["wrong"], *too_wide, *unreached, *self._said)]
+        self.wrong += [f"{at}: {each}" for each in (*found["wrong"], *on_phone, *self._said)]
         self._said.clear()
         return links_in(found["html"], at)
 

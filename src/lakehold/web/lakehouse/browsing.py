@@ -34,7 +34,12 @@ LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volu
 _IN_A_LAYER, _ON_A_PAGE, _MOST_LAYERS = 20, 50, 100
 _OPENED, _FOUND = 4, 100
 """So many layers show what lies in them, the others where it is; and so much is shown of what was searched for."""
-_COLUMNS = [Column("Name", "name"), Column("Rows", number=True), Column("Size", number=True), Column("Last written")]
+_COLUMNS = [
+    Column("Name", "name"),
+    Column("Rows", number=True),
+    Column("Size", number=True, wide=True),
+    Column("Last written", wide=True),
+]
 
 
 @dataclass(frozen=True, slots=True)
