@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import smtplib
+import socket
+import ssl
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.kit.mails import Post
 from lakehold.pipeline.connectors.outward.excel import Excel
 from lakehold.pipeline.connectors.outward.files import Files
@@ -99,6 +102,32 @@ def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: Fil
     with pytest.raises(InvalidInputError, match="one file is attached"):
         deliver(spark.range(1), MAIL, replace(file, parts=True), post, "m3", Notebook())
     assert taker.taken.empty()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (smtplib.SMTPNotSupportedError("mail.corp.test does not offer STARTTLS."), "… does not offer STARTTLS"),
+        (smtplib.SMTPAuthenticationError(535, b"ann:hunter2 is unknown"), "does not know the user name and password"),
+        (smtplib.SMTPDataError(554, b"10.0.0.9 mail.corp.test: hunter2 for ada@example.test"), "554 … …: … for …"),
+        (smtplib.SMTPRecipientsRefused({"ada@example.test": (450, b"<ada@example.test> later")}), "450 <…> later"),
+        (ssl.SSLCertVerificationError("mail.corp.test has no certificate"), "certificate is not one that we trust"),
+        (ConnectionRefusedError(111, "mail.corp.test"), "cannot be reached"),
+        (socket.gaierror(-2, "mail.corp.test"), "cannot be reached"),
+    ],
+)
+def test_what_goes_wrong_tells_nothing_of_the_server_and_the_receivers(
+    spark: SparkSession, file: Files, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def send(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Post, "send", send)
+    post = Post("smtp", "mail.corp.test", 25, "ann", "hunter2")
+    with pytest.raises(LakeholdError) as told:
+        deliver(spark.range(1), MAIL, file, post, "m", Notebook())
+    assert said in str(told.value)
+    assert not any(word in str(told.value) for word in ("mail.corp", "hunter2", "ada@", "10.0.0.9"))
 
 
 @pytest.mark.parametrize(
