@@ -38,7 +38,7 @@ def furnished(shop: Shop) -> Company:
     here = lived_in.as_it_is(shop.house)
     invited = lived_in.furnish(shop.house, here, "paula@corner.example").mailed
     with shop.house.access.read(company.TENANT) as session:
-        kinds = session.asking(lambda view: {uid: view.kind(number) for uid, number in view.ids.items()})
+        kinds = session.asking(lambda view: {view.uid(each): view.kind(each) for each in lived_in.all_of(view)})
     with shop.house.read(Caller(company.TENANT, "olga")) as work:
         reviews = [f"/reviews/{told.campaign.uid}/worked-out" for told in campaigns.page(work).items]
     pages = Templates(ALL)

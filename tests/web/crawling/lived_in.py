@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakehold import workspaces
+from lakehold.access.facts.view import View
 from lakehold.catalog import campaigns, editing, requests
 from lakehold.catalog.editing import Edit
 from lakehold.demo import company
@@ -41,8 +42,13 @@ class LivedIn:
 def as_it_is(house: Installation) -> Tenant:
     """The demo company under its own names."""
     with house.access.read(company.TENANT) as session:
-        names = session.asking(lambda view: {uid: view.names.get(number) or "" for uid, number in view.ids.items()})
+        names = session.asking(lambda view: {view.uid(each): view.names.get(each) or "" for each in all_of(view)})
     return Tenant(company.TENANT, Words(seed=0), {uid: uid for uid in names}, names)
+
+
+def all_of(view: View) -> list[int]:
+    """Everything that a tenant has, whatever its kind."""
+    return [each for kind in view.policy.kinds for each in view.of_kind.get(kind) or ()]
 
 
 def furnish(house: Installation, here: Tenant, invited: str) -> LivedIn:
