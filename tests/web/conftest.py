@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from lakehold.web.build import making
-from lakehold.web.build.places import AXE
 from tests.corner import corner_file
 from tests.web import chromium, site
+from tests.web.axe import Axe
 from tests.web.demo import Shop, shop, shop_folder
 from tests.web.visitors import PATIENCE, visitors
 
@@ -76,16 +76,5 @@ def open_as(browser: Browser, shop: Shop) -> Iterator[Open]:
 
 @pytest.fixture(scope="package")
 def violations() -> Violations:
-    """What axe finds wrong with a page as it is now."""
-    axe = AXE.read_text(encoding="utf-8")
-
-    def found(page: Page, part: str = "html") -> list[str]:
-        page.evaluate(axe)
-        result = page.evaluate("part => axe.run(part, {resultTypes: ['violations']})", part)
-        return [
-            f"{each['id']}: {node['target']} {node['failureSummary']}"
-            for each in result["violations"]
-            for node in each["nodes"]
-        ]
-
-    return found
+    """What is wrong with a page as it is now: by day, by night and on a phone."""
+    return Axe().wrong

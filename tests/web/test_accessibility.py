@@ -11,8 +11,6 @@ from tests.web.conftest import Open, Violations
 
 pytestmark = pytest.mark.browser
 
-THEMES = ("light", "dark")
-
 
 def menu(page: Page) -> None:
     page.get_by_role("button", name="More").click()
@@ -44,33 +42,29 @@ def person_menu(page: Page) -> None:
     page.get_by_role("button", name="Sign out").wait_for()
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_every_pattern_on_a_phone(visit: Open, violations: Violations, theme: str) -> None:
-    page = visit("/ui/patterns?view_as=1", theme=theme, narrow=True)
+def test_every_pattern_on_a_phone(visit: Open, violations: Violations) -> None:
+    page = visit("/ui/patterns?view_as=1", narrow=True)
     page.get_by_text("This part came later.").wait_for()
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("open_it", [menu, refusal, own_dialog, page_as_dialog, palette, person_menu])
-def test_whatever_is_open(visit: Open, violations: Violations, theme: str, open_it: Callable[[Page], None]) -> None:
-    page = visit("/ui/patterns", theme=theme)
+def test_whatever_is_open(visit: Open, violations: Violations, open_it: Callable[[Page], None]) -> None:
+    page = visit("/ui/patterns")
     open_it(page)
     assert violations(page, ":is(:modal, :popover-open)") == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("status", [403, 404, 500])
-def test_pages_that_refuse(visit: Open, violations: Violations, theme: str, status: int) -> None:
-    page = visit(f"/ui/patterns/errors/{status}", theme=theme, refused=True)
+def test_pages_that_refuse(visit: Open, violations: Violations, status: int) -> None:
+    page = visit(f"/ui/patterns/errors/{status}", refused=True)
     assert page.get_by_role("heading", level=1).count() == 1
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("path", ["/search?q=tables", "/search?q=zzz", "/ui/patterns?q=zzz"])
-def test_what_was_found_and_what_was_not(visit: Open, violations: Violations, theme: str, path: str) -> None:
-    assert violations(visit(path, theme=theme)) == []
+def test_what_was_found_and_what_was_not(visit: Open, violations: Violations, path: str) -> None:
+    assert violations(visit(path)) == []
 
 
 def test_the_drawer_of_the_navigation(visit: Open, violations: Violations) -> None:

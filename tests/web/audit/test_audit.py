@@ -75,13 +75,11 @@ def test_an_admin_takes_the_log_as_a_file(shop: Shop, open_as: Open) -> None:
 def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) -> None:
     granted(shop)
     at = newest(shop)
-    for theme in ("light", "dark"):
-        page = open_as("adam", "/audit?person=User&from=x", theme=theme, narrow=True)
-        assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page = open_as("adam", "/audit?person=User&from=x")
+    assert violations(page) == []
+    for path in ("/audit", f"/audit/{at}", "/audit/verify"):
+        page.goto(path)
         assert violations(page) == []
-        for path in ("/audit", f"/audit/{at}", "/audit/verify"):
-            page.goto(path)
-            assert violations(page) == []
 
 
 def test_it_is_paged_from_the_newest_on(shop: Shop) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from lakehold import workspaces
@@ -20,9 +19,8 @@ Open = Callable[..., Page]
 RUNS = Runs(workspaces.runnables())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_home_is_open_to_everybody(open_as: Open, violations: Callable[[Page], list[str]], theme: str) -> None:
-    page = open_as("tara", "/", theme=theme)
+def test_home_is_open_to_everybody(open_as: Open, violations: Callable[[Page], list[str]]) -> None:
+    page = open_as("tara", "/")
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("link", name="Sales marts")).to_be_visible()
     assert violations(page) == []

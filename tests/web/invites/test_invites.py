@@ -29,15 +29,13 @@ def ask_nora(client: httpx.Client, **fields: str | list[str]) -> httpx.Response:
     return send(client, "/invites/new", "/invites/new", email="nora@example.org", **fields)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_can_be_read_by_everybody(open_as: Open, shop: Shop, violations: Violations, theme: str) -> None:
+def test_every_page_can_be_read_by_everybody(open_as: Open, shop: Shop, violations: Violations) -> None:
     ask_nora(shop.client("olga"), workspace="sales", role="business_user")
-    page = open_as("olga", "/invites", theme=theme, narrow=theme == "dark")
+    page = open_as("olga", "/invites")
     for path in PAGES:
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         assert violations(page) == [], path
-        assert page.evaluate("document.documentElement.scrollWidth") in {1280, 360}, path
 
 
 def test_an_admin_invites_somebody_into_a_part_of_a_project(open_as: Open, shop: Shop) -> None:

@@ -135,11 +135,10 @@ def test_a_list_of_runs_has_what_one_sees_and_no_more(shop: Shop) -> None:
     assert shop.client("nils").get(RUNS).status_code == 404
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_wrong_with_runs(open_as: Open, shop: Shop, violations: Violations, theme: str) -> None:
+def test_axe_finds_nothing_wrong_with_runs(open_as: Open, shop: Shop, violations: Violations) -> None:
     run = begun(shop, "store_history")
     moved(shop, run, "failed", error=FAILED, step="history", bad=3, said=[("error", FAILED), ("info", "begun")])
-    page = open_as("ana", f"/runs/{run}", theme=theme)
+    page = open_as("ana", f"/runs/{run}")
     assert violations(page) == []
     page.goto(RUNS)
     assert violations(page) == []

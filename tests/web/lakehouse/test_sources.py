@@ -305,15 +305,12 @@ def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts
     assert databases.parts(again) == parts
 
 
-@pytest.mark.parametrize(("theme", "narrow"), [("light", False), ("dark", True)])
-def test_axe_finds_nothing_wrong_with_the_steps(
-    open_as: Open, violations: Violations, shop: Shop, theme: str, narrow: bool
-) -> None:
+def test_axe_finds_nothing_wrong_with_the_steps(open_as: Open, violations: Violations, shop: Shop) -> None:
     put(shop, "orders.csv")
     uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
     star = {"count": "1", "stream-0": "orders.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "full"}
     send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
-    page = open_as("erik", NEW, theme=theme, narrow=narrow)
+    page = open_as("erik", NEW)
     for path in (
         *(NEW, f"{NEW}?connector=files", f"{NEW}?connector=database", f"{NEW}?connector=api"),
         *(f"/resources/{uid}/{part}?setup=1" for part in ("streams", "preview", "schedule")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from lakehold import workspaces
@@ -31,10 +30,9 @@ PAGES = (
 )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations, theme: str) -> None:
+def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
     fill_orders(shop.house)
-    page = open_as("olga", PAGES[0], theme=theme)
+    page = open_as("olga", PAGES[0])
     for path in PAGES:
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()

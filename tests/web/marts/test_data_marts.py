@@ -58,10 +58,9 @@ def words_of(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations: Violations, theme: str) -> None:
+def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations: Violations) -> None:
     said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
-    page = open_as("tara", f"{MART}/mart", theme=theme)
+    page = open_as("tara", f"{MART}/mart")
     forms = (NEW, f"{NEW}?storage=lake", f"{MART}/mart/edit", f"{MART}/checks", f"{MART}/checks?n=0")
     for path in (*forms, *(f"{MART}/{part}" for part in TABS), "/resources/margins/mart", "/resources/margins/schema"):
         page.goto(path)

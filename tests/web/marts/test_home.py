@@ -45,8 +45,7 @@ def test_for_others_nothing_has_changed(shop: Shop, member: str) -> None:
     assert "Your workspaces" in text
 
 
-@pytest.mark.parametrize(("theme", "narrow"), [("light", False), ("dark", True)])
-def test_axe_finds_nothing_wrong(open_as: Open, violations: Violations, theme: str, narrow: bool) -> None:
-    page = open_as("bella", "/", theme=theme, narrow=narrow)
+def test_axe_finds_nothing_wrong(open_as: Open, violations: Violations) -> None:
+    page = open_as("bella", "/")
     expect(page.get_by_role("link", name="New report on Daily sales")).to_be_visible()
     assert violations(page) == []

@@ -43,14 +43,13 @@ def served(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
         yield shop
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations, theme: str) -> None:
+def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
     filling.lake(shop)
     sheets = filling.files(shop)
     kinds = [f"{NEW}?kind={kind}" for kind in ("lake", "database", "files")]
     here = [f"/resources/lake/{part}" for part in ("storage", "tables", "storage/edit")]
     more = [f"/resources/{sheets}/{part}" for part in ("storage", "files")]
-    page = open_as("tara", "/workspaces/sales", theme=theme)
+    page = open_as("tara", "/workspaces/sales")
     for path in ("/workspaces/sales/overview", NEW, *kinds, *here, *more):
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()

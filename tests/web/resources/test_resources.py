@@ -12,23 +12,6 @@ from tests.web.demo import Shop
 Open = Callable[..., Page]
 Violations = Callable[[Page], list[str]]
 
-PAGES = (
-    "/workspaces/sales",
-    "/workspaces/sales/data_mart",
-    "/resources/daily_sales",
-    "/resources/daily_sales/edit",
-    "/resources/new?kind=marts.report&in=sales",
-)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_open_to_everybody(open_as: Open, violations: Violations, theme: str) -> None:
-    page = open_as("tara", PAGES[0], theme=theme)
-    for path in PAGES:
-        page.goto(path)
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert violations(page) == [], path
-
 
 def test_from_the_navigation_to_one_thing(open_as: Open) -> None:
     page = open_as("tara", "/workspaces/sales")

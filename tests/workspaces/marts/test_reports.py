@@ -148,10 +148,24 @@ def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
 
 
 def test_a_draft_is_not_reported_on(here: Project) -> None:
-    draft = here.mart({"by": "sql", "sql": SALES, "published": False})
+    draft = here.mart({"published": False}, name="Unsaid")
     report = here.report(draft, here.destination(FILE), {})
-    with pytest.raises(ConflictError, match="draft"):
+    with pytest.raises(ConflictError, match="The data mart Unsaid is a draft"):
         here.run(report, by=RITA)
+
+
+def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None:
+    mart, to = here.filled({"by": "sql", "sql": SALES}), here.destination(FILE)
+    one, two = (
+        here.report(mart, to, {"columns": ["id"], "where": [{"column": "id", "is": "=", "value": str(number)}]})
+        for number in (1, 2)
+    )
+    with here.moving.shop.house.write(RITA) as work:
+        for uid in (one, two):
+            editing.edit(work, uid, Edit(name="Weekly"))
+    assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
+    found = {file.name: here.files(to).on_disk(file.path).read_text() for file in here.files(to).listed()}
+    assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}
 
 
 def test_without_its_destination_it_cannot_run_until_that_is_back(here: Project, mart: str) -> None:

@@ -38,7 +38,13 @@ HAS_FORM = frozenset(f"lakehouse.{name}" for name in ("query", "history", "noteb
 SPANNED = frozenset({"lakehouse.source", "lakehouse.query"})
 """What a part of can be run anew."""
 _STATES = tuple((state, spoken(state)) for state in saying.TONES)
-_COLUMNS = [Column("Run"), Column("State"), Column("For", wide=True), Column("Begun"), Column("Took", number=True)]
+_COLUMNS = [
+    Column("Run"),
+    Column("State"),
+    Column("For", wide=True),
+    Column("Begun", wide=True),
+    Column("Took", number=True),
+]
 _LATEST = 5
 _DRAWN = 30
 _SHOWN_APART = frozenset({"sql"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import shown
 from lakehold.workspaces.told import Told
 
@@ -79,11 +79,6 @@ class Definition:
         text = told.text("stream" if by is By.CONNECTOR else by.value)
         kept_as = _kept_as(told, by, text)
         return cls(by, text, mode, keys, cursor, _columns(told), told.flag("published", default=False), kept_as)
-
-    def refuse_draft(self, uid: str) -> None:
-        """A draft is not reported on."""
-        if not self.published:
-            raise ConflictError(f"The data mart {shown(uid)} is a draft.", "Publish it first.")
 
 
 def draws_from(by: str, text: str, name: str) -> bool:

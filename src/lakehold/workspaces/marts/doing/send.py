@@ -15,6 +15,7 @@ from lakehold.pipeline.spark import seals
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import last
 from lakehold.runs.runnable import Doing, Done
+from lakehold.workspaces.ends import starts
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.doing.saying import Saying
 from lakehold.workspaces.marts.steps import Send
@@ -54,9 +55,18 @@ def _sending(work: Work, doing: Doing, step: Send, report: Told) -> tuple[Sendin
     said = {**details.read(work, step.destination).settings, **_plain(report, "delivery")}
     volume = Volume(doing.house.settings, reading.place_of(work, step.destination))
     connecting = Connecting(doing.house.settings, credentials.used(work, step.destination), volume)
-    told = Told({"name": name, "subject": name, **said}, "destination")
+    told = Told({"name": _file_of(work, step, name), "subject": name, **said}, "destination")
     sending = Sending(connecting, told, "", doing.mark, doing.kept, noted.Noted(doing), speaks=True)
     return sending, Saying(work, name, report, told.text("to", ""))
+
+
+def _file_of(work: Work, step: Send, name: str) -> str:
+    """A file that is called as its report is, unless another one that goes there is called the same: neither takes the
+    place of the other's.
+    """
+    others = (work.view.resource(each) for each in starts(work, step.destination, "destination") if each != step.report)
+    is_twice = any((work.view.names.get(each) or "").casefold() == name.casefold() for each in others)
+    return f"{name} {step.report}" if is_twice else name
 
 
 def _plain(report: Told, name: str) -> Mapping[str, object]:

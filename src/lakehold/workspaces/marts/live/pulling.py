@@ -15,10 +15,9 @@ from lakehold.kit.ids import shown
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.marts import destinations, reporting
-from lakehold.workspaces.marts.definitions import Definition
 from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.marts.live.entering import Entered
-from lakehold.workspaces.marts.pipelines.mart import told_of
+from lakehold.workspaces.marts.pipelines.mart import need_published
 from lakehold.workspaces.marts.pipelines.report import mart_of
 
 
@@ -80,7 +79,7 @@ def _allowed(work: Work, entered: Entered, lake: Lake, report: str) -> str:
     mart = mart_of(work, report)
     for action, uid in (("run", report), ("use", mart), ("use", entered.destination)):
         _need(work, action, uid, report)
-    Definition.of(told_of(work, mart)).refuse_draft(mart)
+    need_published(work, mart)
     return reporting.text(work, lake, reporting.told_of(work, report), mart)
 
 

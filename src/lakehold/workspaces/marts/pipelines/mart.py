@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from lakehold.access.decide.words import named
 from lakehold.catalog import details, kinds
 from lakehold.catalog.kinds import Right
 from lakehold.directory.work import Work
@@ -48,7 +49,7 @@ class MartPipeline(Alike):
         definition = Definition.of(told)
         looks = [Look(name="check", reads=(uid,), mart=uid)] if checks_of(told) else []
         if wanted.parameters.get(DO) == CHECK:
-            return looks or _no_checks(uid)
+            return looks or _no_checks(work, uid)
         storage = storage_of(work, uid)
         work.need("use", storage)
         refresh = Refresh(
@@ -79,8 +80,8 @@ def _refuse_place(work: Work, uid: str, storage: str, name: str) -> None:
         raise ConflictError(f"Another data mart of this storage is kept as {shown(name)}.", "Choose another name.")
 
 
-def _no_checks(uid: str) -> list[Step]:
-    raise ConflictError(f"The data mart {shown(uid)} has no checks.", "Write some first.")
+def _no_checks(work: Work, uid: str) -> list[Step]:
+    raise ConflictError(f"The {named(work.view, uid)} has no checks.", "Write some first.")
 
 
 def admins_right(work: Work, uid: str) -> Right:
@@ -95,9 +96,17 @@ def told_of(work: Work, uid: str) -> Told:
     return Told(details.read(work, uid).settings, WORD)
 
 
+def need_published(work: Work, uid: str) -> None:
+    """A draft is not reported on, whatever else is missing from it."""
+    told = told_of(work, uid)
+    if not told.flag("published", default=False):
+        raise ConflictError(f"The {named(work.view, uid)} is a draft.", "Publish it first.")
+    Definition.of(told)
+
+
 def storage_of(work: Work, uid: str) -> str:
     """Where it draws from."""
     found = ends(work, uid, "storage")
     if not found:
-        raise ConflictError(f"The data mart {shown(uid)} has no storage.", "Choose one.")
+        raise ConflictError(f"The {named(work.view, uid)} has no storage.", "Choose one.")
     return found[0]

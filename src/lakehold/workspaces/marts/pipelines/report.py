@@ -11,10 +11,9 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts.definitions import Definition
 from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.marts.notifications import telling
-from lakehold.workspaces.marts.pipelines.mart import admins_right, told_of
+from lakehold.workspaces.marts.pipelines.mart import admins_right, need_published
 from lakehold.workspaces.marts.reporting import WORD
 from lakehold.workspaces.marts.steps import Send
 from lakehold.workspaces.spans import whole
@@ -39,7 +38,7 @@ class ReportPipeline(Alike):
         work.need(self.trigger, uid)
         if details.read(work, destination).settings.get("to") == LIVE:
             raise ConflictError(f"The {named(work.view, uid)} is pulled, and not sent.", "Its destination is live.")
-        Definition.of(told_of(work, mart)).refuse_draft(mart)
+        need_published(work, mart)
         return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
 
     def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
