@@ -74,7 +74,7 @@ def undisturbed(spark: SparkSession) -> Iterator[None]:
     try:
         yield
     finally:
-        spark.sparkContext.setLocalProperty(_ONCE, None)  # type: ignore[arg-type] - it takes it away
+        spark.sparkContext.setLocalProperty(_ONCE, None)  # type: ignore[arg-type]
 
 
 class Sharing:
