@@ -9,9 +9,12 @@ import pytest
 from markupsafe import Markup
 from playwright.sync_api import expect
 
+from lakehold.access import Attribute, Remove
 from lakehold.catalog import details, editing, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
+from lakehold.pipeline import reading
+from lakehold.pipeline.volumes import Volume
 from lakehold.runs.run_table import run_step_table
 from lakehold.web.marts.reports import asking, kinds
 from lakehold.workspaces.marts.messages.first import First
@@ -242,6 +245,27 @@ def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
     text = bella.get(here).text
     assert "there are no rows." in text
     assert text.index("Not sent") < text.index("Last sent")
+
+
+def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None:
+    with filled.house.write(by("adam")) as work:
+        editing.edit(work, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
+        editing.edit(work, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+        volume = Volume(filled.house.settings, reading.place_of(work, "store_sheets"))
+    with volume.arriving() as rough:
+        rough.write(b"day\n")
+        volume.place(rough, "Morning sales.csv", replace=False)
+    moved(filled, begun(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
+    with filled.house.database.write() as transaction:
+        told = json.dumps({"places": ["Morning sales.csv"], "sure": True})
+        transaction.connection.execute(run_step_table.update().values(told=told))
+    here, file = "/resources/morning_sales/report", "/resources/store_sheets/destination/file?path=Morning+sales.csv"
+    assert f'href="{file}"' in filled.client("bella").get(here).text
+    assert filled.client("bella").get(file).text == "day\n"
+    with filled.house.write(by("adam")) as work:
+        for toggle in ("shared_for_use", "shared_for_maintenance"):
+            work.make(Remove(Attribute("store_sheets", toggle, "true")))
+    assert file not in filled.client("bella").get(here).text
 
 
 def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> None:

@@ -14,11 +14,12 @@ from lakehold.catalog.shapes import Resource
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings import Settings
+from lakehold.pipeline.volumes import File
 from lakehold.web import addresses
 from lakehold.web.deliveries.ways import FILES
 from lakehold.web.lakehouse import saying
 from lakehold.web.routes import router
-from lakehold.workspaces.marts import files
+from lakehold.workspaces.marts import files, insights
 
 routes = router("/resources")
 
@@ -33,14 +34,31 @@ def download(work: Reading, house: House, uid: str, path: str = "") -> Response:
     return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
-def about(work: Work, settings: Settings, found: Resource) -> list[tuple[str, str, str, Moment]] | None:
-    """Name, address, size and time of each, the newest first. None where there are no files for the caller."""
+Left = tuple[str, str, str, Moment]
+"""Name, address, size and time of a file."""
+
+
+def about(work: Work, settings: Settings, found: Resource) -> list[Left] | None:
+    """Each of them, the newest first. None where there are no files for the caller."""
     if "use" not in found.actions or details.read(work, found.uid).settings.get("to") != FILES:
         return None
     some = [each for each in files.listed(work, settings, found.uid) if not each.is_folder]
-    here = addresses.resource(found.uid, "destination/file")
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MOST]
-    return [
-        (each.name, f"{here}?{urlencode({'path': each.path})}", saying.size(each.size), each.changed_at)
-        for each in newest
-    ]
+    return [_left(found.uid, each) for each in newest]
+
+
+def last(work: Work, settings: Settings, report: str) -> Left | None:
+    """What a report has left when it was last sent, if it is there and the caller may have it."""
+    delivered = insights.of_report(work, report)
+    to, places = delivered.destination, delivered.delivered.places
+    if to is None or not places or not work.session.check(work.asker, "use", to.uid):
+        return None
+    if details.read(work, to.uid).settings.get("to") != FILES:
+        return None
+    there = (each for each in files.listed(work, settings, to.uid) if each.path == places[0])
+    return next((_left(to.uid, each) for each in there), None)
+
+
+def _left(uid: str, file: File) -> Left:
+    here = f"{addresses.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
+    return file.name, here, saying.size(file.size), file.changed_at

@@ -23,6 +23,7 @@ from lakehold.web.lakehouse.pipeline import latest, shown
 from lakehold.web.lakehouse.runs import rows
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.marts.destinations import files
 from lakehold.web.marts.reports import asking, choosing, filled, telling
 from lakehold.web.marts.reports.routes import need_report
 from lakehold.web.routes import router
@@ -52,6 +53,7 @@ def report_page(request: Request, work: Reading, house: House, lake: InLake, uid
     """It, as the caller may see it."""
     found = need_report(work, uid)
     using.note(house, work, "see", uid)
+    last = _last(work, found)
     values: dict[str, object] = {
         **shown(work, found, "report"),
         "may": acting.actions_of(work, uid),
@@ -59,11 +61,12 @@ def report_page(request: Request, work: Reading, house: House, lake: InLake, uid
         if _reads(work, found)
         else None,
         "goal": _goal(work, uid),
+        "left": files.last(work, house.settings, uid) if last else None,
         "change": acting.actions_of(
             work, uid, {"edit": Action("Edit", addresses.resource(uid, "report/edit"), icon="pencil")}
         )[0],
         "mart": Eyes(work).parent(uid),
-        "last": _last(work, found),
+        "last": last,
         "runs": rows(work, latest(work, found, _LATEST)),
         "triggers": TRIGGERS.of(work, uid),
         "said": schedules.said,
