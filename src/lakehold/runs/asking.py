@@ -34,7 +34,8 @@ from lakehold.pipeline.errors import (
 from lakehold.runs import beats
 
 PATH = "/query"
-DESCRIBE, LOOK, LOOK_INTO, TRY = "/describe", "/look", "/look/storage", "/try"
+DESCRIBE, TRY = "/describe", "/try"
+LOOK, LOOK_INTO, LOOK_AT_FEED = "/look", "/look/storage", "/look/feed"
 ARROW = "application/vnd.apache.arrow.stream"
 COMPLETE = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -104,6 +105,11 @@ def look(house: Installation, caller: Caller, asked: Mapping[str, object]) -> di
 def look_into(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look into a storage: its tables, or a sample of one or of a query."""
     return _answer(house, caller, LOOK_INTO, asked)
+
+
+def look_at_feed(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+    """A look at what would feed a data mart: its streams, or a sample of one."""
+    return _answer(house, caller, LOOK_AT_FEED, asked)
 
 
 def try_out(house: Installation, caller: Caller, asked: Mapping[str, object]) -> str:

@@ -342,6 +342,10 @@ def test_insights_say_when_how_often_and_where_to(filled: Shop) -> None:
     text = bella.get(here).text
     assert "1,234" in text
     assert "board@shop.example" in text
+    # Who sees the report, and may not edit where it goes, is told that it went.
+    others = filled.client("tim").get(here).text
+    assert "1,234" in others
+    assert "board@shop.example" not in others
     listed = bella.get("/workspaces/sales/insights").text
     assert "Morning sales" in listed
     assert "Margin book" not in listed

@@ -8,16 +8,22 @@ from fastapi import Query, Request
 from pydantic import Field
 
 from lakehold.api.catalog.shown import Settings
+from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of
 from lakehold.api.frame.routes import SIGNED, problems, router
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.frame.works import Asked, Reading, Writing, house_of
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.marts import storages
-from lakehold.api.marts.storages import StorageSample
+from lakehold.api.marts.storages import Id, Secrets, StorageSample
+from lakehold.catalog import kinds
+from lakehold.directory.caller import Caller
+from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts import looking, publishing, quality
+from lakehold.workspaces.marts import feeding, looking, publishing, quality
 from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.definitions import WORD, Definition
+from lakehold.workspaces.marts.definitions import WORD, By, Definition
+from lakehold.workspaces.marts.feeding import Feed
+from lakehold.workspaces.marts.looking import Seen
 from lakehold.workspaces.marts.storages import Look
 from lakehold.workspaces.told import Told
 
@@ -46,18 +52,41 @@ class MartTrial(Body):
 
     storage: IdText = Field(examples=["lake"], description="Where it would draw from.")
     settings: Settings = Field(examples=[{"by": "table", "table": "shaped.daily_sales"}])
+    mart: Id = Field(default="", description="One that is there: where a connector feeds it, its credentials are used.")
+    credentials: Secrets = Field(default_factory=dict, examples=[{}], description="Of a connector. Not kept.")
 
 
 @routes.post("/try", openapi_extra=SIGNED, responses=problems(400, 401, 403, 404, 409, 503))
 def try_mart(request: Request, body: MartTrial) -> StorageSample:
-    """The fields and first rows that a data mart defined so would have. For those who may use the storage."""
+    """The fields and first rows that a data mart defined so would have. For those who may use the storage.
+
+    Of one that a connector feeds: for those who may edit it, or make one.
+    """
     told = Told(body.settings, WORD)
     definition = Definition.of(told)
     checks_of(told)
-    seen = storages.look(request, Look(body.storage, by=definition.by.value, text=definition.text))
+    if definition.by is By.CONNECTOR:
+        seen = _fed(request, body, definition.text)
+    else:
+        seen = storages.look(request, Look(body.storage, by=definition.by.value, text=definition.text))
     for said in looking.problems(definition, seen.fields).values():
         raise InvalidInputError(said, "Correct the settings.")
     return storages.sample(seen)
+
+
+def _fed(request: Request, body: MartTrial, stream: str) -> Seen:
+    """A look that the caller may take, outside of the transaction that lets them."""
+
+    def begun(work: Work) -> tuple[Caller, Feed]:
+        work.see(body.storage, "use")
+        work.need("use", body.storage)
+        project = kinds.workspace_of(work.view, body.storage) or ""
+        asked = Feed(body.settings, body.mart, project, body.credentials, stream)
+        feeding.may_look(work, asked)
+        return work.caller, asked
+
+    found = feeding.look(house_of(request), *Asked(request, shown_by(request), writes=False).run(begun))
+    return Seen(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 
 @routes.get("/{mart}/checks")

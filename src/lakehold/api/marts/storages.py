@@ -23,6 +23,9 @@ _LOOKING = problems(400, 401, 403, 404, 409, 503)
 Id = Annotated[str, Field(max_length=200, examples=[""])]
 
 
+Secrets = dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]]
+
+
 class StorageTest(Body):
     """A storage that is there, or one that would be made in a project."""
 
@@ -31,9 +34,7 @@ class StorageTest(Body):
     settings: Settings | None = Field(
         default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
     )
-    credentials: dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]] = Field(
-        default_factory=dict, examples=[{}], description="Not kept."
-    )
+    credentials: Secrets = Field(default_factory=dict, examples=[{}], description="Not kept.")
 
 
 class StorageLook(Body):

@@ -6,7 +6,7 @@ Nothing is waited for in a queue. Everything comes with a ticket that only this 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from socket import IPPROTO_TCP, TCP_NODELAY
@@ -29,7 +29,7 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.installation import Installation
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
-from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, LOOK_INTO, PATH, TRY
+from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, LOOK_AT_FEED, LOOK_INTO, PATH, TRY
 from lakehold.runs.runs import Runs
 from lakehold.runs.system.system import System
 from lakehold.runs.warm import Warm
@@ -77,6 +77,16 @@ class LookedInto(BaseModel):
     secrets: dict[str, str] = {}
     by: str = ""
     text: Annotated[str, Field(max_length=_MOST)] = ""
+
+
+class LookedAtFeed(BaseModel):
+    """What would feed a data mart, and is to be looked at."""
+
+    settings: dict[str, Any]
+    mart: str = ""
+    project: str = ""
+    secrets: dict[str, str] = {}
+    stream: str = ""
 
 
 class Tried(BaseModel):
@@ -135,9 +145,7 @@ def look(request: Request, asked: Looked) -> dict[str, Any]:
     """A look at a source."""
     from lakehold.workspaces.lakehouse.doing import looking  # noqa: PLC0415 - as above
 
-    if asked.settings.get("connector") == "database":
-        # Its drivers are Spark's. Files and APIs are looked at without.
-        _ = _warm(request).spark
+    _warm_up(request, asked.settings)
     return looking.look(house_of(request), _caller(request), looking.Look(**asked.model_dump()))
 
 
@@ -148,6 +156,16 @@ def look_into(request: Request, asked: LookedInto) -> dict[str, Any]:
     from lakehold.workspaces.marts.storages import Look  # noqa: PLC0415
 
     return looking.look(house_of(request), _caller(request), Look(**asked.model_dump()), lambda: _warm(request).spark)
+
+
+@routes.post(LOOK_AT_FEED)
+def look_at_feed(request: Request, asked: LookedAtFeed) -> dict[str, Any]:
+    """A look at what would feed a data mart."""
+    from lakehold.workspaces.marts.doing import feeding  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.feeding import Feed  # noqa: PLC0415
+
+    _warm_up(request, asked.settings)
+    return feeding.look(house_of(request), _caller(request), Feed(**asked.model_dump()))
 
 
 @routes.post(TRY)
@@ -193,6 +211,12 @@ def answering(house: Installation) -> Iterator[tuple[str, Warm]]:
         server.should_exit = True
         thread.join(timeout=10)
         socket.close()
+
+
+def _warm_up(request: Request, settings: Mapping[str, Any]) -> None:
+    """A database's drivers are Spark's. Files and APIs are looked at without."""
+    if settings.get("connector") == "database":
+        _ = _warm(request).spark
 
 
 def _warm(request: Request) -> Warm:

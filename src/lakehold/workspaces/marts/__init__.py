@@ -6,6 +6,7 @@
 - `checks`: what a mart promises of its rows; `quality`: how that came out
 - `publishing`: when a mart may be reported on; `lineage`: where its rows come from and where they go
 - `storages`: what one is, and who may look into it; `looking`: its tables, and what a mart of it would have
+- `feeding`: a connector of a mart's own, and who may look at it
 - `messages`: what a report says in a mail or a chat; `previewing`: before it is said
 - `live`: destinations that are pulled; `insights`: what became of reports
 - `notifications`: who is told by mail of runs and checks

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from lakehold.catalog import shapes
+from lakehold.catalog import details, shapes
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, SECOND, Moment
@@ -23,7 +23,7 @@ from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.live.pulls import DAYS, live_pull_table
 
 REPORT, PROJECT = "marts.report", "marts.project"
-_AT_ONCE = 200
+_AT_ONCE, _FILES = 200, "files"
 _DELIVERED = '%"places"%'
 """A step that has sent something says where to."""
 
@@ -101,14 +101,27 @@ def _need(work: Work, uid: str, kind: str) -> None:
 def _insights(work: Work, uids: Sequence[str]) -> list[Insight]:
     eyes, numbers = Eyes(work), [work.view.resource(uid) for uid in uids]
     delivered, pulled = _deliveries(work, numbers), _pulls(work, numbers)
+    goals = [next(iter(eyes.refs(ends(work, uid, "destination"))), None) for uid in uids]
+    known = _known(work, {goal.uid for goal in goals if goal is not None})
     found = []
-    for uid, number in zip(uids, numbers, strict=True):
-        to = next(iter(eyes.refs(ends(work, uid, "destination"))), None)
+    for uid, number, to in zip(uids, numbers, goals, strict=True):
         sent = delivered.get(number, Delivery())
-        # Receivers and addresses are for who sees where it goes.
-        shown_sent = sent if to is not None else replace(sent, places=())
+        shown_sent = sent if to is not None and to.uid in known else replace(sent, places=())
         found.append(Insight(shapes.ref(work.view, uid), to, shown_sent, pulled.get(number, Pulled())))
     return found
+
+
+def _known(work: Work, destinations: Iterable[str]) -> set[str]:
+    """Those of which the caller may know the places. Receivers and addresses are for who may edit a destination, as its
+    settings are; files are for who may use it.
+    """
+    numbers = {work.view.resource(uid): uid for uid in destinations}
+    told = details.read_many(work, list(numbers))
+    rights = {
+        uid: "use" if number in told and told[number].settings.get("to") == _FILES else "edit"
+        for number, uid in numbers.items()
+    }
+    return {uid for uid, right in rights.items() if work.session.check(work.asker, right, uid)}
 
 
 def _deliveries(work: Work, numbers: Sequence[int]) -> dict[int, Delivery]:

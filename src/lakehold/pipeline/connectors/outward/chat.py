@@ -85,4 +85,4 @@ def _posted(text: str, how: Chat, mark: str, wait: Wait) -> Posted:
 
 
 def _told(reached: Reached, how: Chat, *, again: bool = False) -> Delivered:
-    return Delivered(reached.rows, reached.size, (how.place,), reached.sure, again, reached.words)
+    return Delivered(reached.rows, reached.size, (how.place,), reached.sure, again, reached.words, "a chat")

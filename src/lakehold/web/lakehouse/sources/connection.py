@@ -71,17 +71,21 @@ class Connection:
 
     def errors(self, *, has_secret: bool) -> dict[str, str]:
         """What is wrong with it, by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
-        match self.connector:
-            case "files":
-                found |= {} if self.text("volume") else {"volume": "Choose the volume that the files are in."}
-            case "database":
-                found |= databases.errors(self.texts)
-            case _:
-                found |= self._errors_of_api(has_secret=has_secret)
+        found = self.errors_of_reach(has_secret=has_secret)
         if not self.layer:
             found["layer"] = "Choose the layer that its tables go into."
         return found
+
+    def errors_of_reach(self, *, has_secret: bool) -> dict[str, str]:
+        """What is wrong with what it is called, and with where it reads from."""
+        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        match self.connector:
+            case "files":
+                return found | ({} if self.text("volume") else {"volume": "Choose the volume that the files are in."})
+            case "database":
+                return found | databases.errors(self.texts)
+            case _:
+                return found | self._errors_of_api(has_secret=has_secret)
 
     def _errors_of_api(self, *, has_secret: bool) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -123,6 +123,9 @@ class Form:
                 "crumbs": acting.crumbs(work, *((found.uid, "Edit") if found else (self.within, "New data mart"))),
                 "title": f"Edit {found.name}" if found else "New data mart",
                 "to": self.to,
+                "feed": addresses.resource(found.uid, "mart/feed")
+                if found
+                else addresses.workspace(self.within, "marts/fed"),
                 "back": acting.home_of(work, found.uid) if found else addresses.workspace(self.within, "data_mart"),
                 "filled": filled,
                 "storages": offers.storages(work, self.within),
@@ -162,7 +165,7 @@ def _sent(shown: Form, sent: FormData) -> Response:
         return shown.page(replace(filled, joins=[*filled.joins, Join()]))
     before = shown.found.settings if shown.found else None
     if filled.is_fed and (before or {}).get("by") != filled.by:
-        raise InvalidInputError("What feeds a data mart is not said by this form.", "Set it over REST.")
+        raise InvalidInputError("What feeds a data mart is not said by this form.", "It has a form of its own.")
     if wrong := filled.errors(shown.found.uid if shown.found else ""):
         return shown.page(filled, errors=wrong)
     trial = tried(shown.request, filled, before)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
-from lakehold.pipeline.connectors.inward.connector import Connector
-from lakehold.pipeline.connectors.inward.files.files import Files
 from lakehold.workspaces.lakehouse import sources, volumes
+from lakehold.workspaces.moving import looking as moving
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.told import Told
-
-_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +41,4 @@ def look(house: Installation, caller: Caller, asked: Look) -> dict[str, Any]:
         volume = volumes.files_of(work, house.settings, told.text("volume"), "read") if reads_files else None
     streams = {asked.stream: Told(asked.how, "stream")} if asked.stream else {}
     connector = Connecting(house.settings, {**kept, **asked.secrets}, volume).connector(told, streams)
-    return _sample(connector, asked.stream) if asked.stream else _streams(connector)
-
-
-def _streams(connector: Connector) -> dict[str, Any]:
-    connector.check()
-    return {"streams": [asdict(stream) for stream in connector.streams()]}
-
-
-def _sample(connector: Connector, stream: str) -> dict[str, Any]:
-    found = asdict(connector.sample(stream, _ROWS))
-    if isinstance(connector, Files):
-        found["format"] = connector.format_of(stream).told()
-    return found
+    return moving.look(connector, asked.stream)

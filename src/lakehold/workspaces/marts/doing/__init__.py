@@ -1,6 +1,6 @@
 """How the steps of marts are done. Only a worker imports this.
 
-- `storing`: the connector of a storage; `looking`: a look into one
+- `storing`: the connector of a storage; `looking`: a look into one; `feeding`: a look at a mart's own connector
 - `refresh`: the rows of its storage go into a mart; `check`: its checks are looked at; `keep`: a copy of them goes back
 - `send`: what a report asks goes to its destination; `saying`: in which words; `trying`: whether it would arrive
 """

@@ -1,0 +1,53 @@
+"""What feeds a data mart that has a connector of its own: looked at before it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lakehold.catalog import credentials
+from lakehold.directory.caller import Caller
+from lakehold.directory.installation import Installation
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.pipeline import reading
+from lakehold.runs import asking
+from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The settings of a data mart that is there, or of one that would be made in a project."""
+
+    settings: Mapping[str, object]
+    mart: str = ""
+    project: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+    stream: str = ""
+    """The one that a sample is wanted of; without one, streams are told."""
+
+
+def may_look(work: Work, asked: Feed) -> None:
+    """Refuse unless the caller may edit the data mart, or make one there. Their own eyes only: it shows data."""
+    reading.refuse_viewer(work)
+    if not asked.mart:
+        work.see(asked.project)
+        work.need("create_data_mart", asked.project)
+        return
+    work.see(asked.mart)
+    if work.view.kind(work.view.resource(asked.mart)) != MartPipeline.kind:
+        raise InvalidInputError("That is no data mart.", "Choose one of the project's data marts.")
+    work.need("edit", asked.mart)
+
+
+def look(house: Installation, caller: Caller, asked: Feed) -> dict[str, Any]:
+    """What there is, outside of the transaction in which it was asked whether the caller may look."""
+    return asking.look_at_feed(house, caller, asdict(asked))
+
+
+def secrets(work: Work, asked: Feed) -> dict[str, str]:
+    """What it is connected to with. Never for an answer."""
+    kept = credentials.used_at(work, asked.mart, asked.settings) if asked.mart else {}
+    return {**kept, **asked.secrets}

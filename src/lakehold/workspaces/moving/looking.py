@@ -1,0 +1,22 @@
+"""A look at what a connector would read: its streams, or how one of them looks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from lakehold.pipeline.connectors.inward.connector import Connector
+from lakehold.pipeline.connectors.inward.files.files import Files
+
+_ROWS = 20
+
+
+def look(connector: Connector, stream: str) -> dict[str, Any]:
+    """A sample of a stream; without one, the streams that there are. As JSON has it."""
+    if not stream:
+        connector.check()
+        return {"streams": [asdict(each) for each in connector.streams()]}
+    found = asdict(connector.sample(stream, _ROWS))
+    if isinstance(connector, Files):
+        found["format"] = connector.format_of(stream).told()
+    return found

@@ -1,0 +1,152 @@
+"""Data marts that a connector of their own feeds, on their pages: made, tried out and changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from lakehold.catalog import credentials
+from tests.pipeline.inward.api import Api, Asked, Said, serving
+from tests.web.conftest import Open, Violations
+from tests.web.demo import Shop
+from tests.web.forms import send
+from tests.web.lakehouse.looked import looking
+from tests.web.lakehouse.pipelines import by
+from tests.web.marts import filling
+from tests.web.marts.filling import found, settings_of
+from tests.web.visitors import visitors
+
+NEW = "/workspaces/sales/marts/fed"
+KIND = "marts.data_mart"
+SECRET = "t0ken-of-the-shop"
+
+
+@pytest.fixture
+def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
+    """With a worker that looks at APIs."""
+    with looking(shop_folder, tmp_path / "data") as opened:
+        filling.lake(opened)
+        yield opened
+
+
+@pytest.fixture
+def open_as(browser: Browser, shop: Shop) -> Iterator[Open]:
+    with visitors(browser, shop.address, shop.cookie_of) as opened:
+        yield opened
+
+
+@pytest.fixture
+def there() -> Iterator[Api]:
+    """An API that lets in who knows the secret."""
+
+    def orders(asked: Asked) -> Said:
+        knows = asked.headers.get("Authorization") == f"Bearer {SECRET}"
+        return Said([{"id": 1, "city": "Bonn"}, {"id": 2, "city": "Ulm"}]) if knows else Said({}, 401)
+
+    with serving() as made:
+        made.routes["/v1/orders"] = orders
+        yield made
+
+
+def api(base: str, **more: str) -> dict[str, str]:
+    """The form of an API with one endpoint."""
+    told = {"connector": "api", "name": "Web orders", "storage": "lake", "address": base, "auth": "bearer"}
+    return {**told, "endpoint_name": "orders", "endpoint_path": "orders", "mode": "full", **more}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_mart_is_fed_by_an_api(shop: Shop, open_as: Open, there: Api, violations: Violations, scripts: bool) -> None:
+    page = open_as("tara", "/workspaces/sales/marts/new", scripts=scripts, refused=True)
+    page.get_by_role("link", name="feed it by a connector").click()
+    page.get_by_role("link", name="API").click()
+    page.get_by_role("textbox", name="Name", exact=True).first.fill("Web orders")
+    page.get_by_label("Storage").select_option("Lake")
+    page.get_by_label("Address").fill(there.base)
+    page.get_by_label("How it lets us in").select_option("With a token")
+    page.get_by_label("Token, password or key").fill("wr0ng")
+    page.locator("#field-endpoint_name-0").fill("orders")
+    page.get_by_label("Path").fill("orders")
+    page.get_by_role("radio", name="Are merged by key").check()
+    page.get_by_label("Primary key").fill("number")
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_role("alert")).to_contain_text("does not let us in")
+    page.get_by_label("Token, password or key").fill(SECRET)
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
+    page.get_by_label("Primary key").fill("id")
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.get_by_role("status").filter(has_text="It can be reached, and gives 2 fields.")).to_be_visible()
+    expect(page.get_by_role("cell", name="Bonn")).to_be_visible()
+    if scripts:
+        assert violations(page) == []
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_text("Web orders was made. Refresh it to draw its rows.")).to_be_visible()
+    made = found(shop, KIND, "Web orders")
+    assert [end.uid for end in made.edges["storage"]] == ["lake"]
+    told = settings_of(shop, made.uid)
+    assert {name: told[name] for name in ("by", "connector", "stream", "mode", "keys")} == {
+        "by": "connector",
+        "connector": "api",
+        "stream": "orders",
+        "mode": "merge",
+        "keys": ["id"],
+    }
+    with shop.house.read(by("tara")) as work:
+        assert credentials.used(work, made.uid) == {"token": SECRET}
+
+
+def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Shop, there: Api) -> None:
+    tara = shop.client("tara")
+    assert send(tara, NEW, NEW, **api(there.base, secret=SECRET), do="next").status_code == 303
+    made = found(shop, KIND, "Web orders")
+    here = f"/resources/{made.uid}/mart/feed"
+    assert f'href="{here}"' in tara.get(f"/resources/{made.uid}/mart/edit").text
+    changed = api(there.base, name="Orders of the web", version=str(made.version), storage="")
+    assert send(tara, here, here, **changed, do="next").status_code == 303
+    with shop.house.read(by("tara")) as work:
+        assert credentials.used(work, made.uid) == {"token": SECRET}
+    assert [end.uid for end in found(shop, KIND, "Orders of the web").edges["storage"]] == ["lake"]
+    for part in ("mart", "mart/edit", "mart/feed"):
+        assert SECRET not in tara.get(f"/resources/{made.uid}/{part}").text
+    # Who has not seen the last change does not undo it.
+    assert send(tara, here, here, **changed, do="next").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "said"),
+    [
+        ({"name": ""}, "name", "Give it a name."),
+        ({"storage": ""}, "storage", "Choose the storage"),
+        ({"address": "nothing"}, "address", "begins with http"),
+        ({"secret": ""}, "secret", "Fill in the token."),
+        ({"endpoint_path": ""}, "endpoint_path-0", "Write the path"),
+        ({"mode": "incremental"}, "cursor", "Name the field by which new rows are told."),
+        ({"stream": "gone"}, "stream", "There is no 'gone' there."),
+        ({"endpoint_path": "gone"}, "endpoint_path-0", "has nothing at"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(
+    shop: Shop, there: Api, more: dict[str, str], field: str, said: str
+) -> None:
+    sent = api(there.base, **{"secret": SECRET, "description": "kept words", **more})
+    answer = send(shop.client("tara"), f"{NEW}?connector=api", NEW, **sent, do="next")
+    assert answer.status_code == 422
+    about = re.findall(rf'id="(?:field-)?{field}-(?:about|error)"[^>]*>(.*?)</p>', answer.text, re.DOTALL)
+    assert about, answer.text
+    assert said in about[0].replace("&#39;", "'")
+    assert "kept words" in answer.text
+    assert SECRET not in answer.text
+
+
+def test_who_may_not_make_or_edit_it_has_no_form(shop: Shop, there: Api) -> None:
+    assert shop.client("bella").get(NEW).status_code == 403
+    assert shop.client("nils").get(NEW).status_code == 404
+    before = len(there.asked)
+    answer = send(shop.client("bella"), "/", NEW, **api(there.base, secret=SECRET), do="test")
+    assert (answer.status_code, len(there.asked)) == (403, before)
+    assert shop.client("bella").get("/resources/daily_sales/mart/feed").status_code == 403
