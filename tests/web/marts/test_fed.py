@@ -62,7 +62,7 @@ def api(base: str, **more: str) -> dict[str, str]:
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_mart_is_fed_by_an_api(shop: Shop, open_as: Open, there: Api, violations: Violations, scripts: bool) -> None:
     page = open_as("tara", "/workspaces/sales/marts/new", scripts=scripts, refused=True)
-    page.get_by_role("link", name="feed it by a connector").click()
+    page.get_by_role("link", name="A connector").click()
     page.get_by_role("link", name="API").click()
     page.get_by_role("textbox", name="Name", exact=True).first.fill("Web orders")
     page.get_by_label("Storage").select_option("Lake")
