@@ -9,6 +9,8 @@ from lakehold.pipeline.connectors.outward.webhook import Webhook
 from lakehold.pipeline.connectors.veiling import hosts, veiled
 
 BASIC = "Basic YW5uOmh1bnRlcjI="
+API, HOOKS = "api.corp.test", "hooks.corp.test"
+HOOK = f"https://{HOOKS}/services/AbCdEfGhIjKlMn?key=T0KEN%2Fwith%3Dsigns"
 
 
 @pytest.mark.parametrize(
@@ -17,7 +19,7 @@ BASIC = "Basic YW5uOmh1bnRlcjI="
         ("jdbc:postgresql://db.corp.test:5432,two.corp.test/shop?x=1", {"db.corp.test", "two.corp.test"}),
         ("jdbc:oracle:thin:@ora.corp.test:1521:sid", {"ora.corp.test"}),
         ("jdbc:sqlserver://sql.corp.test;databaseName=shop", {"sql.corp.test"}),
-        ("https://api.corp.test/v1", {"api.corp.test"}),
+        (f"https://{API}/v1", {API}),
         ("jdbc:postgresql://db/shop", set()),
         ("jdbc:sqlite:/srv/shop.db", set()),
     ],
@@ -64,13 +66,12 @@ def test_a_database_hides_where_it_is_and_as_whom_it_is_used() -> None:
         "T0KEN/with=signs",
         "T0KEN%2Fwith%3Dsigns",
         "AbCdEfGhIjKlMn",
-        "hooks.corp.test",
-        "https://hooks.corp.test/services/AbCdEfGhIjKlMn?key=T0KEN%2Fwith%3Dsigns",
+        HOOKS,
+        HOOK,
         "s1gning",
     ],
 )
 def test_a_receiver_that_repeats_what_it_was_sent_tells_nothing(echo: str) -> None:
-    url = "https://hooks.corp.test/services/AbCdEfGhIjKlMn?key=T0KEN%2Fwith%3Dsigns"
-    how = Webhook(url, "s1gning", {"Authorization": BASIC})
+    how = Webhook(HOOK, "s1gning", {"Authorization": BASIC})
     assert echo not in veiled(f"I have got {echo} and no rows", *how.hidden)
     assert "and no rows" in veiled(f"I have got {echo} and no rows", *how.hidden)

@@ -193,7 +193,7 @@ def test_parquet_keeps_its_types(spark: SparkSession, tmp_path: Path) -> None:
     found = source.read(spark, "all")
     assert {row["id"]: row["more"] for row in found.rows.collect()} == {1: None, 2: "x"}
     assert found.bad is None
-    assert source.sample("all", 5).rows == ((1, '"2024-01-02 00:00:00+00:00"', '{"x": [1]}'),)
+    assert source.sample("all", 5).rows == ((1, "2024-01-02T00:00:00+00:00", '{"x": [1]}'),)
 
 
 def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_an_api_is_asked_once_and_then_for_what_is_new(
     third = sync(tables, place, rest, "orders", replace(how, since=second.cursor), "three")
     assert (third.written.added, third.cursor) == (0, "2024-01-06")
     api.routes["/v1/orders"] = lambda _: Said(status=500)
-    with pytest.raises(UnavailableError, match=r"cannot be read at /v1/orders: it answers 500"):
+    with pytest.raises(UnavailableError, match=r"cannot be read at /orders: it answers 500"):
         sync(tables, place, rest, "orders", how, "four")
     assert sync(tables, place, rest, "orders", replace(how, bad=None), "one").written.again
     assert "hunter2" not in capfd.readouterr().err
