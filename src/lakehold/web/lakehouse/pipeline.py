@@ -25,7 +25,7 @@ from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import integrations, saying, schedules, switching, ways
 from lakehold.web.lakehouse.destinations import page as destination_page
 from lakehold.web.lakehouse.doing import PIPELINES, RUN_AGAIN, RUNS, TRIGGERS
-from lakehold.web.lakehouse.runs import rows
+from lakehold.web.lakehouse.runs import COLUMNS, rows
 from lakehold.web.lakehouse.sources import page as source_page
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.routes import Sent, router
@@ -38,13 +38,7 @@ HAS_FORM = frozenset(f"lakehouse.{name}" for name in ("query", "history", "noteb
 SPANNED = frozenset({"lakehouse.source", "lakehouse.query"})
 """What a part of can be run anew."""
 _STATES = tuple((state, spoken(state)) for state in saying.TONES)
-_COLUMNS = [
-    Column("Run"),
-    Column("State"),
-    Column("For", wide=True),
-    Column("Begun", wide=True),
-    Column("Took", number=True),
-]
+_COLUMNS = [Column("Run"), *COLUMNS[1:]]
 _LATEST = 5
 _DRAWN = 30
 _SHOWN_APART = frozenset({"sql"})
