@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from lakehold.api.frame.callers import COOKIE
 from lakehold.demo import company, furnishing
@@ -65,13 +66,30 @@ def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
         yield found
 
 
+_idle: list[FastAPI] = []
+"""Applications that nobody uses at the moment."""
+
+
+@contextmanager
+def application(house: Installation) -> Iterator[FastAPI]:
+    """That of an installation. To assemble one and to read its templates takes half a second, so it is used again."""
+    app = _idle.pop() if _idle else site.application(house)
+    app.state.house = house
+    try:
+        yield app
+    finally:
+        if lake := app.state._state.pop("lake", None):
+            lake.close()
+        _idle.append(app)
+
+
 @contextmanager
 def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
     """A copy of the company, served with these settings."""
     shutil.copytree(folder, copied_to)
     house = Installation(read(data=copied_to, **settings))
     try:
-        with running(site.application(house)) as address:
+        with application(house) as app, running(app) as address:
             found = Shop(house, address)
             yield found
             for client in found.clients:

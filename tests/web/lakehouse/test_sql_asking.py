@@ -26,9 +26,8 @@ Violations = Callable[[Page], list[str]]
 
 SQL = "/workspaces/shop/sql"
 BY_CUSTOMER = "SELECT customer, sum(amount) AS total FROM raw.orders GROUP BY customer ORDER BY customer"
-LONG = (
-    "SELECT count(*) FROM range(100000) a CROSS JOIN range(100000) b CROSS JOIN range(1000) c WHERE a.id + b.id < c.id"
-)
+LONG = "SELECT sum(hash(id)) FROM range(100000000000000)"
+"""Listens when it is told to stop, as a join of ranges does not."""
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def failed(here: Moving, run: Run, words: str, *hidden: str) -> None:
 
 
 def source(here: Moving, name: str, settings: dict[str, object], stream: str, **secrets: str) -> str:
-    uid = here.source(name, settings)
+    uid = here.source(f"words_{name}", settings)
     here.stream(uid, "rows", stream=stream)
     with here.shop.house.write(ED) as work:
         credentials.put(work, uid, secrets)
@@ -85,7 +85,7 @@ def test_a_database_that_does_not_answer(  # noqa: PLR0917 - what is tried
     if way == "in":
         uid = source(here, name, {"connector": "database", **there}, "public.t", password=SECRET)
     else:
-        uid = here.destination(f"to_{name}", {"to": "database", **there}, ("customers",))
+        uid = here.destination(f"words_to_{name}", {"to": "database", **there}, ("customers",))
         with here.shop.house.write(ED) as work:
             credentials.put(work, uid, {"password": SECRET})
     failed(here, here.run(uid), words, NOWHERE, "169.254", str(server.port), "ann_unknown")
@@ -175,5 +175,5 @@ def test_a_webhook_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
             ("hook_tls", f"https://127.0.0.1:{safe}/rows", "certificate that is not to be trusted"),
         ):
             settings = {"to": "webhook", "address": address, "headers": {"Authorization": f"Bearer {SECRET}"}}
-            uid = here.destination(name, settings, ("customers",))
+            uid = here.destination(f"words_{name}", settings, ("customers",))
             failed(here, here.run(uid), words, NOWHERE, str(port), str(safe))
