@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from lakehold.access.facts.view import View
 from lakehold.access.query.listing import Found
@@ -66,21 +67,23 @@ class Eyes:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._seen: dict[str, bool] = {}
+        self._known: dict[str, Ref | None] = {}
 
     def sees(self, uid: str) -> bool:
         """Whether the caller may know of it. What does not exist is not seen either."""
-        known = self._seen.get(uid)
-        if known is None:
-            exists = self._work.session.asking(lambda view: view.ids.get(uid) is not None)
-            known = self._seen[uid] = exists and self._work.session.sees(self._work.asker, uid)
-        return known
+        return self.ref(uid) is not None
 
     def ref(self, uid: str | None) -> Ref | None:
         """The resource by name, if the caller may know of it."""
-        if not uid or not self.sees(uid):
+        if not uid:
             return None
-        return self._work.session.asking(lambda view: ref(view, uid))
+        if uid not in self._known:
+            self._known[uid] = self._work.session.asking(partial(self._look, uid))
+        return self._known[uid]
+
+    def _look(self, uid: str, view: View) -> Ref | None:
+        exists = view.ids.get(uid) is not None
+        return ref(view, uid) if exists and self._work.session.sees(self._work.asker, uid) else None
 
     def numbered(self, number: int) -> Ref | None:
         """The same by its number; what was deleted is not seen."""
@@ -174,10 +177,5 @@ def edges_of(view: View, uid: str) -> dict[str, list[str]]:
 
 def owners_of(view: View, uid: str) -> dict[str, list[str]]:
     """Who holds each of the roles that go to a person."""
-    roles = kinds.schema_of(view, uid).roles
-    held = view.granted(view.resource(uid))
-    return {
-        name: [grant.subject for grant in held if grant.role == name]
-        for name, role in roles.items()
-        if role.person_only
-    }
+    number, roles = view.resource(uid), kinds.schema_of(view, uid).roles
+    return {name: view.holders(number, name) for name, role in roles.items() if role.person_only}

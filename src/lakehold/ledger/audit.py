@@ -189,16 +189,17 @@ class Audit:
     def verify(self) -> Verdict:
         """Walk the whole chain."""
         head, n = _START, 0
-        query = sa.select(audit_table).where(audit_table.c.tenant_id == self._tenant).order_by(audit_table.c.n)
+        c = audit_table.c
+        query = sa.select(c.n, c.body, c.hash, *(c[name] for name in _COLUMNS)).where(c.tenant_id == self._tenant)
         # For this statement alone: as an option of the connection it would make cursors of all that follow.
         some = {"yield_per": _AT_ONCE}
-        with self._transaction.connection.execute(query, execution_options=some) as found:
-            for row in found.mappings():
+        with self._transaction.connection.execute(query.order_by(c.n), execution_options=some) as found:
+            for number, body, written, *columns in found:
                 n += 1
-                if row["n"] != n:
-                    return Verdict(n - 1, head, f"Entry {n} is missing: entry {row['n']} follows entry {n - 1}.")
-                head = _hash(head, self._tenant, n, row["body"])
-                if head != row["hash"] or _columns(row["body"]) != {name: row[name] for name in _COLUMNS}:
+                if number != n:
+                    return Verdict(n - 1, head, f"Entry {n} is missing: entry {number} follows entry {n - 1}.")
+                head = _hash(head, self._tenant, n, body)
+                if head != written or _columns(body) != columns:
                     return Verdict(n - 1, head, f"Entry {n} is not what was written, or stands in another's place.")
         return Verdict(n, head, self._seal_fault(n, head))
 
@@ -235,9 +236,9 @@ class Audit:
 _COLUMNS = ("at", "member", "action", "resource", "outcome")
 
 
-def _columns(body: str) -> dict[str, object]:
-    said = json.loads(body)
-    return {name: said.get(name, _defaults()[name]) for name in _COLUMNS}
+def _columns(body: str) -> list[object]:
+    said, defaults = json.loads(body), _defaults()
+    return [said.get(name, defaults[name]) for name in _COLUMNS]
 
 
 @lru_cache(maxsize=1)

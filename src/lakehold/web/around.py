@@ -51,7 +51,7 @@ def looking(request: Request, ask: Callable[[Work], T], otherwise: T) -> T:
 def of(work: Work) -> Around:
     """Everything around the caller's pages."""
     may = frozenset(work.session.actions(work.asker, work.caller.tenant))
-    spaces = workspaces.page(work, limit=MOST_WORKSPACES)
+    spaces = work.session.kept((around, work.asker), lambda: workspaces.page(work, limit=MOST_WORKSPACES).items)
     waiting = len(answers.waiting_for(work, limit=_MOST_WAITING))
     return Around(
         tenant=_name(work, work.caller.tenant),
@@ -60,8 +60,8 @@ def of(work: Work) -> Around:
             Place("Requests", "/requests", "inbox", waiting or None),
             Place("All workspaces", "/workspaces", "boxes"),
         ),
-        workspaces=tuple(_section(work, found) for found in spaces.items),
-        more=tuple(_more(may, invites="manage_members" in may or _may_invite(work, spaces.items))),
+        workspaces=tuple(_section(work, found) for found in spaces),
+        more=tuple(_more(may, invites="manage_members" in may or _may_invite(work, spaces))),
         person=_person(work, may),
         view_as=ViewAs(_name(work, work.caller.member), "/view-as/end") if work.caller.behind else None,
     )

@@ -197,6 +197,11 @@ class View:
         here = self.uid(resource)
         return [Grant(self.uid(subject), role, here) for subject, mask in held.items() for role in role_names(mask)]
 
+    def holders(self, resource: int, role: str) -> list[str]:
+        """Who holds this role on the resource itself."""
+        bit = role_bit(role)
+        return [self.uid(subject) for subject, mask in (self.grants.get(resource) or {}).items() if mask & bit]
+
     # Changing
 
     def touch(self) -> None:

@@ -63,7 +63,8 @@ def get_report_insights(work: Reading, report: IdText) -> ReportInsight:
 @routes.get("/projects/{project}/insights")
 def list_project_insights(work: Reading, project: IdText) -> ReportInsights:
     """The same of all reports of a project that the caller sees."""
-    return ReportInsights(items=[_told(each) for each in insights.of_project(work, project)])
+    found = insights.placed(work, insights.of_project(work, project))
+    return ReportInsights(items=[_told(each) for each in found])
 
 
 def _told(found: Insight) -> ReportInsight:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from lakehold.catalog import resources, workspaces
-from lakehold.catalog.shapes import Ref, Resource
+from lakehold.catalog.shapes import Ref, Resource, ref
 from lakehold.directory.work import Work
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import shown
@@ -20,10 +20,10 @@ LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
 def need_lakehouse(work: Work, uid: str) -> Ref:
     """The lakehouse, if the caller sees it."""
     workspaces.need_workspace(work, uid)
-    found = resources.get(work, uid)
+    found = work.session.asking(lambda view: ref(view, uid))
     if found.kind != LAKEHOUSE:
         raise NotFoundError(f"There is no lakehouse {shown(uid)}.", "Look its name up in the list of workspaces.")
-    return Ref(found.uid, found.kind, found.name)
+    return found
 
 
 def need_rows(work: Work, uid: str) -> Resource:

@@ -6,8 +6,9 @@ Of the last ninety days, from runs and from what was pulled. For whoever sees th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -23,7 +24,7 @@ from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.live.pulls import DAYS, live_pull_table
 
 REPORT, PROJECT = "marts.report", "marts.project"
-_AT_ONCE, _FILES = 200, "files"
+_AT_ONCE, _FILES = 1_000, "files"
 _DELIVERED = '%"places"%'
 """A step that has sent something says where to."""
 
@@ -34,6 +35,7 @@ class Delivery:
 
     times: int = 0
     failed: int = 0
+    last_run: int | None = None
     last_at: Moment | None = None
     last_rows: int = 0
     places: tuple[str, ...] = ()
@@ -72,23 +74,45 @@ class Insight:
         return max((at for at in (self.delivered.last_at, self.pulled.last_at) if at is not None), default=None)
 
 
+class _Last(NamedTuple):
+    """What the run of the last delivery said."""
+
+    rows: int
+    told: Mapping[str, Any]
+
+
 def of_report(work: Work, uid: str) -> Insight:
     """Of one."""
     _need(work, uid, REPORT)
-    return _insights(work, [uid])[0]
+    return placed(work, _counted(work, [work.view.resource(uid)]))[0]
 
 
 def of_project(work: Work, uid: str) -> list[Insight]:
-    """Of all that the caller sees in a project: those that were sent or read last come first."""
+    """Of all that the caller sees in a project: those that were sent or read last come first. Where each went is not
+    among it: of the few that are shown it is `placed`.
+    """
     _need(work, uid, PROJECT)
+    numbers = work.session.ids(work.asker, "see", REPORT, within=uid)
     found: list[Insight] = []
-    after = None
-    while True:
-        page = work.session.list(work.asker, "see", REPORT, within=uid, after=after, limit=_AT_ONCE)
-        found += _insights(work, [each.uid for each in page.items])
-        after = page.after
-        if after is None:
-            return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
+    for start in range(0, len(numbers), _AT_ONCE):
+        found += _counted(work, numbers[start : start + _AT_ONCE])
+    return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
+
+
+def placed(work: Work, found: Sequence[Insight]) -> list[Insight]:
+    """With where each goes, and where it went last, as far as the caller may know."""
+    eyes = Eyes(work)
+    goals = [next(iter(eyes.refs(ends(work, each.report.uid, "destination"))), None) for each in found]
+    known = _known(work, {goal.uid for goal in goals if goal is not None})
+    last = _last(work, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
+    return [
+        replace(
+            each,
+            destination=goal,
+            delivered=_sent(each.delivered, last, is_known=goal is not None and goal.uid in known),
+        )
+        for each, goal in zip(found, goals, strict=True)
+    ]
 
 
 def _need(work: Work, uid: str, kind: str) -> None:
@@ -98,17 +122,13 @@ def _need(work: Work, uid: str, kind: str) -> None:
     work.need("see", uid)
 
 
-def _insights(work: Work, uids: Sequence[str]) -> list[Insight]:
-    eyes, numbers = Eyes(work), [work.view.resource(uid) for uid in uids]
+def _counted(work: Work, numbers: Sequence[int]) -> list[Insight]:
     delivered, pulled = _deliveries(work, numbers), _pulls(work, numbers)
-    goals = [next(iter(eyes.refs(ends(work, uid, "destination"))), None) for uid in uids]
-    known = _known(work, {goal.uid for goal in goals if goal is not None})
-    found = []
-    for uid, number, to in zip(uids, numbers, goals, strict=True):
-        sent = delivered.get(number, Delivery())
-        shown_sent = sent if to is not None and to.uid in known else replace(sent, places=())
-        found.append(Insight(shapes.ref(work.view, uid), to, shown_sent, pulled.get(number, Pulled())))
-    return found
+    reports = work.session.asking(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
+    return [
+        Insight(report, None, delivered.get(number, Delivery()), pulled.get(number, Pulled()))
+        for number, report in zip(numbers, reports, strict=True)
+    ]
 
 
 def _known(work: Work, destinations: Iterable[str]) -> set[str]:
@@ -133,40 +153,42 @@ def _deliveries(work: Work, numbers: Sequence[int]) -> dict[int, Delivery]:
             c.resource_id,
             sa.func.sum(sa.case((sent, 1), else_=0)).label("times"),
             sa.func.sum(sa.case((c.state == states.FAILED, 1), else_=0)).label("failed"),
-            sa.func.max(sa.case((sent, s.run))).label("last"),
+            sa.func.max(sa.case((sent, s.run))).label("last_run"),
+            sa.func.max(sa.case((sent, s.ended_at))).label("last_at"),
             sa.func.avg(sa.case((sent, c.ended_at - c.started_at))).label("took"),
         )
         .outerjoin(run_step_table, (s.run == c.n) & (s.number == 0))
         .where(*mine)
         .group_by(c.resource_id)
     )
-    rows = work.session.transaction.connection.execute(query).all()
-    last = _last(work, [row.last for row in rows if row.last is not None])
     return {
-        row.resource_id: replace(
-            last.get(row.last, Delivery()),
-            times=int(row.times),
-            failed=int(row.failed),
+        row.resource_id: Delivery(
+            int(row.times),
+            int(row.failed),
+            row.last_run,
+            row.last_at,
             seconds=round(float(row.took or 0) / SECOND, 3),
         )
-        for row in rows
+        for row in work.session.transaction.connection.execute(query)
     }
 
 
-def _last(work: Work, runs: Iterable[int]) -> dict[int, Delivery]:
-    """When the last delivery ended, of how many rows, and where it went."""
+def _sent(delivery: Delivery, last: Mapping[int, _Last], *, is_known: bool) -> Delivery:
+    """With what the last run said of it."""
+    if delivery.last_run is None:
+        return delivery
+    rows, told = last[delivery.last_run]
+    places = tuple(told["places"]) if is_known else ()
+    return replace(delivery, last_rows=rows, places=places, sure=bool(told.get("sure", True)))
+
+
+def _last(work: Work, runs: Iterable[int]) -> dict[int, _Last]:
+    """What these runs said of how many rows they have sent, and where to."""
     s = run_step_table.c
-    query = sa.select(s.run, s.ended_at, s.rows, s.told).where(s.run.in_(list(runs)), s.number == 0)
-    found = {}
-    for row in work.session.transaction.connection.execute(query):
-        told = json.loads(row.told)
-        found[row.run] = Delivery(
-            last_at=row.ended_at,
-            last_rows=row.rows,
-            places=tuple(told["places"]),
-            sure=bool(told.get("sure", True)),
-        )
-    return found
+    query = sa.select(s.run, s.rows, s.told).where(s.run.in_(list(runs)), s.number == 0)
+    return {
+        row.run: _Last(row.rows, json.loads(row.told)) for row in work.session.transaction.connection.execute(query)
+    }
 
 
 def _pulls(work: Work, numbers: Sequence[int]) -> dict[int, Pulled]:

@@ -59,7 +59,7 @@ def project_insights(request: Request, work: Reading, uid: str) -> Response:
         "crumbs": acting.crumbs(work, uid, "Insights"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": listing.part(found),
+        "rows": insights.placed(work, listing.part(found)),
         "total": len(found),
     }
     return pages.page(request, "marts/project_insights.html", values)
