@@ -25,6 +25,7 @@ from tests.pipeline.shop import ED, RITA, Shop
 ORDERS = "SELECT id, amount, day, tags, told FROM raw.orders WHERE id < 2 ORDER BY id"
 LONG = "SELECT sum(hash(id)) FROM range(100000000000000)"
 """Listens when it is told to stop, as a join of ranges does not."""
+LIMIT = 60
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,8 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
     asking.join()
     assert status == 204
     assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
+    # Its time was not up: it was told before its first stage had begun.
+    assert found[0].elapsed.total_seconds() < LIMIT
 
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:

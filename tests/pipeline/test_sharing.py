@@ -94,9 +94,10 @@ def test_what_does_not_stop_ends_the_worker(waits: list[Tasks]) -> None:
 
 
 def test_a_query_that_is_stopped_and_goes_on_is_noticed_too() -> None:
-    spark = Spark(0)
-    assert spark.sharing.look([Running(("acme", "rita"), stopped="It took too long.")], [])
-    assert len(spark.ended) == 1
+    spark, late = Spark(0), Running(("acme", "rita"), stopped="It took too long.")
+    assert spark.sharing.look([late], [])
+    # Told again: what it has begun since does not know.
+    assert (spark.stopped, len(spark.ended)) == ([late], 1)
 
 
 def test_what_has_ended_is_forgotten() -> None:

@@ -85,12 +85,14 @@ class Queries:
         limits = self._limits
         try:
             rows = self._analysed(query, own, running)
+            if running.stopped:
+                raise _stopped(running)
             return results.collected(
                 rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000
             )
         except (PySparkException, Py4JJavaError) as error:
             if running.stopped:
-                raise StoppedError(running.stopped, "Ask for less, or save the query as a table.") from None
+                raise _stopped(running) from None
             raise words.told(error) from error
         except (Py4JError, OSError) as error:
             raise UnavailableError("Spark has ended meanwhile.", "It is starting anew; try again.") from error
@@ -167,3 +169,7 @@ class Queries:
             running.stopped = running.stopped or said
         # Also what it has not begun yet.
         self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
+
+
+def _stopped(running: Running) -> StoppedError:
+    return StoppedError(running.stopped, "Ask for less, or save the query as a table.")

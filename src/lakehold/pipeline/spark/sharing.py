@@ -131,6 +131,10 @@ class Sharing:
 
     def look(self, running: list[Running], tasks: list[Tasks]) -> bool:
         """Do what has to be done about these. Whether there is something left that nobody wants."""
+        for each in running:
+            if each.stopped:
+                # A stage that had not begun when it was told so does not know of it.
+                self._stop(each, each.stopped)
         left = {each.name for each in tasks if each.is_left and each.running}
         left |= {each.group for each in running if each.stopped}
         wanted = [each for each in tasks if not each.is_left]
