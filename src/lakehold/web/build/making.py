@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 from lakehold.web.build import bundle, icons, node, packages, stamp
-from lakehold.web.build.places import AXE, FRONT, MANIFEST, MODULES, STATIC
+from lakehold.web.build.places import AXE, FRONT, MANIFEST, MODULES, STATIC, WORK
 
 _LICENCES = "licences.txt"
 _SHIPPED = (
@@ -29,10 +31,16 @@ def build(*, for_tests: bool = False) -> bool:
     """Build what is missing or stale; whether there was any."""
     if not is_stale(for_tests=for_tests):
         return False
+    with _alone():
+        if is_stale(for_tests=for_tests):
+            _build()
+    return True
+
+
+def _build() -> None:
     found = node.any_node()
     packages.install(found)
-    # Two builds at once do not meet: each has a folder of its own, and the last one stays.
-    fresh = STATIC.with_name(f"static.{os.getpid()}")
+    fresh = STATIC.with_name("static.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     names = {**bundle.bundle(found, fresh), "icons.svg": icons.sprite(fresh), "favicon.svg": _favicon(fresh)}
@@ -41,7 +49,15 @@ def build(*, for_tests: bool = False) -> bool:
     (fresh / MANIFEST.name).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(STATIC, ignore_errors=True)
     fresh.rename(STATIC)
-    return True
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Whoever builds at the same time is waited for, and has perhaps built it all."""
+    WORK.parent.mkdir(parents=True, exist_ok=True)
+    with WORK.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _favicon(out: Path) -> str:

@@ -11,8 +11,8 @@ from lakehold.catalog.shapes import Eyes, Ref, owners_of, ref
 from lakehold.directory.work import Work
 from lakehold.runs.runs import Run, Runs
 from lakehold.web import addresses, views
+from lakehold.workspaces.marts.nouns import DATA_MART, PROJECT, REPORT
 
-PROJECT, MART, REPORT = "marts.project", "marts.data_mart", "marts.report"
 _MOST = 8
 _MOST_PROJECTS = 20
 _LOOKED_AT = 300
@@ -60,7 +60,7 @@ def reporting(work: Work, runs: Runs) -> Reporting | None:
         found = _usable(work, each.uid)
         more = more or (addresses.workspace(each.uid, "data_mart") if len(found) > _MOST else "")
         marts += [
-            Reportable(Ref(item.uid, MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
+            Reportable(Ref(item.uid, DATA_MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
             for item in found[:_MOST]
         ]
         reports += _own(work, runs, each.uid)
@@ -69,7 +69,7 @@ def reporting(work: Work, runs: Runs) -> Reporting | None:
 
 def _usable(work: Work, project: str) -> list[Found]:
     """Those that can be reported on come before drafts; each by name."""
-    found = work.session.list(work.asker, "use", MART, within=project, limit=_LOOKED_AT).items
+    found = work.session.list(work.asker, "use", DATA_MART, within=project, limit=_LOOKED_AT).items
     told = details.read_many(work, [item.id for item in found])
     published = {number for number, each in told.items() if each.settings.get("published") is True}
     return sorted(found, key=lambda item: item.id not in published)

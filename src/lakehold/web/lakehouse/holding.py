@@ -10,7 +10,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.volumes import File, Rough, Volume
 from lakehold.workspaces.lakehouse import volumes
-from lakehold.workspaces.marts import files, storages
+from lakehold.workspaces.marts import files, nouns
 
 
 class Service(Protocol):
@@ -45,7 +45,7 @@ class Holding:
 
 
 _VOLUME = Holding(volumes, "read", "write", "delete_file")
-_BY_KIND: Mapping[str, Holding] = {storages.KIND: Holding(files, "use", "edit", "edit")}
+_BY_KIND: Mapping[str, Holding] = {nouns.STORAGE: Holding(files, "use", "edit", "edit")}
 
 
 def of(work: Work, uid: str) -> Holding:

@@ -19,6 +19,7 @@ from lakehold.web.routes import router
 from lakehold.workspaces.lakehouse import lineage
 from lakehold.workspaces.lakehouse.lineage import Side
 from lakehold.workspaces.marts import lineage as marts
+from lakehold.workspaces.marts.nouns import DATA_MART
 
 routes = router("/resources")
 
@@ -29,7 +30,7 @@ _NEAR = 2
 def table_lineage(request: Request, work: Reading, uid: str) -> Response:
     """Drawn, and as a list."""
     found = resources.get(work, uid)
-    is_mart = found.kind == marts.MART
+    is_mart = found.kind == DATA_MART
     if not is_mart:
         found = need_table(work, uid, "see")
     up, down = (walk(work, uid) for walk in ((marts.up, marts.down) if is_mart else (lineage.up, lineage.down)))

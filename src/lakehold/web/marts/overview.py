@@ -24,13 +24,11 @@ from lakehold.web.resources import spaces
 from lakehold.web.routes import router
 from lakehold.web.words import plural
 from lakehold.web.workspaces import tabs
+from lakehold.workspaces.marts.nouns import DATA_MART, DESTINATION, PROJECT, REPORT, STORAGE
 
 routes = router("/workspaces")
 
-KIND = "marts.project"
-_MART = "marts.data_mart"
-_REPORT = "marts.report"
-_SHELVES = (_MART, _REPORT, "marts.destination", "marts.storage")
+_SHELVES = (DATA_MART, REPORT, DESTINATION, STORAGE)
 _SHOWN, _COUNTED, _MOST_FAILED = 6, 500, 4
 
 
@@ -53,7 +51,7 @@ def overview(request: Request, work: Reading, uid: str) -> Response:
     """What is there, of what the caller sees, and what to do next."""
     workspaces.need_workspace(work, uid)
     found = resources.get(work, uid)
-    if found.kind != KIND:
+    if found.kind != PROJECT:
         raise NotFoundError(f"There is no project {shown(uid)}.", "Look at the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _shelf(work, uid, kind) for kind in _SHELVES}
     values: dict[str, object] = {
@@ -87,10 +85,10 @@ def _shelf(work: Work, uid: str, kind: str) -> Shelf:
 def _new(work: Work, schema: Kind, uid: str) -> Action:
     """Make one. What a data mart or a report needs beside its project is asked by its form."""
     new = spaces.new(work, schema, uid)
-    if schema.id == _MART:
+    if schema.id == DATA_MART:
         may = work.session.check(work.asker, "create_data_mart", uid)
-    elif schema.id == _REPORT:
-        may = bool(work.session.list(work.asker, "use", _MART, within=uid, limit=1).items)
+    elif schema.id == REPORT:
+        may = bool(work.session.list(work.asker, "use", DATA_MART, within=uid, limit=1).items)
     else:
         may = work.session.check(work.asker, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="Your role here does not let you make one.")

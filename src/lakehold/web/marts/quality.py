@@ -20,9 +20,9 @@ from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.frames import shell
 from lakehold.web.routes import router
-from lakehold.workspaces.marts import quality
+from lakehold.workspaces.marts import nouns, quality
 from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.pipelines.mart import CHECK, DO, MartPipeline, told_of
+from lakehold.workspaces.marts.pipelines.mart import CHECK, DO, told_of
 from lakehold.workspaces.marts.quality import BROKEN, KEPT, UNKNOWN, Outcome
 
 routes = router("/resources")
@@ -74,7 +74,7 @@ def check_now(request: Request, work: Writing, uid: str) -> Response:
 
 def _need(work: Work, uid: str) -> Resource:
     found = resources.get(work, uid)
-    if found.kind != MartPipeline.kind:
+    if found.kind != nouns.DATA_MART:
         raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
     work.need("see", uid)
     return found

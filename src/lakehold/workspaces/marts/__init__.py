@@ -1,6 +1,7 @@
 """Marts: projects of storages, data marts, destinations, reports, triggers and runs.
 
 - `model.yaml`: who may do what: three project roles, owners, two sharing toggles, contexts
+- `nouns`: what there is in a project
 - `definitions`: how a data mart is defined; `questions`, `values`: what a report asks; `joining`: of which marts;
   `reporting`: both together, as SQL
 - `checks`: what a mart promises of its rows; `quality`: how that came out

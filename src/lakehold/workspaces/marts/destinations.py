@@ -8,8 +8,7 @@ from lakehold.catalog.shapes import Eyes, Ref, attributes_of
 from lakehold.directory.work import Work
 from lakehold.pipeline import reading
 from lakehold.workspaces.ends import starts
-
-KIND = "marts.destination"
+from lakehold.workspaces.marts import nouns
 
 
 def may_try(work: Work, destination: str, project: str) -> None:
@@ -21,7 +20,7 @@ def may_try(work: Work, destination: str, project: str) -> None:
         work.need("edit", destination)
         return
     work.see(project)
-    work.need_draft(Draft(KIND, {"project": project}))
+    work.need_draft(Draft(nouns.DESTINATION, {"project": project}))
 
 
 def is_deleted(work: Work, uid: str) -> bool:

@@ -10,10 +10,9 @@ from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.installation import Installation
 from lakehold.directory.work import Work
-from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline import reading
 from lakehold.runs import asking
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+from lakehold.workspaces.marts import nouns
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,7 @@ def may_look(work: Work, asked: Feed) -> None:
         work.see(asked.project)
         work.need("create_data_mart", asked.project)
         return
-    work.see(asked.mart)
-    if work.view.kind(work.view.resource(asked.mart)) != MartPipeline.kind:
-        raise InvalidInputError("That is no data mart.", "Choose one of the project's data marts.")
+    nouns.need_kind(work, asked.mart, nouns.DATA_MART, "edit")
     work.need("edit", asked.mart)
 
 

@@ -10,9 +10,9 @@ from lakehold.kit.settings import Settings
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import File, Rough, Volume, valid_path
 from lakehold.workspaces import files
-from lakehold.workspaces.marts import destinations, storages
+from lakehold.workspaces.marts import nouns
 
-_SAYS = {destinations.KIND: "to", storages.KIND: "kind"}
+_SAYS = {nouns.DESTINATION: "to", nouns.STORAGE: "kind"}
 """In which setting each says that it is one of files."""
 _FILES = "files"
 
@@ -32,7 +32,7 @@ def opened(work: Work, settings: Settings, uid: str, path: str) -> tuple[Volume,
 def expected(work: Work, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
     """Refuse a file before it is sent to a storage, if it could not be kept."""
     work.writing()
-    volume = _of(work, settings, uid, "edit", storages.KIND)
+    volume = _of(work, settings, uid, "edit", nouns.STORAGE)
     volume.refuse(valid_path(path), replace=replace)
     return volume
 
@@ -45,7 +45,7 @@ def arrived(work: Work, settings: Settings, uid: str, path: str, rough: Rough, *
 def removed(work: Work, settings: Settings, uid: str, path: str) -> None:
     """Take a file of a storage away."""
     work.writing()
-    files.removed(work, uid, _of(work, settings, uid, "edit", storages.KIND), path)
+    files.removed(work, uid, _of(work, settings, uid, "edit", nouns.STORAGE), path)
 
 
 def _of(work: Work, settings: Settings, uid: str, action: str, *kinds: str) -> Volume:

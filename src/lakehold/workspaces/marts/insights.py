@@ -16,14 +16,12 @@ from lakehold.catalog import details, shapes
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, SECOND, Moment
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.live.pulls import DAYS, live_pull_table
 
-REPORT, PROJECT = "marts.report", "marts.project"
 _AT_ONCE, _FILES = 1_000, "files"
 _DELIVERED = '%"places"%'
 """A step that has sent something says where to."""
@@ -83,7 +81,7 @@ class _Last(NamedTuple):
 
 def of_report(work: Work, uid: str) -> Insight:
     """Of one."""
-    _need(work, uid, REPORT)
+    nouns.need_kind(work, uid, nouns.REPORT)
     return placed(work, _counted(work, [work.view.resource(uid)]))[0]
 
 
@@ -91,8 +89,8 @@ def of_project(work: Work, uid: str) -> list[Insight]:
     """Of all that the caller sees in a project: those that were sent or read last come first. Where each went is not
     among it: of the few that are shown it is `placed`.
     """
-    _need(work, uid, PROJECT)
-    numbers = work.session.ids(work.asker, "see", REPORT, within=uid)
+    nouns.need_kind(work, uid, nouns.PROJECT)
+    numbers = work.session.ids(work.asker, "see", nouns.REPORT, within=uid)
     found: list[Insight] = []
     for start in range(0, len(numbers), _AT_ONCE):
         found += _counted(work, numbers[start : start + _AT_ONCE])
@@ -113,13 +111,6 @@ def placed(work: Work, found: Sequence[Insight]) -> list[Insight]:
         )
         for each, goal in zip(found, goals, strict=True)
     ]
-
-
-def _need(work: Work, uid: str, kind: str) -> None:
-    work.see(uid)
-    if work.view.kind(work.view.resource(uid)) != kind:
-        raise InvalidInputError(f"{shown(uid)} is no {kind.rpartition('.')[2]}.", "Choose one.")
-    work.need("see", uid)
 
 
 def _counted(work: Work, numbers: Sequence[int]) -> list[Insight]:

@@ -13,11 +13,11 @@ from lakehold.pipeline import names, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.quoting import quoted
 from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import WORD
 from lakehold.workspaces.marts.questions import Known, Source
 from lakehold.workspaces.told import Told
 
-KIND = "marts.data_mart"
 _DEEPEST = 5
 
 
@@ -25,9 +25,7 @@ def source(work: Work, lake: Lake, mart: str) -> Source:
     """What can be asked of a mart by the caller, as SQL and by column. A joined mart's columns have its name before
     theirs: `customer.city`.
     """
-    work.see(mart, "use")
-    if work.view.kind(work.view.resource(mart)) != KIND:
-        raise InvalidInputError(f"{shown(mart)} is no data mart.", "Choose one.")
+    nouns.need_kind(work, mart, nouns.DATA_MART, "use")
     joined = _Joined(work, lake)
     joined.add(mart)
     return Source(" ".join(joined.tables), joined.columns)

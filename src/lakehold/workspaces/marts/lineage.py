@@ -12,9 +12,9 @@ from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.lakehouse.lineage import FARTHEST, Side, walk
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import In
+from lakehold.workspaces.marts.nouns import DATA_MART, DESTINATION, REPORT, STORAGE
 
-MART, REPORT, DESTINATION = "marts.data_mart", "marts.report", "marts.destination"
-KINDS = frozenset({MART, REPORT, DESTINATION, storages.KIND})
+KINDS = frozenset({DATA_MART, REPORT, DESTINATION, STORAGE})
 
 
 def up(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
@@ -30,7 +30,7 @@ def down(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
 def _above(work: Work, uid: str) -> list[str]:
     """The next ones, seen or not."""
     kind = _kind(work, uid)
-    if kind == MART:
+    if kind == DATA_MART:
         return [*ends(work, uid, "joins"), *ends(work, uid, "storage"), *_tables(work, uid)]
     if kind == REPORT:
         return ends(work, uid, "data_mart")
@@ -41,12 +41,12 @@ def _above(work: Work, uid: str) -> list[str]:
 
 def _below(work: Work, uid: str) -> list[str]:
     kind = _kind(work, uid)
-    if kind == MART:
+    if kind == DATA_MART:
         reports = [each for each in starts(work, uid, "data_mart") if _kind(work, each) == REPORT]
         return [*starts(work, uid, "joins"), *reports]
     if kind == REPORT:
         return ends(work, uid, "destination")
-    return starts(work, uid, "storage") if kind == storages.KIND else []
+    return starts(work, uid, "storage") if kind == STORAGE else []
 
 
 def _tables(work: Work, uid: str) -> list[str]:

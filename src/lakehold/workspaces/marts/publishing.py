@@ -9,9 +9,10 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.checks import checks_of
 from lakehold.workspaces.marts.definitions import Definition
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline, storage_of, told_of
+from lakehold.workspaces.marts.pipelines.mart import storage_of, told_of
 
 
 def publish(work: Work, lake: Lake, uid: str) -> None:
@@ -36,7 +37,7 @@ def _need(work: Work, uid: str) -> None:
     work.writing()
     work.see(uid, "edit")
     kind = work.view.kind(work.view.resource(uid))
-    if kind != MartPipeline.kind:
+    if kind != nouns.DATA_MART:
         title = work.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} is not published.", "Choose a data mart.")
     work.need("edit", uid)

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Id, Transaction, metadata
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.workspaces.marts import nouns
 
 quality_table = sa.Table(
     "quality",
@@ -29,7 +28,6 @@ quality_table = sa.Table(
 sa.Index("quality_by_resource", quality_table.c.tenant_id, quality_table.c.resource_id, quality_table.c.n)
 sa.Index("quality_by_mark", quality_table.c.tenant_id, quality_table.c.mark)
 
-_MART = "marts.data_mart"
 KEPT, BROKEN, UNKNOWN = "kept", "broken", "unknown"
 _PLACES = (0, 1)
 """Where a run looks at checks: after the refresh, or without one."""
@@ -71,9 +69,7 @@ def not_kept(work: Work, run: str, since: Moment) -> list[Outcome]:
 
 def page(work: Work, mart: str, *, limit: int = 200) -> list[Outcome]:
     """The newest first, for those who see the mart."""
-    work.see(mart)
-    if work.view.kind(work.view.resource(mart)) != _MART:
-        raise InvalidInputError(f"{shown(mart)} is no data mart.", "Choose one.")
+    nouns.need_kind(work, mart, nouns.DATA_MART)
     work.need("see", mart)
     c = quality_table.c
     query = (

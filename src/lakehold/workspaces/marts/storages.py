@@ -14,10 +14,11 @@ from lakehold.kit.ids import shown
 from lakehold.pipeline import names, reading
 from lakehold.pipeline.names import Named
 from lakehold.workspaces.ends import starts
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import In
 from lakehold.workspaces.told import Told
 
-KIND, WORD = "marts.storage", "storage"
+WORD = "storage"
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MOST = 500
 """So many tables of a lakehouse are offered at once."""
@@ -57,17 +58,16 @@ def let_in(work: Work, asked: Look) -> Told:
     """
     reading.refuse_viewer(work)
     if asked.storage:
-        work.see(asked.storage)
-        if work.view.kind(work.view.resource(asked.storage)) != KIND:
-            raise InvalidInputError("That is no storage.", "Choose one of the project's storages.")
-        work.need("use" if asked.settings is None else "edit", asked.storage)
+        action = "use" if asked.settings is None else "edit"
+        nouns.need_kind(work, asked.storage, nouns.STORAGE, action)
+        work.need(action, asked.storage)
     else:
         if not asked.project or asked.settings is None:
             raise InvalidInputError(
                 "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
             )
         work.see(asked.project)
-        work.need_draft(Draft(KIND, {"project": asked.project}))
+        work.need_draft(Draft(nouns.STORAGE, {"project": asked.project}))
     if asked.settings is None:
         return told_of(work, asked.storage)
     return Told(asked.settings, WORD)

@@ -23,7 +23,7 @@ from lakehold.web.lakehouse.sources.looking import Seen
 from lakehold.web.marts import reaching
 from lakehold.web.marts.data_marts import fed, form, offers
 from lakehold.web.marts.data_marts.fed import Fed
-from lakehold.web.marts.data_marts.routes import KIND, need_edit, need_project
+from lakehold.web.marts.data_marts.routes import need_edit, need_project
 from lakehold.web.marts.looking import grid
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
@@ -31,6 +31,7 @@ from lakehold.workspaces.marts import feeding
 from lakehold.workspaces.marts import looking as of_storages
 from lakehold.workspaces.marts.definitions import WORD, Definition
 from lakehold.workspaces.marts.feeding import Feed
+from lakehold.workspaces.marts.nouns import DATA_MART
 from lakehold.workspaces.told import Told
 
 new = router("/workspaces")
@@ -68,7 +69,7 @@ def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
 class Form(reaching.Form[Fed]):
     """Of a data mart, as far as it is fed."""
 
-    kind, template = KIND, "marts/feed_form.html"
+    kind, template = DATA_MART, "marts/feed_form.html"
     seen = Seen()
     """What a trial has found."""
 

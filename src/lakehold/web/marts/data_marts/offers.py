@@ -16,7 +16,7 @@ from lakehold.web.lakehouse.sources.looking import reading
 from lakehold.web.marts.looking import look
 from lakehold.workspaces.marts import storages as kept
 from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+from lakehold.workspaces.marts.nouns import DATA_MART, STORAGE
 from lakehold.workspaces.marts.storages import Look
 
 _MOST = 200
@@ -56,18 +56,18 @@ def of_storage(request: Request, uid: str) -> Offered:
 
 def storages(work: Work, project: str) -> list[Summary]:
     """Those that the caller may use."""
-    return summaries(work, work.session.list(work.asker, "use", kept.KIND, within=project, limit=_MOST).items)
+    return summaries(work, work.session.list(work.asker, "use", STORAGE, within=project, limit=_MOST).items)
 
 
 def new_storage(work: Work, project: str) -> str:
     """Where one is made; empty for who may not."""
-    may = work.session.check(work.asker, "create", Draft(kept.KIND, {"project": project}))
-    return views.form(project, kept.KIND) if may else ""
+    may = work.session.check(work.asker, "create", Draft(STORAGE, {"project": project}))
+    return views.form(project, STORAGE) if may else ""
 
 
 def marts(work: Work, project: str, but: str) -> list[tuple[str, str]]:
     """Those that the caller may use, by name, but for one."""
-    found = work.session.list(work.asker, "use", MartPipeline.kind, within=project, limit=_MOST).items
+    found = work.session.list(work.asker, "use", DATA_MART, within=project, limit=_MOST).items
     return [(item.uid, item.name) for item in found if item.uid != but]
 
 

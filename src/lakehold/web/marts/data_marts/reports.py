@@ -19,11 +19,10 @@ from lakehold.web.marts import framing
 from lakehold.web.marts.data_marts.routes import need_mart
 from lakehold.web.routes import router
 from lakehold.workspaces.ends import ends, starts
-from lakehold.workspaces.marts.pipelines.report import ReportPipeline
+from lakehold.workspaces.marts.nouns import REPORT
 
 routes = router("/resources")
 
-KIND = ReportPipeline.kind
 _COLUMNS = [Column("Report", "name"), Column("To", wide=True), Column("Owner", wide=True), Column("Last run")]
 
 
@@ -60,7 +59,7 @@ def of_mart(work: Work, uid: str) -> list[On]:
     """Those that the caller sees."""
     eyes = Eyes(work)
     seen = sorted(eyes.refs(starts(work, uid, "data_mart")), key=lambda ref: ref.name.casefold())
-    return [_on(work, eyes, ref) for ref in seen if ref.kind == KIND]
+    return [_on(work, eyes, ref) for ref in seen if ref.kind == REPORT]
 
 
 def last_of(work: Work, report: Ref) -> Run | None:
@@ -72,8 +71,8 @@ def new(found: Resource) -> str:
     """Where a report on it is made; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    at = views.form(found.workspace.uid, KIND) or "/resources/new"
-    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": KIND, "in": found.workspace.uid}
+    at = views.form(found.workspace.uid, REPORT) or "/resources/new"
+    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT, "in": found.workspace.uid}
     return f"{at}?{urlencode(asked)}"
 
 

@@ -26,12 +26,10 @@ from lakehold.web.marts.data_marts.trying import Tried, tried
 from lakehold.web.marts.looking import grid
 from lakehold.web.routes import Sent, router
 from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+from lakehold.workspaces.marts.nouns import DATA_MART
 
 new = router("/workspaces")
 routes = router("/resources")
-
-KIND = MartPipeline.kind
 
 
 @new.get("/{uid:path}/marts/new")
@@ -85,7 +83,7 @@ def need_project(work: Work, uid: str) -> None:
 def need_mart(work: Work, uid: str) -> Resource:
     """The data mart, if the caller sees it."""
     found = resources.get(work, uid)
-    if found.kind != KIND:
+    if found.kind != DATA_MART:
         raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
     return found
 
@@ -186,7 +184,9 @@ def _kept(work: Work, shown: Form, filled: Filled, reads: Sequence[str]) -> str:
     if shown.found is None:
         edges = {"project": shown.within, **filled.edges()}
         settings = {**filled.settings(), "reads": seen}
-        return resources.create(work, KIND, filled.name, edges=edges, settings=settings, description=filled.description)
+        return resources.create(
+            work, DATA_MART, filled.name, edges=edges, settings=settings, description=filled.description
+        )
     uid, before = shown.found.uid, shown.found.settings or {}
     settings = {**filled.settings(before, joins.unseen(work, before)), "reads": seen}
     wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())

@@ -20,6 +20,7 @@ from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.marts.destinations.routes import need_edit
 from lakehold.web.routes import Sent, router
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.live import LIVE, secrets
 from lakehold.workspaces.marts.live.secrets import Secret
 
@@ -43,7 +44,7 @@ class Live:
 @routes.post("/{uid:path}/destination/secret")
 def make(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     """Make one, or another in place of the one that there is."""
-    found, back = need_edit(work, uid), views.home(uid, "marts.destination")
+    found, back = need_edit(work, uid), views.home(uid, nouns.DESTINATION)
     if secrets.of(work, uid) is not None:
         text = "The one that there is ends at once: whatever pulls with it needs the new one."
         if question := unsure(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
@@ -60,7 +61,7 @@ def make(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
 @routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     """End it."""
-    found, back = need_edit(work, uid), views.home(uid, "marts.destination")
+    found, back = need_edit(work, uid), views.home(uid, nouns.DESTINATION)
     text = "Nothing can be pulled until another one is made."
     if question := unsure(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question

@@ -25,12 +25,10 @@ from lakehold.web.marts import reaching
 from lakehold.web.marts.destinations import destination
 from lakehold.web.marts.destinations.destination import Destination
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts import destinations
+from lakehold.workspaces.marts import destinations, nouns
 
 new = router("/workspaces")
 routes = router("/resources")
-
-_PROJECT = "marts.project"
 
 
 @new.get("/{uid:path}/destinations/new")
@@ -68,13 +66,13 @@ def try_out(request: Request, uid: str) -> Response:
     asked = {"destination": uid, "project": within(found), "settings": dict(found.settings or {})}
     said, refused = _tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
-    return pages.go(request, views.home(uid, destinations.KIND), flash)
+    return pages.go(request, views.home(uid, nouns.DESTINATION), flash)
 
 
 class Form(reaching.Form[Destination]):
     """Of a destination."""
 
-    kind, template = destinations.KIND, "marts/destination_form.html"
+    kind, template = nouns.DESTINATION, "marts/destination_form.html"
 
     def about(self, work: Work) -> dict[str, object]:
         """What only this form has."""
@@ -85,14 +83,14 @@ class Form(reaching.Form[Destination]):
 def need_project(work: Work, uid: str) -> None:
     """Refuse what is no project of marts."""
     workspaces.need_workspace(work, uid)
-    if kinds.schema_of(work.view, uid).id != _PROJECT:
+    if kinds.schema_of(work.view, uid).id != nouns.PROJECT:
         raise NotFoundError(f"There is no project {shown(uid)}.", "Look its name up among the workspaces.")
 
 
 def need_destination(work: Work, uid: str) -> Resource:
     """The destination, as the caller may see it."""
     found = resources.get(work, uid)
-    if found.kind != destinations.KIND:
+    if found.kind != nouns.DESTINATION:
         raise NotFoundError(f"There is no destination {shown(uid)}.", "Look its name up in the project.")
     return found
 
@@ -121,7 +119,7 @@ def _sent(form: Form, house: House, sent: Sent) -> Response:
     except forms.MENDED as refusal:
         return form.refused(filled, kept, refusal)
     said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
-    return pages.go(form.request, views.home(uid, destinations.KIND), Flash(said))
+    return pages.go(form.request, views.home(uid, nouns.DESTINATION), Flash(said))
 
 
 def _asked(form: Form, filled: Destination, secrets: dict[str, str]) -> dict[str, Any]:

@@ -12,11 +12,9 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.pipeline.lake import Lake
 from lakehold.web.deliveries import ways
-from lakehold.workspaces.marts import destinations, offering
+from lakehold.workspaces.marts import nouns, offering
 from lakehold.workspaces.marts.offering import Offered
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline
 
-MART = MartPipeline.kind
 _MOST = 300
 
 
@@ -48,7 +46,7 @@ class Columns:
 
 def marts(work: Work, within: str | None, *, limit: int = _MOST) -> list[Mart]:
     """Those that the caller may report on, by name."""
-    found = work.session.list(work.asker, "use", MART, within=within, limit=limit).items
+    found = work.session.list(work.asker, "use", nouns.DATA_MART, within=within, limit=limit).items
     told = details.read_many(work, [item.id for item in found])
     return [
         Mart(
@@ -63,7 +61,7 @@ def marts(work: Work, within: str | None, *, limit: int = _MOST) -> list[Mart]:
 
 def goals(work: Work, within: str, found: Resource | None) -> list[tuple[str, str]]:
     """Destinations that the caller may use, with how they send. That a report has one that they may not use stays."""
-    usable = work.session.list(work.asker, "use", destinations.KIND, within=within, limit=_MOST).items
+    usable = work.session.list(work.asker, "use", nouns.DESTINATION, within=within, limit=_MOST).items
     told = details.read_many(work, [item.id for item in usable])
     options = [(item.uid, _labelled(item.name, told.get(item.id))) for item in usable]
     if found is None:

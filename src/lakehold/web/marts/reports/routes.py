@@ -28,21 +28,19 @@ from lakehold.web.marts.destinations.routes import need_project
 from lakehold.web.marts.reports import asking, checking, choosing, filled
 from lakehold.web.marts.reports import kinds as types
 from lakehold.web.marts.reports.asking import Preview
-from lakehold.web.marts.reports.choosing import MART
 from lakehold.web.marts.reports.filled import Report
 from lakehold.web.routes import Sent, router
+from lakehold.workspaces.marts.nouns import DATA_MART, REPORT
 
 new = router("/workspaces")
 routes = router("/resources")
-
-KIND = "marts.report"
 
 
 @new.get("/{uid:path}/reports/new")
 def new_form(request: Request, work: Reading, uid: str, mart: str = "") -> Response:
     """What it is about is chosen first; then the form for that."""
     work.see(uid)
-    if kinds.schema_of(work.view, uid).id == MART:
+    if kinds.schema_of(work.view, uid).id == DATA_MART:
         return pages.go(request, new_address(work, uid))
     need_project(work, uid)
     return Form(request, uid, _usable(work, mart)).page(work, Report())
@@ -141,7 +139,7 @@ def new_address(work: Work, mart: str) -> str:
 def need_report(work: Work, uid: str) -> Resource:
     """The report, as the caller may see it."""
     found = resources.get(work, uid)
-    if found.kind != KIND:
+    if found.kind != REPORT:
         raise NotFoundError(f"There is no report {shown(uid)}.", "Look its name up in the project.")
     return found
 
@@ -172,14 +170,14 @@ def _sent(form: Form, sent: Sent) -> Response:
         if form.found
         else f"{said.name} was made. Run it, or give it a trigger."
     )
-    return pages.go(form.request, views.home(uid, KIND), Flash(words))
+    return pages.go(form.request, views.home(uid, REPORT), Flash(words))
 
 
 def _kept(work: Work, form: Form, said: Report, before: Mapping[str, object] | None) -> str:
     settings = said.settings(before)
     if form.found is None:
         edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
-        return resources.create(work, KIND, said.name, edges=edges, settings=settings, description=said.description)
+        return resources.create(work, REPORT, said.name, edges=edges, settings=settings, description=said.description)
     goal = {"destination": [said.destination]} if said.destination else None
     wanted = Edit(said.name, said.description, settings, edges=goal)
     editing.edit(work, form.found.uid, wanted, expect_version=forms.whole(said.version))
@@ -195,7 +193,7 @@ def _need_edit(work: Work, uid: str) -> tuple[Resource, str]:
 def _usable(work: Work, mart: str) -> str:
     """The mart, if it is one that the caller may report on; empty where none is named."""
     if mart:
-        if kinds.schema_of(work.view, resources.get(work, mart).uid).id != MART:
+        if kinds.schema_of(work.view, resources.get(work, mart).uid).id != DATA_MART:
             raise NotFoundError(f"There is no data mart {shown(mart)}.", "Look its name up in the project.")
         work.need("use", mart)
     return mart

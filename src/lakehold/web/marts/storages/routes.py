@@ -25,7 +25,8 @@ from lakehold.web.marts.storages.form import Filled
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
 from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.storages import KIND, Look
+from lakehold.workspaces.marts.nouns import STORAGE
+from lakehold.workspaces.marts.storages import Look
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -64,13 +65,13 @@ def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
 def need_project(work: Work, uid: str) -> None:
     """Refuse unless the caller may make storages there."""
     workspaces.need_workspace(work, uid)
-    work.need_draft(Draft(KIND, {"project": uid}))
+    work.need_draft(Draft(STORAGE, {"project": uid}))
 
 
 def need_storage(work: Work, uid: str) -> Resource:
     """The storage, if the caller sees it."""
     found = resources.get(work, uid)
-    if found.kind != KIND:
+    if found.kind != STORAGE:
         raise NotFoundError(f"There is no storage {shown(uid)}.", "Look its name up in the project.")
     return found
 
@@ -78,7 +79,7 @@ def need_storage(work: Work, uid: str) -> Resource:
 class Form(reaching.Form[Filled]):
     """Of a storage."""
 
-    kind, template = KIND, "marts/storage_form.html"
+    kind, template = STORAGE, "marts/storage_form.html"
 
     def about(self, work: Work) -> dict[str, object]:
         """What only this form has."""

@@ -11,9 +11,9 @@ from lakehold.directory import credentials
 from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
-from lakehold.workspaces.marts import destinations
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.live import LIVE
 
 live_secret_table = sa.Table(
@@ -94,9 +94,7 @@ def of(work: Work, uid: str) -> Secret | None:
 
 
 def _need(work: Work, uid: str) -> None:
-    work.see(uid, "edit")
-    if work.view.kind(work.view.resource(uid)) != destinations.KIND:
-        raise InvalidInputError(f"{shown(uid)} is no destination.", "Choose one of a project's destinations.")
+    nouns.need_kind(work, uid, nouns.DESTINATION, "edit")
     work.need("edit", uid)
 
 

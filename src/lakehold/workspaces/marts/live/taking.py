@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from lakehold.catalog import details
 from lakehold.directory.work import Work
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
-from lakehold.workspaces.marts.pipelines.report import ReportPipeline
+from lakehold.workspaces.marts import nouns
 
 
 def take_over(work: Work, report: str) -> None:
     """From now on it is pulled as the caller, who may edit it and run it."""
     work.writing()
-    work.see(report, "edit")
-    if work.view.kind(work.view.resource(report)) != ReportPipeline.kind:
-        raise InvalidInputError(f"{shown(report)} is no report.", "Choose one.")
+    nouns.need_kind(work, report, nouns.REPORT, "edit")
     work.need("edit", report)
     work.need("run", report)
     before = details.saver(work, report)

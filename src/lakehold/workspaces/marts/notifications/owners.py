@@ -9,11 +9,10 @@ from lakehold.access.facts.view import View, role_bit
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory.work import Work
 from lakehold.kit.ids import folded
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import receivers, sides
 from lakehold.workspaces.marts.notifications.receivers import MANAGE
 from lakehold.workspaces.marts.notifications.sides import BUSINESS_USER
-
-MART = "marts.data_mart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class TooLow:
 def too_low(work: Work, project: str) -> list[TooLow]:
     """Those of marts that the caller sees: all for who keeps the project's settings, for others themself."""
     receivers.need_project(work, project)
-    marts = work.session.ids(work.asker, "see", MART, within=project)
+    marts = work.session.ids(work.asker, "see", nouns.DATA_MART, within=project)
     found = work.session.asking(lambda view: _pairs(view, project, marts))
     if not receivers.manages(work, project):
         found = [(mart, owner) for mart, owner in found if owner == work.caller.member]

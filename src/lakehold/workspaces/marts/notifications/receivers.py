@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from lakehold.catalog.shapes import Eyes, Ref
 from lakehold.directory import accounts
 from lakehold.directory.work import Work
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import choices, sides
 from lakehold.workspaces.marts.notifications.channels import Channel
 from lakehold.workspaces.marts.notifications.choices import Choice
 from lakehold.workspaces.marts.notifications.sides import ADMIN, Past, Side
 
-KIND = "marts.project"
 MANAGE = "manage_settings"
 
 
@@ -52,9 +51,7 @@ class Receiver:
 
 def need_project(work: Work, uid: str) -> None:
     """Refuse what is no project, or not the caller's to see."""
-    work.see(uid)
-    if work.view.kind(work.view.resource(uid)) != KIND:
-        raise InvalidInputError(f"{shown(uid)} is no project.", "Choose one of marts.")
+    nouns.need_kind(work, uid, nouns.PROJECT)
 
 
 def switches(work: Work, project: str) -> dict[Channel, bool]:

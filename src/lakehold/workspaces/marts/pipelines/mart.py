@@ -13,7 +13,7 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import shown
 from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends, starts
-from lakehold.workspaces.marts import storages
+from lakehold.workspaces.marts import nouns, storages
 from lakehold.workspaces.marts.checks import checks_of
 from lakehold.workspaces.marts.definitions import WORD, Definition, In
 from lakehold.workspaces.marts.notifications import telling
@@ -28,7 +28,7 @@ DO, CHECK = "do", "check"
 class MartPipeline(Alike):
     """Whoever edits a data mart refreshes it; whoever sees it sees its runs."""
 
-    kind = "marts.data_mart"
+    kind = nouns.DATA_MART
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
     trigger_kind = "marts.data_mart_trigger"
     choices: Mapping[str, Sequence[str]] = MappingProxyType({DO: (CHECK,)})

@@ -11,6 +11,7 @@ from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import Alike, Ended, Notice, Step, Wanted
 from lakehold.workspaces.ends import ends
+from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.marts.notifications import telling
 from lakehold.workspaces.marts.pipelines.mart import admins_right, need_published
@@ -22,7 +23,7 @@ from lakehold.workspaces.spans import whole
 class ReportPipeline(Alike):
     """Its runs are seen by who sees its data mart, and stopped by who may run it or edits that."""
 
-    kind = "marts.report"
+    kind = nouns.REPORT
     trigger, schedule, stop, see = "run", "edit", "run", "see"
     trigger_kind = "marts.report_trigger"
 

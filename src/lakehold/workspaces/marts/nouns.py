@@ -1,0 +1,21 @@
+"""What there is in a project of marts, by the ids of its kinds; and whether something is such a thing."""
+
+from __future__ import annotations
+
+from lakehold.directory.work import Work
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import shown
+
+PROJECT = "marts.project"
+STORAGE = "marts.storage"
+DATA_MART = "marts.data_mart"
+DESTINATION = "marts.destination"
+REPORT = "marts.report"
+
+
+def need_kind(work: Work, uid: str, kind: str, action: str = "see") -> None:
+    """Refuse what the caller does not see, and what is of another kind. For this action they want to know it."""
+    work.see(uid, action)
+    if work.view.kind(work.view.resource(uid)) != kind:
+        word = kind.rpartition(".")[2].replace("_", " ")
+        raise InvalidInputError(f"{shown(uid)} is no {word}.", "Choose one of the project's.")
