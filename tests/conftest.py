@@ -25,6 +25,9 @@ pytest_plugins = ["tests.spark", "tests.house"]
 # What a real password costs on purpose, a thousand made-up ones need not.
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
+# A Spark that lives for some seconds is not worth compiling well, and two cores are not worth sharing with a collector.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 BOTH = ("sqlite", "postgresql")
 
 

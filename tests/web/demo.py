@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,21 +66,29 @@ def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
         yield found
 
 
-_idle: list[FastAPI] = []
-"""Applications that nobody uses at the moment."""
+_idle: list[tuple[FastAPI, str]] = []
+"""Applications that nobody uses at the moment, and where they listen."""
+_listening = ExitStack()
 
 
 @contextmanager
-def application(house: Installation) -> Iterator[FastAPI]:
-    """That of an installation. To assemble one and to read its templates takes half a second, so it is used again."""
-    app = _idle.pop() if _idle else site.application(house)
+def served(house: Installation) -> Iterator[str]:
+    """Where an installation is served. To assemble an application and to begin to listen takes as long as many a test,
+    so one serves a house after the other.
+    """
+    app, address = _idle.pop() if _idle else _begun(house)
     app.state.house = house
     try:
-        yield app
+        yield address
     finally:
         if lake := app.state._state.pop("lake", None):
             lake.close()
-        _idle.append(app)
+        _idle.append((app, address))
+
+
+def _begun(house: Installation) -> tuple[FastAPI, str]:
+    app = site.application(house)
+    return app, _listening.enter_context(running(app))
 
 
 @contextmanager
@@ -89,7 +97,7 @@ def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
     shutil.copytree(folder, copied_to)
     house = Installation(read(data=copied_to, **settings))
     try:
-        with application(house) as app, running(app) as address:
+        with served(house) as address:
             found = Shop(house, address)
             yield found
             for client in found.clients:
