@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.directory.caller import Caller
 from tests.web.conftest import Open
 from tests.web.demo import Shop
-from tests.web.forms import token
+from tests.web.forms import send, token
 
 HERE = "/resources/daily_sales/access"
 
@@ -74,6 +74,22 @@ def test_the_one_owner_of_a_space_is_handed_over_by_a_data_admin(shop: Shop) -> 
     client.post("/resources/landing/access/transfer", data={**sent, "confirmed": "1"})
     assert may(shop, "erik", "manage_members", "landing")
     assert not may(shop, "petra", "manage_members", "landing")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_was_handed_over_by_mistake_is_called_back(open_as: Open, shop: Shop, scripts: bool) -> None:
+    page = open_as("dana", "/resources/landing/access/transfer?role=owner&to=erik&from=petra", scripts=scripts)
+    page.get_by_role("button", name="See the effect").click()
+    page.get_by_role("button", name="Hand over").click()
+    expect(page.get_by_text("Erik, Engineer is now Is owner")).to_be_visible()
+    assert may(shop, "erik", "manage_members", "landing")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("It is as it was.")).to_be_visible()
+    assert may(shop, "petra", "manage_members", "landing")
+    assert not may(shop, "erik", "manage_members", "landing")
+    undo = "/resources/landing/access/transfer/undo?role=owner&to=erik&from=petra"
+    assert send(shop.client("nils"), "/", undo).status_code in {403, 404}
 
 
 def test_who_may_not_share_sees_how_it_is_and_cannot_change_it(shop: Shop) -> None:

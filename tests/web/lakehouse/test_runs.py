@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from lakehold.catalog import details, editing
+from lakehold.catalog.editing import Edit
+from lakehold.web.lakehouse.doing import RUNS as kept  # noqa: N811 - the addresses have its name here
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import LAKE, begun, moved, state_of
+from tests.web.lakehouse.pipelines import LAKE, begun, by, moved, state_of
 
 RUNS = f"/workspaces/{LAKE}/runs"
 FAILED = "There is no field qty. Choose one of the table."
@@ -44,6 +47,39 @@ def test_a_run_is_stopped_and_resumed(open_as: Open, shop: Shop, scripts: bool) 
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("The query has no sql.")).to_be_visible()
     assert state_of(shop, run) == "stopped"
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(("button", "said"), [("Retry", "It was started again."), ("Reload", "It loads all anew.")])
+def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, said: str, scripts: bool) -> None:
+    with shop.house.write(by("erik")) as work:
+        settings = {**details.read(work, "make_orders").settings, "sql": "SELECT 1 AS one"}
+        editing.edit(work, "make_orders", Edit(settings=settings))
+    run = begun(shop, "make_orders", member="erik")
+    moved(shop, run, "succeeded", step="query")
+    page = open_as("erik", f"/runs/{run}", scripts=scripts)
+    page.get_by_role("button", name=button).click()
+    if scripts and button == "Reload":
+        page.get_by_role("dialog").get_by_role("button", name=button).click()
+    expect(page.get_by_text(said)).to_be_visible()
+    again = page.url.rpartition("/")[2]
+    assert again != run
+    with shop.house.read(by("erik")) as work:
+        assert kept.get(work, again).reload == (button == "Reload")
+    assert (state_of(shop, run), state_of(shop, again)) == ("succeeded", "queued")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_project_admin_deletes_a_run(open_as: Open, shop: Shop, scripts: bool) -> None:
+    run = begun(shop, "daily_sales", member="tara")
+    moved(shop, run, "failed", error=FAILED)
+    assert send(shop.client("tara"), f"/runs/{run}", f"/runs/{run}/delete", confirmed="1").status_code == 403
+    page = open_as("adam", f"/runs/{run}", scripts=scripts)
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete").last.click()
+    expect(page.get_by_text("The run was deleted.")).to_be_visible()
+    assert page.url.endswith("/resources/daily_sales/runs")
+    assert shop.client("adam").get(f"/runs/{run}").status_code == 404
 
 
 def test_what_went_wrong_is_on_top_with_what_to_do(shop: Shop) -> None:
