@@ -229,6 +229,10 @@ def test_insights_of_a_project_are_those_of_the_reports_that_one_sees(here: Proj
     ended = [each["last_at"] for each in found if each["last_at"]]
     assert ended == sorted(ended, reverse=True)
     assert api.get("/api/v1/projects/sales/insights", "sam").status_code == 404
+    # Nor is it told to a token that is for something else.
+    narrow = api.token("rita", actions=frozenset({"run"}))
+    for path in (f"/api/v1/reports/{report}/insights", "/api/v1/projects/sales/insights"):
+        assert api.call("GET", path, token=narrow).status_code == 403
     problem(api.get(f"/api/v1/projects/{report}/insights", "rita"), 422, "invalid_input")
 
 

@@ -35,8 +35,7 @@ def may_look(work: Work, asked: Feed) -> None:
         work.see(asked.project)
         work.need("create_data_mart", asked.project)
         return
-    nouns.need_kind(work, asked.mart, nouns.DATA_MART, "edit")
-    work.need("edit", asked.mart)
+    nouns.need(work, asked.mart, nouns.DATA_MART, "edit")
 
 
 def look(house: Installation, caller: Caller, asked: Feed) -> dict[str, Any]:

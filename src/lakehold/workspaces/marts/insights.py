@@ -81,7 +81,7 @@ class _Last(NamedTuple):
 
 def of_report(work: Work, uid: str) -> Insight:
     """Of one."""
-    nouns.need_kind(work, uid, nouns.REPORT)
+    nouns.need(work, uid, nouns.REPORT)
     return placed(work, _counted(work, [work.view.resource(uid)]))[0]
 
 
@@ -89,7 +89,7 @@ def of_project(work: Work, uid: str) -> list[Insight]:
     """Of all that the caller sees in a project: those that were sent or read last come first. Where each went is not
     among it: of the few that are shown it is `placed`.
     """
-    nouns.need_kind(work, uid, nouns.PROJECT)
+    nouns.need(work, uid, nouns.PROJECT)
     numbers = work.session.ids(work.asker, "see", nouns.REPORT, within=uid)
     found: list[Insight] = []
     for start in range(0, len(numbers), _AT_ONCE):

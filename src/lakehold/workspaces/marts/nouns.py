@@ -14,8 +14,14 @@ REPORT = "marts.report"
 
 
 def need_kind(work: Work, uid: str, kind: str, action: str = "see") -> None:
-    """Refuse what the caller does not see, and what is of another kind. For this action they want to know it."""
+    """Refuse what the caller does not see, and what is of another kind. The action is what they came for."""
     work.see(uid, action)
     if work.view.kind(work.view.resource(uid)) != kind:
         word = kind.rpartition(".")[2].replace("_", " ")
         raise InvalidInputError(f"{shown(uid)} is no {word}.", "Choose one of the project's.")
+
+
+def need(work: Work, uid: str, kind: str, action: str = "see") -> None:
+    """Refuse also what they may not do this with."""
+    need_kind(work, uid, kind, action)
+    work.need(action, uid)

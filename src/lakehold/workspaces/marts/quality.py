@@ -69,8 +69,7 @@ def not_kept(work: Work, run: str, since: Moment) -> list[Outcome]:
 
 def page(work: Work, mart: str, *, limit: int = 200) -> list[Outcome]:
     """The newest first, for those who see the mart."""
-    nouns.need_kind(work, mart, nouns.DATA_MART)
-    work.need("see", mart)
+    nouns.need(work, mart, nouns.DATA_MART)
     c = quality_table.c
     query = (
         sa.select(quality_table)

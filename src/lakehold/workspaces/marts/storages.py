@@ -58,9 +58,7 @@ def let_in(work: Work, asked: Look) -> Told:
     """
     reading.refuse_viewer(work)
     if asked.storage:
-        action = "use" if asked.settings is None else "edit"
-        nouns.need_kind(work, asked.storage, nouns.STORAGE, action)
-        work.need(action, asked.storage)
+        nouns.need(work, asked.storage, nouns.STORAGE, "use" if asked.settings is None else "edit")
     else:
         if not asked.project or asked.settings is None:
             raise InvalidInputError(

@@ -94,8 +94,7 @@ def of(work: Work, uid: str) -> Secret | None:
 
 
 def _need(work: Work, uid: str) -> None:
-    nouns.need_kind(work, uid, nouns.DESTINATION, "edit")
-    work.need("edit", uid)
+    nouns.need(work, uid, nouns.DESTINATION, "edit")
 
 
 def _row(work: Work, uid: str) -> sa.Row[tuple[object, ...]] | None:

@@ -10,8 +10,7 @@ from lakehold.workspaces.marts import nouns
 def take_over(work: Work, report: str) -> None:
     """From now on it is pulled as the caller, who may edit it and run it."""
     work.writing()
-    nouns.need_kind(work, report, nouns.REPORT, "edit")
-    work.need("edit", report)
+    nouns.need(work, report, nouns.REPORT, "edit")
     work.need("run", report)
     before = details.saver(work, report)
     details.changed(work, report)
