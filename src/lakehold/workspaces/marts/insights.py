@@ -173,13 +173,15 @@ def _sent(delivery: Delivery, last: Mapping[int, _Last], *, is_known: bool) -> D
     return replace(delivery, last_rows=rows, places=places, sure=bool(told.get("sure", True)))
 
 
-def _last(work: Work, runs: Iterable[int]) -> dict[int, _Last]:
+def _last(work: Work, runs: Sequence[int]) -> dict[int, _Last]:
     """What these runs said of how many rows they have sent, and where to."""
-    s = run_step_table.c
-    query = sa.select(s.run, s.rows, s.told).where(s.run.in_(list(runs)), s.number == 0)
-    return {
-        row.run: _Last(row.rows, json.loads(row.told)) for row in work.session.transaction.connection.execute(query)
-    }
+    s, found = run_step_table.c, dict[int, _Last]()
+    for start in range(0, len(runs), _AT_ONCE):
+        some = runs[start : start + _AT_ONCE]
+        query = sa.select(s.run, s.rows, s.told).where(s.run.in_(some), s.number == 0)
+        for row in work.session.transaction.connection.execute(query):
+            found[row.run] = _Last(row.rows, json.loads(row.told))
+    return found
 
 
 def _pulls(work: Work, numbers: Sequence[int]) -> dict[int, Pulled]:
