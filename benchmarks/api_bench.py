@@ -23,7 +23,7 @@ from benchmarks.figures import Figure, Result, Sample, measure, p50
 from benchmarks.postgres import server
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 CHECK, LIST = "/api/v1/access/check", "/api/v1/access/can/resources?action=see&kind=lakehouse.table&limit=50"
@@ -70,10 +70,10 @@ def run(say: Callable[[str], None], facts: Facts | None = None, seconds: float =
 @contextmanager
 def served(url: str, folder: Path) -> Iterator[Served]:
     """The application of this database, on a free port."""
-    house = Installation(Settings(data=folder, database=url))
-    with house.write(Caller(TENANT, MOST)) as work:
-        secret = tokens.make(work, "bench").secret
-    house.close()
+    platform = Platform(Settings(data=folder, database=url))
+    with platform.write(Caller(TENANT, MOST)) as ctx:
+        secret = tokens.make(ctx, "bench").secret
+    platform.close()
     with socket.create_server(("127.0.0.1", 0), backlog=1_024) as listener:
         listener.set_inheritable(True)
         command = [sys.executable, "-m", "benchmarks.api_server", url, str(folder), str(listener.fileno())]

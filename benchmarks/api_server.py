@@ -16,7 +16,7 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.server import configured
 from lakehold.api.frame.works import Reading
 from lakehold.api.routers import ROUTERS
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 NOTHING = "/api/v1/bench"
@@ -38,12 +38,12 @@ def get_nothing(_work: Reading) -> Allowed:
 def main(url: str, folder: str, handed: str) -> None:
     """Serve until told to stop."""
     settings = Settings(data=Path(folder), database=url)
-    house = Installation(settings)
-    app = create_app(house, [ROUTERS[0], _nothing, *ROUTERS[1:]])
+    platform = Platform(settings)
+    app = create_app(platform, [ROUTERS[0], _nothing, *ROUTERS[1:]])
     try:
         Server(configured(app, settings)).run([socket.socket(fileno=int(handed))])
     finally:
-        house.close()
+        platform.close()
 
 
 if __name__ == "__main__":

@@ -59,10 +59,10 @@ def _figures(folder: Path) -> Iterator[Figure]:
     )
 
 
-def _timed(work: Callable[[], object]) -> Sample:
+def _timed(ctx: Callable[[], object]) -> Sample:
     def sample() -> float:
         start = perf_counter()
-        work()
+        ctx()
         return perf_counter() - start
 
     return sample

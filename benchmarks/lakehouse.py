@@ -20,7 +20,7 @@ from lakehold.access import Grant
 from lakehold.catalog import resources
 from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark import session
@@ -50,25 +50,25 @@ class Lakehouse:
     """It, and the same by hand."""
 
     folder: Path
-    house: Installation
+    platform: Platform
     spark: SparkSession
     warm: Warm
 
     def run(self, uid: str) -> float:
         """A run from its start to its end, as a worker does it; in seconds."""
         start = perf_counter()
-        with self.house.write(ED) as work:
-            _RUNS.start(work, uid)
-        running = Running(self.house, workspaces.runnables(), lambda: doing.DOERS, self.warm)
-        with self.house.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.house.clock(), most=1, at_once=2)
+        with self.platform.write(ED) as ctx:
+            _RUNS.start(ctx, uid)
+        running = Running(self.platform, workspaces.runnables(), lambda: doing.DOERS, self.warm)
+        with self.platform.database.write(turns.TURN) as transaction:
+            ((number, _),) = turns.claim(transaction, self.platform.clock(), most=1, at_once=2)
         problem, count = running.begin(number)
         for place in range(count):
             problem = problem or running.step(number, place)
         running.end(number, problem)
         taken = perf_counter() - start
-        with self.house.read(ED) as work:
-            run = _RUNS.page(work, resource=uid, limit=1)[0]
+        with self.platform.read(ED) as ctx:
+            run = _RUNS.page(ctx, resource=uid, limit=1)[0]
         assert run.state == states.SUCCEEDED, run.error
         return taken
 
@@ -84,8 +84,8 @@ class Lakehouse:
 
     def place(self, uid: str) -> Place:
         """Where a table or a volume lies."""
-        with self.house.read(ED) as work:
-            return Place(work.session.tenant, work.view.resource(uid))
+        with self.platform.read(ED) as ctx:
+            return Place(ctx.session.tenant, ctx.view.resource(uid))
 
     @cached_property
     def plain(self) -> SparkSession:
@@ -107,7 +107,7 @@ class Lakehouse:
     @property
     def file(self) -> Path:
         """The file that arrives."""
-        return Volume(self.house.settings, self.place("files")).folder / "orders.parquet"
+        return Volume(self.platform.settings, self.place("files")).folder / "orders.parquet"
 
     def pipeline(self) -> float:
         """In, over, out; in seconds."""
@@ -127,24 +127,24 @@ class Lakehouse:
 @contextmanager
 def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     """With a file of so many rows in its volume. The heap is one GiB."""
-    house = Installation(Settings(data=folder / "data", spark="local[2]"))
-    house.database.migrate()
-    house.access.found(TENANT, "Bench", workspaces.models())
-    _furnish(house)
+    platform = Platform(Settings(data=folder / "data", spark="local[2]"))
+    platform.database.migrate()
+    platform.access.found(TENANT, "Bench", workspaces.models())
+    _furnish(platform)
     spark = session.session("local[2]", {"spark.driver.memory": "1g"})
-    with answering(house) as (_, warm):
-        made = Lakehouse(folder, house, spark, warm)
+    with answering(platform) as (_, warm):
+        made = Lakehouse(folder, platform, spark, warm)
         made.file.parent.mkdir(parents=True, exist_ok=True)
         parts = folder / "parts"
         spark.sql(_ORDERS.format(rows=rows)).coalesce(1).write.parquet(str(parts))
         next(parts.glob("*.parquet")).rename(made.file)
         yield made
     session.stop()
-    house.close()
+    platform.close()
 
 
-def _furnish(house: Installation) -> None:
-    with house.access.write(TENANT) as session_:
+def _furnish(platform: Platform) -> None:
+    with platform.access.write(TENANT) as session_:
         store = session_.store
         store.create("tenant.member", "Ed", uid="ed", edges={"tenant": TENANT})
         store.create("lakehouse.lakehouse", "Bench", uid="shop", edges={"tenant": TENANT})
@@ -166,10 +166,10 @@ def _furnish(house: Installation) -> None:
             {"to": "files", "name": "sums", "kind": "parquet"},
         ),
     }
-    with house.write(ED) as work:
+    with platform.write(ED) as ctx:
         for kind, (edges, settings) in made.items():
             around = {"lakehouse": "shop", **edges}
-            resources.create(work, f"lakehouse.{kind}", kind, uid=kind, edges=around, settings=settings)
+            resources.create(ctx, f"lakehouse.{kind}", kind, uid=kind, edges=around, settings=settings)
         stream = {"stream": "orders.parquet", "mode": "full"}
         into = {"source": "source", "writes": "orders"}
-        resources.create(work, "lakehouse.stream", "orders", uid="stream", edges=into, settings=stream)
+        resources.create(ctx, "lakehouse.stream", "orders", uid="stream", edges=into, settings=stream)

@@ -62,11 +62,11 @@ def _by_hand(here: Lakehouse) -> float:
 
 
 def _furnish(here: Lakehouse) -> None:
-    with here.house.access.write(TENANT) as session:
+    with here.platform.access.write(TENANT) as session:
         session.store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
         session.store.add(Grant("ed", "technical_user", "sales"))
-    with here.house.write(ED) as work:
-        make = partial(resources.create, work)
+    with here.platform.write(ED) as ctx:
+        make = partial(resources.create, ctx)
         make(
             "marts.storage",
             "lake",

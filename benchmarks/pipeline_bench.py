@@ -62,7 +62,7 @@ def _queries(here: Lakehouse) -> Iterator[Figure]:
     for name, text in asked.items():
         sample = partial(_query, here, text)
         yield Figure(f"{name}, less 30 ms, over plain", sample, most=_MOST, unit="×", note=_ASKED)
-    lake = Lake(here.house.settings)
+    lake = Lake(here.platform.settings)
     look = partial(preview, lake, here.place("orders"))
     yield Figure("preview of 10,000,000 rows", partial(p50, look, [(Wanted(),)] * 20, budget=5), most=0.1)
 

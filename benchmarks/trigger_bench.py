@@ -20,7 +20,7 @@ from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.catalog import resources
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runs import Runs
@@ -50,56 +50,56 @@ def figures(say: Callable[[str], None]) -> Iterator[Figure]:
 
 
 def _sample(say: Callable[[str], None], url: str = "") -> float:
-    with TemporaryDirectory() as folder, closing(_house(Path(folder), url)) as house:
+    with TemporaryDirectory() as folder, closing(_house(Path(folder), url)) as platform:
         say(f"making {_MANY:,} reports with a trigger each")
-        _furnish(house)
-        _let_be_due(house)
+        _furnish(platform)
+        _let_be_due(platform)
         start = time.perf_counter()
         for until in (_MANY // 4, _MANY):
-            with _worker(house) as worker:
-                _wait(house, worker, until)
+            with _worker(platform) as worker:
+                _wait(platform, worker, until)
                 taken = time.perf_counter() - start
-        _refuse_doubles(house)
+        _refuse_doubles(platform)
         return taken
 
 
-def _house(folder: Path, url: str) -> Installation:
+def _house(folder: Path, url: str) -> Platform:
     told = {"data": folder, "database": url} if url else {"data": folder}
-    house = Installation(Settings.model_validate(told))
-    house.database.migrate()
-    house.access.found(_TENANT, "Bench", workspaces.models())
-    return house
+    platform = Platform(Settings.model_validate(told))
+    platform.database.migrate()
+    platform.access.found(_TENANT, "Bench", workspaces.models())
+    return platform
 
 
-def _furnish(house: Installation) -> None:
-    with house.access.write(_TENANT) as session:
+def _furnish(platform: Platform) -> None:
+    with platform.access.write(_TENANT) as session:
         session.store.create("tenant.member", "Ed", uid="ed", edges={"tenant": _TENANT})
         session.store.create("marts.project", "Sales", uid="sales", edges={"tenant": _TENANT})
         session.store.add(Grant("ed", "technical_user", "sales"))
     triggers = Triggers(Runs(workspaces.runnables()))
     here = {"project": "sales"}
-    with house.write(_ED) as work:
-        resources.create(work, "marts.storage", "files", uid="files", edges=here, settings={"kind": "files"})
+    with platform.write(_ED) as ctx:
+        resources.create(ctx, "marts.storage", "files", uid="files", edges=here, settings={"kind": "files"})
         mart = {"by": "table", "table": "orders"}
         around = {**here, "storage": "files"}
-        resources.create(work, "marts.data_mart", "orders", uid="mart", edges=around, settings=mart)
+        resources.create(ctx, "marts.data_mart", "orders", uid="mart", edges=around, settings=mart)
         folder = {"to": "files", "name": "report", "kind": "csv"}
-        resources.create(work, "marts.destination", "folder", uid="folder", edges=here, settings=folder)
+        resources.create(ctx, "marts.destination", "folder", uid="folder", edges=here, settings=folder)
         for number in range(_MANY):
             ends = {"data_mart": "mart", "destination": "folder"}
-            uid = resources.create(work, "marts.report", f"report {number}", edges=ends, settings={"columns": ["day"]})
-            triggers.save(work, uid, When(cron="30 6 1 1 *"))
+            uid = resources.create(ctx, "marts.report", f"report {number}", edges=ends, settings={"columns": ["day"]})
+            triggers.save(ctx, uid, When(cron="30 6 1 1 *"))
 
 
-def _let_be_due(house: Installation) -> None:
-    with house.database.write() as transaction:
-        transaction.connection.execute(trigger_table.update().values(next_at=house.clock()))
+def _let_be_due(platform: Platform) -> None:
+    with platform.database.write() as transaction:
+        transaction.connection.execute(trigger_table.update().values(next_at=platform.clock()))
 
 
 @contextmanager
-def _worker(house: Installation) -> Iterator[subprocess.Popen[bytes]]:
+def _worker(platform: Platform) -> Iterator[subprocess.Popen[bytes]]:
     """A worker as it is, until it is killed."""
-    settings = house.settings
+    settings = platform.settings
     told = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database}
     around = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOLD_")}
     command = [sys.executable, "-m", "lakehold.cli", "worker"]
@@ -111,22 +111,22 @@ def _worker(house: Installation) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def _wait(house: Installation, worker: subprocess.Popen[bytes], until: int) -> None:
+def _wait(platform: Platform, worker: subprocess.Popen[bytes], until: int) -> None:
     end = time.monotonic() + _PATIENCE
-    while _written(house).total() < until:
+    while _written(platform).total() < until:
         assert worker.poll() is None, "the worker has ended"
         assert time.monotonic() < end, "the triggers do not start their runs"
         time.sleep(_PAUSE)
 
 
-def _written(house: Installation) -> Counter[int]:
+def _written(platform: Platform) -> Counter[int]:
     """How many runs each report has."""
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         found = transaction.connection.execute(sa.select(run_table.c.resource_id))
         return Counter(found.scalars())
 
 
-def _refuse_doubles(house: Installation) -> None:
-    runs = _written(house)
+def _refuse_doubles(platform: Platform) -> None:
+    runs = _written(platform)
     assert len(runs) == _MANY, f"{len(runs)} of {_MANY} reports have a run"
     assert set(runs.values()) == {1}, "a trigger has started more than one run"

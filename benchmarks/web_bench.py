@@ -19,7 +19,7 @@ from lakehold.api.frame.callers import COOKIE
 from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.settings import Settings
 from lakehold.web import site
@@ -68,13 +68,13 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         say("loading into SQLite")
         url = f"sqlite:///{folder / 'lakehold.sqlite'}"
         load(url, facts or company()).access.database.close()
-        house = Installation(Settings(data=folder, database=url))
-        stack.callback(house.close)
-        _add_marts(house)
-        app = site.application(house)
+        platform = Platform(Settings(data=folder, database=url))
+        stack.callback(platform.close)
+        _add_marts(platform)
+        app = site.application(platform)
         address = stack.enter_context(running(app))
         clients = {
-            who: stack.enter_context(TestClient(app, cookies={COOKIE: _cookie(house, who)}))
+            who: stack.enter_context(TestClient(app, cookies={COOKIE: _cookie(platform, who)}))
             for who in (ADMIN, MOST, SOME)
         }
         browser = stack.enter_context(sync_playwright()).chromium.launch(
@@ -85,16 +85,16 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         yield measure(list(_first(browser, address)), say)
 
 
-def _add_marts(house: Installation) -> None:
+def _add_marts(platform: Platform) -> None:
     """A project beside the lakehouse. What is opened has a plain id; the others are there to be listed."""
-    with house.access.write(TENANT) as session:
+    with platform.access.write(TENANT) as session:
         store = session.store
         store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
         for member in (ADMIN, MOST):
             store.add(Grant(member, "technical_user", "sales"))
         store.add(Grant(SOME, "business_user", "sales"))
-    with house.write(Caller(TENANT, MOST)) as work:
-        make, here = partial(resources.create, work), {"project": "sales"}
+    with platform.write(Caller(TENANT, MOST)) as ctx:
+        make, here = partial(resources.create, ctx), {"project": "sales"}
         make("marts.storage", "Lake", uid="storage", edges=here, settings={"kind": "lake", "lakehouse": LAKE})
         folder = {"to": "files", "name": "report", "kind": "csv"}
         make("marts.destination", "Folder", uid="destination", edges=here, settings=folder)
@@ -109,9 +109,9 @@ def _add_marts(house: Installation) -> None:
             make("marts.report", f"Report {number}", uid=uid, edges=ends, settings={"columns": ["day"]})
 
 
-def _cookie(house: Installation, member: str) -> str:
-    with house.write(Caller(TENANT, member)) as work:
-        return sign_ins.begin(work, house.settings, member, "bench", Visit("127.0.0.1", "bench", "")).secret
+def _cookie(platform: Platform, member: str) -> str:
+    with platform.write(Caller(TENANT, member)) as ctx:
+        return sign_ins.begin(ctx, platform.settings, member, "bench", Visit("127.0.0.1", "bench", "")).secret
 
 
 def _pages(clients: dict[str, TestClient]) -> Iterator[Figure]:

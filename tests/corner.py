@@ -12,7 +12,7 @@ import pytest
 from lakehold.access import Access
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
@@ -38,7 +38,7 @@ class Hand:
         self.at += days * DAY
 
 
-class Corner(Installation):
+class Corner(Platform):
     """The installation, and its clock."""
 
     def __init__(self, settings: Settings) -> None:
@@ -47,9 +47,9 @@ class Corner(Installation):
 
     def log(self, wanted: Filter | None = None) -> list[Numbered]:
         """The audit log, newest first, after a look at its chain."""
-        with self.read(by("olga")) as work:
-            assert not work.audit.verify().fault
-            return work.audit.page(wanted or Filter(), limit=1_000)
+        with self.read(by("olga")) as ctx:
+            assert not ctx.audit.verify().fault
+            return ctx.audit.page(wanted or Filter(), limit=1_000)
 
 
 def by(member: str) -> Caller:
@@ -91,8 +91,8 @@ def corner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Corner]:
         running: postgres.Server = request.getfixturevalue("server")
         name = running.create(request.getfixturevalue("corner_template"))
         url = running.url(name)
-    house = Corner(Settings(data=tmp_path / "data", database=url))
-    yield house
-    house.close()
+    platform = Corner(Settings(data=tmp_path / "data", database=url))
+    yield platform
+    platform.close()
     if request.param == "postgresql":
         running.drop(name)

@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.access import Grant
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.access.company import TENANT, founded
 
@@ -17,12 +17,12 @@ ADA, ANN, BOB = (Caller(TENANT, member) for member in ("ada", "ann", "bob"))
 
 
 @pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Installation]:
+def house(database_url: str, tmp_path: Path) -> Iterator[Platform]:
     """On SQLite and on PostgreSQL."""
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
-    access = founded(house.database)
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
+    access = founded(platform.database)
     with access.write(TENANT) as session:
         session.store.create("tenant.member", "Ada", uid="ada", edges={"tenant": TENANT})
         session.store.add(Grant("ada", "owner", TENANT))
-    yield house
-    house.close()
+    yield platform
+    platform.close()

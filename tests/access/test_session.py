@@ -70,12 +70,12 @@ class RollbackError(Exception):
     """Ends a transaction that shall leave nothing behind."""
 
 
-def here(work: Callable[[], object]) -> None:
-    work()
+def here(ctx: Callable[[], object]) -> None:
+    ctx()
 
 
-def in_another_thread(work: Callable[[], object]) -> None:
-    thread = Thread(target=work)
+def in_another_thread(ctx: Callable[[], object]) -> None:
+    thread = Thread(target=ctx)
     thread.start()
     thread.join(30)
     assert not thread.is_alive()

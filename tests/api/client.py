@@ -14,7 +14,7 @@ from fastapi import APIRouter, FastAPI
 from lakehold.api.frame.app import create_app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 
 Json = Any
 
@@ -22,8 +22,8 @@ Json = Any
 class Api:
     """One application, and a token for everybody who calls it."""
 
-    def __init__(self, house: Installation, app: FastAPI, portal: BlockingPortal, tenant: str) -> None:
-        self.house = house
+    def __init__(self, platform: Platform, app: FastAPI, portal: BlockingPortal, tenant: str) -> None:
+        self.platform = platform
         self.app = app
         self.tenant = tenant
         self._portal = portal
@@ -40,8 +40,8 @@ class Api:
         """A token of this member; the same one if it is asked for again."""
         key = (tenant or self.tenant, member, actions, resources)
         if key not in self._tokens:
-            with self.house.write(Caller(tenant or self.tenant, member)) as work:
-                made = tokens.make(work, "test", actions=actions, resources=resources)
+            with self.platform.write(Caller(tenant or self.tenant, member)) as ctx:
+                made = tokens.make(ctx, "test", actions=actions, resources=resources)
             self._tokens[key] = made.secret
         return self._tokens[key]
 
@@ -83,11 +83,11 @@ class Api:
 
 
 @contextmanager
-def served(house: Installation, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
+def served(platform: Platform, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
     """The application of this installation, as long as the block lasts."""
-    app = create_app(house, routers)
+    app = create_app(platform, routers)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
-        yield Api(house, app, portal, tenant)
+        yield Api(platform, app, portal, tenant)
 
 
 def told(response: httpx.Response, status: int = 200) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lakehold.demo import company
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests import postgres
 from tests.access.company import TENANT
@@ -16,9 +16,9 @@ from tests.conftest import BOTH
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
+def api(platform: Platform) -> Iterator[Api]:
     """Acme over HTTP: Ada and Ann, who are Owners, and Bob, who has nothing yet. On SQLite and on PostgreSQL."""
-    with served(house, TENANT) as found:
+    with served(platform, TENANT) as found:
         yield found
 
 
@@ -30,9 +30,9 @@ def corner(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "postgresql":
         running: postgres.Server = request.getfixturevalue("server")
         url = running.url(running.create())
-    house = Installation(Settings(data=folder / "data", database=url))
-    house.database.migrate()
-    company.load(house.access)
-    with served(house, company.TENANT) as found:
+    platform = Platform(Settings(data=folder / "data", database=url))
+    platform.database.migrate()
+    company.load(platform.access)
+    with served(platform, company.TENANT) as found:
         yield found
-    house.close()
+    platform.close()

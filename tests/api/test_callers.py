@@ -43,11 +43,11 @@ ANSWERS = {
 @pytest.fixture
 def everybody(api: Api) -> tuple[Api, dict[str, str]]:
     """A token for each of them."""
-    with api.house.write(ADA) as work:
-        work.create("tenant.member", "Vic", uid="vic", edges={"tenant": "acme"})
-        work.make(Add(Grant("vic", "viewer", "bronze")))
-    api.house.access.found(OTHER, "Globex", workspaces.models())
-    with api.house.access.write(OTHER) as session:
+    with api.platform.write(ADA) as ctx:
+        ctx.create("tenant.member", "Vic", uid="vic", edges={"tenant": "acme"})
+        ctx.make(Add(Grant("vic", "viewer", "bronze")))
+    api.platform.access.found(OTHER, "Globex", workspaces.models())
+    with api.platform.access.write(OTHER) as session:
         session.store.create("tenant.member", "Hank", uid="hank", edges={"tenant": OTHER})
         session.store.add(Grant("hank", "owner", OTHER))
     return (

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 from lakehold.api.frame.app import assembled
 from lakehold.api.frame.openapi import operations
 from lakehold.demo import company
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.api.client import Api, served
 
@@ -30,11 +30,11 @@ def fuzzed(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     """The demo company, to be treated badly."""
     folder = tmp_path_factory.mktemp("fuzzed")
     shutil.copy(template_file, folder / "lakehold.sqlite")
-    house = Installation(Settings(data=folder / "data", database=f"sqlite:///{folder / 'lakehold.sqlite'}"))
-    company.load(house.access)
-    with served(house, company.TENANT) as api:
+    platform = Platform(Settings(data=folder / "data", database=f"sqlite:///{folder / 'lakehold.sqlite'}"))
+    company.load(platform.access)
+    with served(platform, company.TENANT) as api:
         yield api
-    house.close()
+    platform.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.api.client import Api, served
 from tests.api.crawling.crawl import Crawl, Person, person
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def crowded(database_url: str, tmp_path: Path) -> Iterator[Installation]:
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
-    yield house
-    house.close()
+def crowded(database_url: str, tmp_path: Path) -> Iterator[Platform]:
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
+    yield platform
+    platform.close()
 
 
 def people(api: Api, here: Tenant, there: Tenant) -> list[Person]:
@@ -38,7 +38,7 @@ def people(api: Api, here: Tenant, there: Tenant) -> list[Person]:
     ]
 
 
-def test_there_is_no_side_door(crowded: Installation) -> None:
+def test_there_is_no_side_door(crowded: Platform) -> None:
     words = Words(seed=7)
     here, there = founded(crowded, words), founded(crowded, words)
     with served(crowded, here.uid) as api:

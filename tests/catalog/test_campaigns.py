@@ -16,7 +16,7 @@ from lakehold.catalog.usage import Usage
 from lakehold.directory import accounts
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.kit.settings import Settings
@@ -28,18 +28,18 @@ LAKE = "lake_house"
 
 
 def begun(corner: Corner, who: str = "adam", workspace: str = LAKE, asks: str = campaigns.EVERYTHING) -> str:
-    with corner.write(by(who)) as work:
-        return campaigns.start(work, workspace, "Spring", asks=asks).campaign.uid
+    with corner.write(by(who)) as ctx:
+        return campaigns.start(ctx, workspace, "Spring", asks=asks).campaign.uid
 
 
 def told(corner: Corner, who: str, uid: str) -> Told:
-    with corner.read(by(who)) as work:
-        return campaigns.get(work, uid)
+    with corner.read(by(who)) as ctx:
+        return campaigns.get(ctx, uid)
 
 
 def rows(corner: Corner, who: str, uid: str) -> list[Row]:
-    with corner.read(by(who)) as work:
-        return campaign_rows.rows(work, uid)
+    with corner.read(by(who)) as ctx:
+        return campaign_rows.rows(ctx, uid)
 
 
 def row(corner: Corner, uid: str, grant: Grant, who: str = "adam") -> Row:
@@ -49,18 +49,18 @@ def row(corner: Corner, uid: str, grant: Grant, who: str = "adam") -> Row:
 
 def decided(
     corner: Corner,
-    do: Callable[[Work, str, list[int]], campaign_rows.Outcome],
+    do: Callable[[RequestContext, str, list[int]], campaign_rows.Outcome],
     uid: str,
     *numbers: int,
     who: str = "adam",
 ) -> campaign_rows.Outcome:
-    with corner.write(by(who)) as work:
-        return do(work, uid, list(numbers))
+    with corner.write(by(who)) as ctx:
+        return do(ctx, uid, list(numbers))
 
 
 def holds(corner: Corner, grant: Grant) -> bool:
-    with corner.read(by("adam")) as work:
-        return grant in work.grants(grant.resource)
+    with corner.read(by("adam")) as ctx:
+        return grant in ctx.grants(grant.resource)
 
 
 def test_it_asks_about_every_role_on_the_workspace_and_on_things_in_it(corner: Corner) -> None:
@@ -72,8 +72,8 @@ def test_it_asks_about_every_role_on_the_workspace_and_on_things_in_it(corner: C
         Grant("carla", "viewer", "salaries"),
         Grant("corner/all", "viewer", "weather"),
     } <= asked
-    with corner.read(by("adam")) as work:
-        assert not [one for one in asked if kinds.workspace_of(work.view, one.resource) != LAKE]
+    with corner.read(by("adam")) as ctx:
+        assert not [one for one in asked if kinds.workspace_of(ctx.view, one.resource) != LAKE]
     found = told(corner, "adam", uid)
     assert found.progress == Progress(undecided=len(asked))
     assert (found.workspace.uid, found.campaign.name) == (LAKE, "Spring")
@@ -110,15 +110,15 @@ def test_what_is_removed_is_revoked_at_once_and_can_be_given_back(corner: Corner
 
 def test_what_was_given_for_a_time_is_given_back_for_that_time(corner: Corner) -> None:
     grant = Grant("nils", "viewer", "orders")
-    with corner.write(by("mona")) as work:
-        until = work.at + 30 * DAY
-        grants.give(work, grant, until=until)
+    with corner.write(by("mona")) as ctx:
+        until = ctx.at + 30 * DAY
+        grants.give(ctx, grant, until=until)
     uid = begun(corner)
     number = row(corner, uid, grant).n
     decided(corner, campaign_rows.remove, uid, number)
     decided(corner, campaign_rows.reopen, uid, number)
-    with corner.read(by("adam")) as work:
-        (held,) = [one for one in grants.direct(work, "orders") if one.subject.uid == "nils"]
+    with corner.read(by("adam")) as ctx:
+        (held,) = [one for one in grants.direct(ctx, "orders") if one.subject.uid == "nils"]
         assert held.until == until
     decided(corner, campaign_rows.remove, uid, number)
     corner.hand.pass_by(31)
@@ -128,8 +128,8 @@ def test_what_was_given_for_a_time_is_given_back_for_that_time(corner: Corner) -
 
 def test_what_has_not_begun_is_asked_about_too(corner: Corner) -> None:
     grant = Grant("nils", "viewer", "orders")
-    with corner.write(by("mona")) as work:
-        grants.give(work, grant, since=work.at + DAY)
+    with corner.write(by("mona")) as ctx:
+        grants.give(ctx, grant, since=ctx.at + DAY)
     uid = begun(corner)
     number = row(corner, uid, grant).n
     decided(corner, campaign_rows.remove, uid, number)
@@ -140,28 +140,28 @@ def test_what_has_not_begun_is_asked_about_too(corner: Corner) -> None:
 
 
 def test_a_role_of_which_there_is_one_is_not_taken_from_its_new_holder(corner: Corner) -> None:
-    with corner.read(by("adam")) as work:
+    with corner.read(by("adam")) as ctx:
         single = [
             (kind.schema.id, role.name)
-            for kind in work.view.policy.kinds.values()
+            for kind in ctx.view.policy.kinds.values()
             for role in kind.schema.roles.values()
             if role.single and kind.schema.model != "tenant"
         ]
         held = [
             grant
             for kind, role in single
-            for uid in work.view.of_kind.get(kind) or ()
-            for grant in work.view.granted(uid)
+            for uid in ctx.view.of_kind.get(kind) or ()
+            for grant in ctx.view.granted(uid)
             if grant.role == role
         ]
         grant = held[0]
-        workspace = kinds.workspace_of(work.view, grant.resource)
+        workspace = kinds.workspace_of(ctx.view, grant.resource)
     assert workspace
     uid = begun(corner, "olga", workspace)
     number = row(corner, uid, grant, "olga").n
-    with corner.write(by("olga")) as work:
-        work.session.store.remove(grant)
-        work.session.store.add(Grant("nils", grant.role, grant.resource))
+    with corner.write(by("olga")) as ctx:
+        ctx.session.store.remove(grant)
+        ctx.session.store.add(Grant("nils", grant.role, grant.resource))
     assert row(corner, uid, grant, "olga").state == campaign_sight.ENDED
     assert decided(corner, campaign_rows.remove, uid, number, who="olga").refused
     assert holds(corner, Grant("nils", grant.role, grant.resource))
@@ -169,8 +169,8 @@ def test_a_role_of_which_there_is_one_is_not_taken_from_its_new_holder(corner: C
 
 def test_what_ended_elsewhere_needs_no_decision(corner: Corner) -> None:
     uid, grant = begun(corner), Grant("ana", "viewer", "clean")
-    with corner.write(by("mona")) as work:
-        grants.revoke(work, grant)
+    with corner.write(by("mona")) as ctx:
+        grants.revoke(ctx, grant)
     assert row(corner, uid, grant).state == campaign_sight.ENDED
     assert told(corner, "adam", uid).progress.ended == 1
 
@@ -178,10 +178,10 @@ def test_what_ended_elsewhere_needs_no_decision(corner: Corner) -> None:
 def test_what_may_not_be_taken_away_stays_and_the_rest_goes(corner: Corner) -> None:
     uid = begun(corner, "petra", "landing")
     theirs = row(corner, uid, Grant("erik", "owner", "copy_crm"), "petra")
-    with corner.read(by("petra")) as work:
-        others = [one for one in campaign_rows.rows(work, uid) if one.resource.uid == "landing"]
+    with corner.read(by("petra")) as ctx:
+        others = [one for one in campaign_rows.rows(ctx, uid) if one.resource.uid == "landing"]
         mine = next(one for one in others if one.subject.uid != "petra")
-        assert work.session.check_change("petra", Remove(mine.grant))
+        assert ctx.session.check_change("petra", Remove(mine.grant))
     outcome = decided(corner, campaign_rows.remove, uid, theirs.n, mine.n, who="petra")
     assert outcome.done == [mine.n]
     ((refused, error),) = outcome.refused
@@ -196,16 +196,16 @@ def test_what_may_not_be_taken_away_stays_and_the_rest_goes(corner: Corner) -> N
 def test_who_gives_no_roles_there_knows_nothing_of_it(corner: Corner) -> None:
     uid = begun(corner)
     for who in ("nils", "ana", "bella", "erik"):
-        with pytest.raises(NotFoundError), corner.read(by(who)) as work:
-            campaigns.get(work, uid)
-        with pytest.raises(NotFoundError), corner.read(by(who)) as work:
-            campaign_rows.rows(work, uid)
-        with corner.read(by(who)) as work:
-            assert campaigns.page(work).items == []
-    with pytest.raises(HiddenError), corner.write(by("nils")) as work:
-        campaigns.start(work, LAKE, "Mine")
-    with pytest.raises(DeniedError), corner.write(by("ana")) as work:
-        campaigns.start(work, LAKE, "Mine")
+        with pytest.raises(NotFoundError), corner.read(by(who)) as ctx:
+            campaigns.get(ctx, uid)
+        with pytest.raises(NotFoundError), corner.read(by(who)) as ctx:
+            campaign_rows.rows(ctx, uid)
+        with corner.read(by(who)) as ctx:
+            assert campaigns.page(ctx).items == []
+    with pytest.raises(HiddenError), corner.write(by("nils")) as ctx:
+        campaigns.start(ctx, LAKE, "Mine")
+    with pytest.raises(DeniedError), corner.write(by("ana")) as ctx:
+        campaigns.start(ctx, LAKE, "Mine")
 
 
 def test_each_sees_and_counts_what_they_may_know_of(corner: Corner) -> None:
@@ -229,38 +229,38 @@ def test_a_row_of_another_campaign_is_none_of_this_one(corner: Corner) -> None:
 def test_a_closed_one_stays_as_it_is(corner: Corner) -> None:
     uid = begun(corner)
     number = rows(corner, "adam", uid)[0].n
-    with corner.write(by("adam")) as work:
-        closed = campaigns.close(work, uid)
+    with corner.write(by("adam")) as ctx:
+        closed = campaigns.close(ctx, uid)
     assert (closed.campaign.closed_by, closed.campaign.closed_at is not None) == ("adam", True)
     for do in (campaign_rows.keep, campaign_rows.remove, campaign_rows.reopen):
         with pytest.raises(ConflictError, match="closed"):
             decided(corner, do, uid, number)
-    with pytest.raises(ConflictError, match="closed"), corner.write(by("adam")) as work:
-        campaigns.close(work, uid)
+    with pytest.raises(ConflictError, match="closed"), corner.write(by("adam")) as ctx:
+        campaigns.close(ctx, uid)
     (line, *_) = corner.log(Filter(action="close campaign"))
     assert line.entry.after["undecided"] == closed.progress.undecided
 
 
 def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: Corner) -> None:
     mailing = Settings(data=corner.settings.data, smtp=SecretStr("smtp://127.0.0.1:1"))
-    with corner.write(by("adam")) as work:
-        accounts.add(work, "adam", email="adam@example.org")
-        due, later = (campaigns.start(work, LAKE, "Due", due=work.at + days * DAY).campaign.uid for days in (7, 30))
-        never = campaigns.start(work, LAKE, "Some day").campaign.uid
+    with corner.write(by("adam")) as ctx:
+        accounts.add(ctx, "adam", email="adam@example.org")
+        due, later = (campaigns.start(ctx, LAKE, "Due", due=ctx.at + days * DAY).campaign.uid for days in (7, 30))
+        never = campaigns.start(ctx, LAKE, "Some day").campaign.uid
     number = rows(corner, "adam", due)[0].n
     decided(corner, campaign_rows.keep, due, number)
-    with corner.write(Caller(TENANT, "")) as work:
-        assert campaigns.close_due(work, mailing) == 0
+    with corner.write(Caller(TENANT, "")) as ctx:
+        assert campaigns.close_due(ctx, mailing) == 0
     corner.hand.pass_by(8)
     # Its day is over, whether or not the worker has come by.
     with pytest.raises(ConflictError, match="closed"):
         decided(corner, campaign_rows.keep, due, number)
-    with corner.read(by("adam")) as work:
-        assert [one.campaign.uid for one in campaigns.page(work, closed=True).items] == [due]
-        assert {one.campaign.uid for one in campaigns.page(work, closed=False).items} == {later, never}
-    with corner.write(Caller(TENANT, "")) as work:
-        assert campaigns.close_due(work, mailing) == 1
-        assert campaigns.close_due(work, mailing) == 0
+    with corner.read(by("adam")) as ctx:
+        assert [one.campaign.uid for one in campaigns.page(ctx, closed=True).items] == [due]
+        assert {one.campaign.uid for one in campaigns.page(ctx, closed=False).items} == {later, never}
+    with corner.write(Caller(TENANT, "")) as ctx:
+        assert campaigns.close_due(ctx, mailing) == 1
+        assert campaigns.close_due(ctx, mailing) == 0
     ended = told(corner, "adam", due).campaign
     assert (ended.closed_at is not None, ended.closed_by) == (True, "")
     assert told(corner, "adam", later).campaign.closed_at is None
@@ -274,34 +274,34 @@ def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: Corner
 
 def test_they_are_listed_newest_first_and_in_parts(corner: Corner) -> None:
     made = [begun(corner) for _ in range(5)]
-    with corner.write(by("adam")) as work:
-        campaigns.close(work, made[0])
-    with corner.read(by("adam")) as work:
-        first = campaigns.page(work, limit=2)
+    with corner.write(by("adam")) as ctx:
+        campaigns.close(ctx, made[0])
+    with corner.read(by("adam")) as ctx:
+        first = campaigns.page(ctx, limit=2)
         assert [one.campaign.uid for one in first.items] == [made[4], made[3]]
-        second = campaigns.page(work, before=first.before, limit=2)
+        second = campaigns.page(ctx, before=first.before, limit=2)
         assert [one.campaign.uid for one in second.items] == [made[2], made[1]]
-        last = campaigns.page(work, before=second.before, limit=2)
+        last = campaigns.page(ctx, before=second.before, limit=2)
         assert ([one.campaign.uid for one in last.items], last.before) == ([made[0]], None)
-        assert [one.campaign.uid for one in campaigns.page(work, closed=True).items] == [made[0]]
-        assert len(campaigns.page(work, closed=False).items) == 4
+        assert [one.campaign.uid for one in campaigns.page(ctx, closed=True).items] == [made[0]]
+        assert len(campaigns.page(ctx, closed=False).items) == 4
 
 
 def test_a_page_goes_past_those_of_others(corner: Corner) -> None:
     """Who takes part in one of many finds it, however far down it is."""
     uid = begun(corner, "petra", "landing")
     others = [begun(corner, "olga", LAKE) for _ in range(5)]
-    with corner.read(by("petra")) as work:
-        assert [one.campaign.uid for one in campaigns.page(work, limit=2).items] == [uid]
+    with corner.read(by("petra")) as ctx:
+        assert [one.campaign.uid for one in campaigns.page(ctx, limit=2).items] == [uid]
     assert uid not in others
 
 
 def test_what_it_asks_is_checked(corner: Corner) -> None:
     for asks, name, due in (("nothing", "Spring", None), ("everything", " ", None), ("everything", "Spring", 1)):
-        with pytest.raises(InvalidInputError), corner.write(by("adam")) as work:
-            campaigns.start(work, LAKE, name, asks=asks, due=due)
-    with pytest.raises(InvalidInputError, match="no workspace"), corner.write(by("adam")) as work:
-        campaigns.start(work, "clean", "Spring")
+        with pytest.raises(InvalidInputError), corner.write(by("adam")) as ctx:
+            campaigns.start(ctx, LAKE, name, asks=asks, due=due)
+    with pytest.raises(InvalidInputError, match="no workspace"), corner.write(by("adam")) as ctx:
+        campaigns.start(ctx, "clean", "Spring")
 
 
 def test_a_workspace_may_be_too_large_for_people(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,32 +311,32 @@ def test_a_workspace_may_be_too_large_for_people(corner: Corner, monkeypatch: py
 
 
 def test_those_who_give_roles_take_part(corner: Corner) -> None:
-    with corner.read(by("adam")) as work:
-        named = {one.uid for one in campaigns.reviewers(work, LAKE)}
+    with corner.read(by("adam")) as ctx:
+        named = {one.uid for one in campaigns.reviewers(ctx, LAKE)}
     assert "adam" in named
     assert "nils" not in named
 
 
 def test_nothing_is_written_while_viewing_as_somebody(corner: Corner) -> None:
     uid = begun(corner)
-    with corner.write(by("olga")) as work:
-        viewer = viewing.begin(work, "adam")
+    with corner.write(by("olga")) as ctx:
+        viewer = viewing.begin(ctx, "adam")
     for do in (
-        lambda work: campaigns.start(work, LAKE, "Mine"),
-        lambda work: campaigns.close(work, uid),
-        lambda work: campaign_rows.keep(work, uid, [1]),
+        lambda ctx: campaigns.start(ctx, LAKE, "Mine"),
+        lambda ctx: campaigns.close(ctx, uid),
+        lambda ctx: campaign_rows.keep(ctx, uid, [1]),
     ):
-        with pytest.raises(ForbiddenError, match="only reads"), corner.write(viewer) as work:
-            do(work)
+        with pytest.raises(ForbiddenError, match="only reads"), corner.write(viewer) as ctx:
+            do(ctx)
 
 
 def test_when_a_role_was_last_used(corner: Corner) -> None:
     notes = Usage()
-    with corner.read(by("erik")) as work:
-        notes.note(work, "edit", "orders")
-        today = work.at // DAY * DAY
+    with corner.read(by("erik")) as ctx:
+        notes.note(ctx, "edit", "orders")
+        today = ctx.at // DAY * DAY
     notes.write(corner.database)
     held = [("engineers", "clean"), ("engineers", "raw"), ("engineers", LAKE), ("ana", "clean"), ("corner/all", LAKE)]
-    with corner.read(by("adam")) as work:
-        found = last_used.of(work, [*held, ("gone", "clean"), ("erik", "gone")])
+    with corner.read(by("adam")) as ctx:
+        found = last_used.of(ctx, [*held, ("gone", "clean"), ("erik", "gone")])
     assert found == {("engineers", "clean"): today, ("engineers", LAKE): today, ("corner/all", LAKE): today}

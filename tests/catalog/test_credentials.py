@@ -25,80 +25,80 @@ def kept(corner: Corner) -> list[str]:
 
 
 def test_they_are_set_by_who_edits_and_copied_by_who_may(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        credentials.put(work, "webshop_db", {"password": SECRET, "user": "reader"})
+    with corner.write(by("tara")) as ctx:
+        credentials.put(ctx, "webshop_db", {"password": SECRET, "user": "reader"})
     assert all(SECRET not in secret for secret in kept(corner))
-    with corner.write(by("tim")) as work:  # it is shared for maintenance
-        assert credentials.copy(work, "webshop_db") == {"password": SECRET, "user": "reader"}
+    with corner.write(by("tim")) as ctx:  # it is shared for maintenance
+        assert credentials.copy(ctx, "webshop_db") == {"password": SECRET, "user": "reader"}
     (line,) = corner.log(Filter(action="copy_credentials"))
     assert (line.entry.member, line.entry.resource) == ("tim", "webshop_db")
     assert line.entry.after == {"credentials": ["password", "user"]}
-    with corner.read(by("olga")) as work:
-        assert SECRET not in "".join(work.audit.export(Filter()))
+    with corner.read(by("olga")) as ctx:
+        assert SECRET not in "".join(ctx.audit.export(Filter()))
 
 
 def test_who_may_only_use_it_copies_nothing(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        credentials.put(work, "lake", {"password": SECRET})
-    with pytest.raises(DeniedError, match="copy credentials"), corner.write(by("tim")) as work:
-        credentials.copy(work, "lake")
-    with pytest.raises(DeniedError), corner.read(by("tim")) as work:
-        credentials.names(work, "lake")
-    with pytest.raises(HiddenError), corner.write(by("bella")) as work:
-        credentials.copy(work, "lake")
-    with pytest.raises(DeniedError), corner.write(by("tim")) as work:
-        credentials.put(work, "lake", {"password": "mine"})
+    with corner.write(by("tara")) as ctx:
+        credentials.put(ctx, "lake", {"password": SECRET})
+    with pytest.raises(DeniedError, match="copy credentials"), corner.write(by("tim")) as ctx:
+        credentials.copy(ctx, "lake")
+    with pytest.raises(DeniedError), corner.read(by("tim")) as ctx:
+        credentials.names(ctx, "lake")
+    with pytest.raises(HiddenError), corner.write(by("bella")) as ctx:
+        credentials.copy(ctx, "lake")
+    with pytest.raises(DeniedError), corner.write(by("tim")) as ctx:
+        credentials.put(ctx, "lake", {"password": "mine"})
     assert [line.entry.outcome for line in corner.log(Filter(action="copy_credentials"))] == ["denied", "denied"]
 
 
 def test_one_is_replaced_or_taken_away(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        credentials.put(work, "lake", {"password": SECRET, "user": "reader"})
-        credentials.put(work, "lake", {"password": "another", "user": None})
-        assert credentials.names(work, "lake") == ["password"]
-        assert credentials.copy(work, "lake") == {"password": "another"}
+    with corner.write(by("tara")) as ctx:
+        credentials.put(ctx, "lake", {"password": SECRET, "user": "reader"})
+        credentials.put(ctx, "lake", {"password": "another", "user": None})
+        assert credentials.names(ctx, "lake") == ["password"]
+        assert credentials.copy(ctx, "lake") == {"password": "another"}
 
 
 def test_kinds_whose_credentials_are_never_copied(corner: Corner) -> None:
-    with corner.write(by("dana")) as work:
-        credentials.put(work, "till_link", {"password": SECRET})
-        assert credentials.names(work, "till_link") == ["password"]
+    with corner.write(by("dana")) as ctx:
+        credentials.put(ctx, "till_link", {"password": SECRET})
+        assert credentials.names(ctx, "till_link") == ["password"]
         with pytest.raises(InvalidInputError, match="cannot be copied"):
-            credentials.copy(work, "till_link")
+            credentials.copy(ctx, "till_link")
 
 
 def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: Corner) -> None:
     here, there = {"address": "jdbc:postgresql://ours/db", "user": "reader"}, {"address": "jdbc:postgresql://theirs/db"}
-    with corner.write(by("dana")) as work:
-        editing.edit(work, "till_link", Edit(settings=here))
-        credentials.put(work, "till_link", {"password": SECRET})
-        assert credentials.used_at(work, "till_link", {**here, "user": "writer"}) == {"password": SECRET}
-        assert credentials.used_at(work, "till_link", there) == {}
-        editing.edit(work, "till_link", Edit(settings={**here, "user": "writer"}))
-        assert credentials.names(work, "till_link") == ["password"]
-        editing.edit(work, "till_link", Edit(settings=there))
-        assert credentials.names(work, "till_link") == []
+    with corner.write(by("dana")) as ctx:
+        editing.edit(ctx, "till_link", Edit(settings=here))
+        credentials.put(ctx, "till_link", {"password": SECRET})
+        assert credentials.used_at(ctx, "till_link", {**here, "user": "writer"}) == {"password": SECRET}
+        assert credentials.used_at(ctx, "till_link", there) == {}
+        editing.edit(ctx, "till_link", Edit(settings={**here, "user": "writer"}))
+        assert credentials.names(ctx, "till_link") == ["password"]
+        editing.edit(ctx, "till_link", Edit(settings=there))
+        assert credentials.names(ctx, "till_link") == []
     assert [line.entry.before for line in corner.log(Filter(action="forget credentials"))] == [
         {"credentials": ["password"]}
     ]
 
 
 def test_who_may_copy_them_may_send_them_elsewhere(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        credentials.put(work, "lake", {"password": SECRET})
-        editing.edit(work, "lake", Edit(settings={"address": "jdbc:postgresql://new/db"}))
-        assert credentials.names(work, "lake") == ["password"]
+    with corner.write(by("tara")) as ctx:
+        credentials.put(ctx, "lake", {"password": SECRET})
+        editing.edit(ctx, "lake", Edit(settings={"address": "jdbc:postgresql://new/db"}))
+        assert credentials.names(ctx, "lake") == ["password"]
 
 
 def test_copying_needs_a_transaction_that_can_write_it_down(corner: Corner) -> None:
-    with pytest.raises(ForbiddenError), corner.read(by("tara")) as work:
-        credentials.copy(work, "lake")
+    with pytest.raises(ForbiddenError), corner.read(by("tara")) as ctx:
+        credentials.copy(ctx, "lake")
 
 
 def test_a_rotated_key_reads_what_the_old_one_wrote_and_then_replaces_it(corner: Corner, tmp_path: Path) -> None:
-    with corner.write(by("tara")) as work:
+    with corner.write(by("tara")) as ctx:
         for n in range(3):
-            credentials.put(work, "lake", {f"key {n}": f"{SECRET} {n}"})
+            credentials.put(ctx, "lake", {f"key {n}": f"{SECRET} {n}"})
     old = kept(corner)
     file = tmp_path / "data" / "key"
     ring = keys.rotate(file)
@@ -111,9 +111,9 @@ def test_a_rotated_key_reads_what_the_old_one_wrote_and_then_replaces_it(corner:
 
 def test_more_than_fit_at_once_are_all_written_anew(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credentials, "_AT_ONCE", 2)
-    with corner.write(by("olga")) as work:
+    with corner.write(by("olga")) as ctx:
         for uid in ("lake", "webshop_db", "till_files"):
-            credentials.put(work, uid, {"a": "1", "b": "2"})
+            credentials.put(ctx, uid, {"a": "1", "b": "2"})
     old = kept(corner)
     with corner.database.write() as transaction:
         assert credentials.reencrypt(transaction, corner.keys) == 6
@@ -124,7 +124,7 @@ def test_more_than_fit_at_once_are_all_written_anew(corner: Corner, monkeypatch:
     "given", [{"": "x"}, {"a": ""}, {"a": 7}, {"a": "x" * 20_001}, {"a": "\ud800"}, ["a"], {"a\x00": "x"}]
 )
 def test_bad_input(corner: Corner, given: dict[str, str]) -> None:
-    with pytest.raises(InvalidInputError) as told, corner.write(by("tara")) as work:
-        credentials.put(work, "lake", given)
+    with pytest.raises(InvalidInputError) as told, corner.write(by("tara")) as ctx:
+        credentials.put(ctx, "lake", given)
     assert "x" * 20 not in str(told.value)
     assert kept(corner) == []

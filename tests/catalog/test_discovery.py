@@ -16,14 +16,14 @@ from tests.corner import TENANT, Corner, by
 @pytest.fixture
 def found(corner: Corner) -> Corner:
     """Salaries can be found."""
-    with corner.write(by("adam")) as work:
-        edit(work, "salaries", Edit(description="What everybody earns.", attributes={"discoverable": True}))
+    with corner.write(by("adam")) as ctx:
+        edit(ctx, "salaries", Edit(description="What everybody earns.", attributes={"discoverable": True}))
     return corner
 
 
-def names(house: Corner, who: str, search: str = "", kind: str | None = None) -> list[str]:
-    with house.read(by(who)) as work:
-        return [item.uid for item in discovery.find(work, search, kind=kind).items]
+def names(platform: Corner, who: str, search: str = "", kind: str | None = None) -> list[str]:
+    with platform.read(by(who)) as ctx:
+        return [item.uid for item in discovery.find(ctx, search, kind=kind).items]
 
 
 def test_nothing_is_found_unless_its_keepers_want_it(corner: Corner) -> None:
@@ -32,8 +32,8 @@ def test_nothing_is_found_unless_its_keepers_want_it(corner: Corner) -> None:
 
 
 def test_name_description_and_kind_are_found_and_nothing_more(found: Corner) -> None:
-    with found.read(by("bella")) as work:
-        (item,) = discovery.find(work, "SALAR").items
+    with found.read(by("bella")) as ctx:
+        (item,) = discovery.find(ctx, "SALAR").items
     assert (item.uid, item.kind, item.name, item.description) == (
         "salaries",
         "lakehouse.table",
@@ -41,10 +41,10 @@ def test_name_description_and_kind_are_found_and_nothing_more(found: Corner) -> 
         "What everybody earns.",
     )
     assert item.workspace is not None  # Bella is in the lakehouse
-    with found.read(by("nils")) as work:
-        assert discovery.find(work).items[0].workspace is None
-    with pytest.raises(HiddenError), found.read(by("bella")) as work:
-        resources.get(work, "salaries")
+    with found.read(by("nils")) as ctx:
+        assert discovery.find(ctx).items[0].workspace is None
+    with pytest.raises(HiddenError), found.read(by("bella")) as ctx:
+        resources.get(ctx, "salaries")
     assert names(found, "bella", "orders") == []
     assert names(found, "bella", kind="lakehouse.layer") == []
     assert names(found, "bella", kind="lakehouse.table") == ["salaries"]
@@ -56,15 +56,15 @@ def test_what_one_may_see_is_not_found_here(found: Corner) -> None:
 
 
 def test_what_is_found_can_be_asked_for_by_name(found: Corner) -> None:
-    with found.write(by("nils")) as work:
-        told = requests.ask(work, "read", "salaries")
+    with found.write(by("nils")) as ctx:
+        told = requests.ask(ctx, "read", "salaries")
         assert told.resource is not None
         assert told.resource.name == "salaries"
-    with found.write(by("adam")) as work:
-        answers.approve(work, told.request.uid)
-    with found.read(by("nils")) as work:
-        assert resources.get(work, "salaries").name == "salaries"
-        assert discovery.find(work).items == []
+    with found.write(by("adam")) as ctx:
+        answers.approve(ctx, told.request.uid)
+    with found.read(by("nils")) as ctx:
+        assert resources.get(ctx, "salaries").name == "salaries"
+        assert discovery.find(ctx).items == []
 
 
 def test_who_may_make_it_discoverable(corner: Corner) -> None:
@@ -81,31 +81,31 @@ def test_who_may_make_it_discoverable(corner: Corner) -> None:
         ("adam", "masters"),
         ("mona", "customer"),
     ):
-        with corner.write(by(who)) as work:
-            edit(work, uid, Edit(attributes={"discoverable": True}))
+        with corner.write(by(who)) as ctx:
+            edit(ctx, uid, Edit(attributes={"discoverable": True}))
     assert len(names(corner, "nils")) == 11 - 1  # the app is his to see
     for who, uid in (("tim", "store_targets"), ("erik", "items"), ("otto", "serving"), ("petra", "suppliers_360")):
-        with pytest.raises(DeniedError, match="discoverable"), corner.write(by(who)) as work:
-            edit(work, uid, Edit(attributes={"discoverable": True}))
+        with pytest.raises(DeniedError, match="discoverable"), corner.write(by(who)) as ctx:
+            edit(ctx, uid, Edit(attributes={"discoverable": True}))
 
 
 def test_a_personal_space_is_never_found(corner: Corner) -> None:
-    with pytest.raises(DeniedError), corner.write(by("olga")) as work:
-        edit(work, "olgas", Edit(attributes={"discoverable": True}))
+    with pytest.raises(DeniedError), corner.write(by("olga")) as ctx:
+        edit(ctx, "olgas", Edit(attributes={"discoverable": True}))
 
 
 def test_what_is_deleted_is_not_found(corner: Corner) -> None:
-    with corner.write(by("boris")) as work:
-        edit(work, "chat", Edit(attributes={"discoverable": True}))
+    with corner.write(by("boris")) as ctx:
+        edit(ctx, "chat", Edit(attributes={"discoverable": True}))
     assert names(corner, "nils") == ["chat"]
-    with corner.write(by("boris")) as work:
-        resources.delete(work, "chat")
+    with corner.write(by("boris")) as ctx:
+        resources.delete(ctx, "chat")
     assert names(corner, "nils") == []
 
 
 def test_what_was_discoverable_for_a_time(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        work.make(Add(Attribute("salaries", "discoverable", "true")), until=work.at + 86_400_000_000)
+    with corner.write(by("adam")) as ctx:
+        ctx.make(Add(Attribute("salaries", "discoverable", "true")), until=ctx.at + 86_400_000_000)
     assert names(corner, "nils") == ["salaries"]
     corner.hand.pass_by(1)
     assert names(corner, "nils") == []
@@ -113,10 +113,10 @@ def test_what_was_discoverable_for_a_time(corner: Corner) -> None:
 
 def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "_AT_ONCE", 2)
-    with corner.write(by("adam")) as work:
+    with corner.write(by("adam")) as ctx:
         for n, name in enumerate(("Äpfel", "apples", "Birnen", "Zebras", "quinces", "Quitten")):
             resources.create(
-                work,
+                ctx,
                 "lakehouse.table",
                 name,
                 uid=f"fruit{n}",
@@ -125,9 +125,9 @@ def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypat
             )
     seen: list[str] = []
     after = None
-    with corner.read(by("nils")) as work:
+    with corner.read(by("nils")) as ctx:
         while True:
-            page = discovery.find(work, after=after, limit=2)
+            page = discovery.find(ctx, after=after, limit=2)
             seen += [item.name for item in page.items]
             after = page.after
             if after is None:
@@ -138,13 +138,13 @@ def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypat
 def test_a_narrowed_token_finds_in_its_own_resources_only(found: Corner) -> None:
     for place, seen in (("clean", []), ("private", ["salaries"])):
         narrowed = Caller(TENANT, "bella", narrowed=Token("bella", resources=frozenset({place})), token_id="t")
-        with found.read(narrowed) as work:
-            assert [item.uid for item in discovery.find(work).items] == seen
+        with found.read(narrowed) as ctx:
+            assert [item.uid for item in discovery.find(ctx).items] == seen
 
 
 @pytest.mark.parametrize("given", [{"limit": 0}, {"limit": 201}, {"after": "x"}, {"after": "WyJmb3VuZCIsIDEsIDJd"}])
 def test_bad_input(corner: Corner, given: dict[str, object]) -> None:
-    with pytest.raises(InvalidInputError), corner.read(by("nils")) as work:
-        discovery.find(work, **given)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError), corner.read(by("nils")) as work:
-        discovery.find(work, kind="tenant.member")
+    with pytest.raises(InvalidInputError), corner.read(by("nils")) as ctx:
+        discovery.find(ctx, **given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError), corner.read(by("nils")) as ctx:
+        discovery.find(ctx, kind="tenant.member")

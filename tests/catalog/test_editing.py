@@ -21,27 +21,27 @@ ENDS = {"tills", "web_orders"}
 
 
 def ends(corner: Corner, uid: str, edge: str) -> set[str]:
-    with corner.read(by("olga")) as work:
-        return {end.uid for end in resources.get(work, uid).edges[edge]}
+    with corner.read(by("olga")) as ctx:
+        return {end.uid for end in resources.get(ctx, uid).edges[edge]}
 
 
 def test_a_new_name_keeps_id_and_rights(corner: Corner) -> None:
-    with corner.write(by("erik")) as work:
-        assert edit(work, "orders", Edit(name="All orders", description="One line each.")) == 2
-    with corner.read(by("ana")) as work:
-        table = resources.get(work, "orders")
+    with corner.write(by("erik")) as ctx:
+        assert edit(ctx, "orders", Edit(name="All orders", description="One line each.")) == 2
+    with corner.read(by("ana")) as ctx:
+        table = resources.get(ctx, "orders")
         assert (table.name, table.description, table.version) == ("All orders", "One line each.", 2)
-        assert work.session.check("ana", "read", "orders")
-        assert [item.uid for item in resources.page(work, "lakehouse.table", search="all ord").items] == ["orders"]
+        assert ctx.session.check("ana", "read", "orders")
+        assert [item.uid for item in resources.page(ctx, "lakehouse.table", search="all ord").items] == ["orders"]
     assert [line.entry.action for line in corner.log()] == ["edit", "rename"]
     assert corner.log()[0].entry.before == {"description": ""}
 
 
 def test_what_it_is_made_with_can_be_another_and_not_nothing(corner: Corner) -> None:
-    with pytest.raises(InvalidInputError, match="not without a destination"), corner.write(by("bella")) as work:
-        edit(work, "morning_sales", Edit(edges={"destination": []}))
-    with corner.write(by("bella")) as work:
-        edit(work, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+    with pytest.raises(InvalidInputError, match="not without a destination"), corner.write(by("bella")) as ctx:
+        edit(ctx, "morning_sales", Edit(edges={"destination": []}))
+    with corner.write(by("bella")) as ctx:
+        edit(ctx, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
     assert ends(corner, "morning_sales", "destination") == {"store_sheets"}
 
 
@@ -52,9 +52,9 @@ def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
         attributes={"shared_for_maintenance": True},
         edges={"contexts": ["emea"], "joins": ["returns"]},
     )
-    with corner.write(by("tara")) as work:
-        assert edit(work, "daily_sales", wanted, expect_version=1) == 2
-        mart = resources.get(work, "daily_sales")
+    with corner.write(by("tara")) as ctx:
+        assert edit(ctx, "daily_sales", wanted, expect_version=1) == 2
+        mart = resources.get(ctx, "daily_sales")
     assert (mart.name, mart.settings, mart.attributes["shared_for_maintenance"]) == (
         "Sales by day",
         {"hour": 5},
@@ -74,82 +74,82 @@ def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
 def test_nothing_is_made_of_an_edit_that_may_not_be_made_as_a_whole(corner: Corner) -> None:
     # Tim maintains it: he edits, but shares nothing.
     wanted = Edit(name="Mine", description="Mine.", attributes={"shared_for_reporting": False})
-    with pytest.raises(DeniedError, match="shared for reporting"), corner.write(by("tim")) as work:
-        edit(work, "store_targets", wanted)
-    with corner.read(by("tim")) as work:
-        mart = resources.get(work, "store_targets")
+    with pytest.raises(DeniedError, match="shared for reporting"), corner.write(by("tim")) as ctx:
+        edit(ctx, "store_targets", wanted)
+    with corner.read(by("tim")) as ctx:
+        mart = resources.get(ctx, "store_targets")
     assert (mart.name, mart.description, mart.version) == ("Store targets", "", 1)
 
 
 def test_an_edit_gives_no_right_to_its_own_other_half(corner: Corner) -> None:
     """Boris may switch nothing on, and so not use what the switch would give him either."""
     wanted = Edit(name="Mine", attributes={"shared_for_maintenance": True})
-    with pytest.raises(DeniedError), corner.write(by("boris")) as work:
-        edit(work, "returns", wanted)
-    with pytest.raises(DeniedError, match="may not edit"), corner.write(by("boris")) as work:
-        edit(work, "returns", Edit(name="Mine"))
+    with pytest.raises(DeniedError), corner.write(by("boris")) as ctx:
+        edit(ctx, "returns", wanted)
+    with pytest.raises(DeniedError, match="may not edit"), corner.write(by("boris")) as ctx:
+        edit(ctx, "returns", Edit(name="Mine"))
 
 
 def test_what_is_so_already_needs_no_right_and_makes_no_version(corner: Corner) -> None:
     same = Edit(name="Daily sales", description="", settings={}, attributes={"shared_for_reporting": True})
-    with corner.write(by("bella")) as work:
-        assert edit(work, "daily_sales", same) == 1
+    with corner.write(by("bella")) as ctx:
+        assert edit(ctx, "daily_sales", same) == 1
     assert corner.log() == []
 
 
 def test_edges_need_their_right_before_and_after(corner: Corner) -> None:
-    with corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"reads": ["tills", "web_orders", "payments"]}))
+    with corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"reads": ["tills", "web_orders", "payments"]}))
     assert ends(corner, "make_orders", "reads") == {"tills", "web_orders", "payments"}
-    with pytest.raises(HiddenError), corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"reads": ["tills", "salaries"]}))
+    with pytest.raises(HiddenError), corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"reads": ["tills", "salaries"]}))
     # He sees it, and is no Editor of it.
-    with pytest.raises(DeniedError), corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"writes": ["orders", "sales_by_day"]}))
-    with corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"reads": "tills"}))
+    with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"writes": ["orders", "sales_by_day"]}))
+    with corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"reads": "tills"}))
     assert ends(corner, "make_orders", "reads") == {"tills"}
 
 
 def test_several_edges_are_judged_by_what_they_are_together(corner: Corner) -> None:
     """Without an output the output layer counts: that of afterwards, not the one that is given up in the same edit."""
-    with corner.write(by("olga")) as work:
-        work.make(Add(Edge("into", "make_orders", "shaped")))
-    with pytest.raises(DeniedError), corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"writes": []}))
-    with corner.write(by("erik")) as work:
-        edit(work, "make_orders", Edit(edges={"writes": [], "into": "clean"}))
+    with corner.write(by("olga")) as ctx:
+        ctx.make(Add(Edge("into", "make_orders", "shaped")))
+    with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"writes": []}))
+    with corner.write(by("erik")) as ctx:
+        edit(ctx, "make_orders", Edit(edges={"writes": [], "into": "clean"}))
     assert (ends(corner, "make_orders", "writes"), ends(corner, "make_orders", "into")) == (set(), {"clean"})
 
 
 def test_ends_that_the_editor_may_not_see_stay(corner: Corner) -> None:
-    with corner.write(by("erik")) as work:
-        assert resources.get(work, "land_web").edges["sources"] != []
-    with corner.write(by("olga")) as work:
-        work.make(Add(Grant("ana", "can_edit", "landing")))
-    with corner.write(by("ana")) as work:
-        assert resources.get(work, "land_tills").edges["sources"] == []
-        edit(work, "land_tills", Edit(name="Tills", edges={"sources": ["lake_link"]}))
+    with corner.write(by("erik")) as ctx:
+        assert resources.get(ctx, "land_web").edges["sources"] != []
+    with corner.write(by("olga")) as ctx:
+        ctx.make(Add(Grant("ana", "can_edit", "landing")))
+    with corner.write(by("ana")) as ctx:
+        assert resources.get(ctx, "land_tills").edges["sources"] == []
+        edit(ctx, "land_tills", Edit(name="Tills", edges={"sources": ["lake_link"]}))
     assert ends(corner, "land_tills", "sources") == {"till_link", "lake_link"}
 
 
 def test_an_edge_of_which_there_is_one_is_replaced_or_taken_away(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        edit(work, "daily_sales", Edit(edges={"storage": "webshop_db"}))
+    with corner.write(by("tara")) as ctx:
+        edit(ctx, "daily_sales", Edit(edges={"storage": "webshop_db"}))
     assert ends(corner, "daily_sales", "storage") == {"webshop_db"}
-    with corner.write(by("erik")) as work:
-        edit(work, "web_link", Edit(edges={"gateway": []}))
+    with corner.write(by("erik")) as ctx:
+        edit(ctx, "web_link", Edit(edges={"gateway": []}))
     assert ends(corner, "web_link", "gateway") == set()
 
 
 def test_who_has_read_an_older_version_changes_nothing(corner: Corner) -> None:
-    with corner.write(by("erik")) as work:
-        edit(work, "orders", Edit(description="First."), expect_version=1)
-    with pytest.raises(ChangedMeanwhileError, match="version 2") as late, corner.write(by("erik")) as work:
-        edit(work, "orders", Edit(description="Second."), expect_version=1)
+    with corner.write(by("erik")) as ctx:
+        edit(ctx, "orders", Edit(description="First."), expect_version=1)
+    with pytest.raises(ChangedMeanwhileError, match="version 2") as late, corner.write(by("erik")) as ctx:
+        edit(ctx, "orders", Edit(description="Second."), expect_version=1)
     assert (late.value.status, late.value.code) == (412, "changed_meanwhile")
-    with corner.read(by("erik")) as work:
-        assert resources.get(work, "orders").description == "First."
+    with corner.read(by("erik")) as ctx:
+        assert resources.get(ctx, "orders").description == "First."
 
 
 def test_of_two_edits_at_once_one_wins(corner: Corner) -> None:
@@ -158,8 +158,8 @@ def test_of_two_edits_at_once_one_wins(corner: Corner) -> None:
     def change(words: str) -> None:
         together.wait()
         try:
-            with corner.write(by("erik")) as work:
-                edit(work, "orders", Edit(description=words), expect_version=1)
+            with corner.write(by("erik")) as ctx:
+                edit(ctx, "orders", Edit(description=words), expect_version=1)
             outcomes.append(words)
         except ChangedMeanwhileError:
             outcomes.append("late")
@@ -171,8 +171,8 @@ def test_of_two_edits_at_once_one_wins(corner: Corner) -> None:
         thread.join()
     assert min(outcomes) == "late"
     assert len(set(outcomes)) == 2
-    with corner.read(by("erik")) as work:
-        table = resources.get(work, "orders")
+    with corner.read(by("erik")) as ctx:
+        table = resources.get(ctx, "orders")
         assert (table.description, table.version) == (max(outcomes, key=lambda word: word != "late"), 2)
 
 
@@ -189,24 +189,24 @@ def test_each_kind_is_edited_with_the_action_that_its_model_names(corner: Corner
         "masters_workflow": ("mona", "edith"),  # manage
     }
     for uid, (may, may_not) in edits.items():
-        with corner.write(by(may)) as work:
-            edit(work, uid, Edit(description="New."))
-        with pytest.raises((DeniedError, HiddenError)), corner.write(by(may_not)) as work:
-            edit(work, uid, Edit(description="Newer."))
+        with corner.write(by(may)) as ctx:
+            edit(ctx, uid, Edit(description="New."))
+        with pytest.raises((DeniedError, HiddenError)), corner.write(by(may_not)) as ctx:
+            edit(ctx, uid, Edit(description="Newer."))
 
 
 def test_a_narrowed_token_that_does_not_reach_the_right_is_denied(corner: Corner) -> None:
     narrowed = Caller(TENANT, "adam", narrowed=Token("adam", resources=frozenset({"lake_house"})), token_id="t")
-    with corner.read(narrowed) as work:
-        assert not resources.get(work, "lake_house").may_edit
-        assert resources.get(work, "orders").may_edit
-    with pytest.raises(DeniedError, match="may not edit lakehouse Store lake"), corner.write(narrowed) as work:
-        edit(work, "lake_house", Edit(name="Mine"))
+    with corner.read(narrowed) as ctx:
+        assert not resources.get(ctx, "lake_house").may_edit
+        assert resources.get(ctx, "orders").may_edit
+    with pytest.raises(DeniedError, match="may not edit lakehouse Store lake"), corner.write(narrowed) as ctx:
+        edit(ctx, "lake_house", Edit(name="Mine"))
 
 
 def test_nobody_edits_a_run(corner: Corner) -> None:
-    with pytest.raises(ForbiddenError, match="Nobody may edit a run"), corner.write(by("olga")) as work:
-        edit(work, "month_end_run", Edit(name="My run"))
+    with pytest.raises(ForbiddenError, match="Nobody may edit a run"), corner.write(by("olga")) as ctx:
+        edit(ctx, "month_end_run", Edit(name="My run"))
 
 
 @pytest.mark.parametrize(
@@ -225,28 +225,34 @@ def test_nobody_edits_a_run(corner: Corner) -> None:
     ],
 )
 def test_bad_input_changes_nothing(corner: Corner, wanted: Edit, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as work:
-        edit(work, "daily_sales", wanted)
-    with corner.read(by("tara")) as work:
-        assert resources.get(work, "daily_sales").version == 1
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as ctx:
+        edit(ctx, "daily_sales", wanted)
+    with corner.read(by("tara")) as ctx:
+        assert resources.get(ctx, "daily_sales").version == 1
 
 
 def test_what_is_not_there_cannot_be_pointed_at(corner: Corner) -> None:
-    with pytest.raises(NotFoundError), corner.write(by("tara")) as work:
-        edit(work, "daily_sales", Edit(edges={"joins": ["nothing"]}))
+    with pytest.raises(NotFoundError), corner.write(by("tara")) as ctx:
+        edit(ctx, "daily_sales", Edit(edges={"joins": ["nothing"]}))
 
 
 def test_who_views_as_somebody_changes_nothing(corner: Corner) -> None:
-    with pytest.raises(ForbiddenError, match="only reads"), corner.write(replace(by("tara"), behind="adam")) as work:
-        edit(work, "daily_sales", Edit(attributes={"discoverable": True}))
-    with pytest.raises(ForbiddenError, match="only reads"), corner.write(replace(by("tara"), behind="adam")) as work:
-        edit(work, "daily_sales", Edit(description="Seen."))
+    with (
+        pytest.raises(ForbiddenError, match="only reads"),
+        corner.write(replace(by("tara"), impersonator="adam")) as ctx,
+    ):
+        edit(ctx, "daily_sales", Edit(attributes={"discoverable": True}))
+    with (
+        pytest.raises(ForbiddenError, match="only reads"),
+        corner.write(replace(by("tara"), impersonator="adam")) as ctx,
+    ):
+        edit(ctx, "daily_sales", Edit(description="Seen."))
 
 
 def test_an_attribute_goes_back_to_what_it_was(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        edit(work, "daily_sales", Edit(attributes={"shared_for_reporting": "false"}))
-        assert not work.session.check("tim", "see", "daily_sales")
-        edit(work, "daily_sales", Edit(attributes={"shared_for_reporting": "true"}))
-        assert work.session.check("tim", "see", "daily_sales")
-        work.make(Add(Attribute("daily_sales", "shared_for_reporting", "true")))
+    with corner.write(by("tara")) as ctx:
+        edit(ctx, "daily_sales", Edit(attributes={"shared_for_reporting": "false"}))
+        assert not ctx.session.check("tim", "see", "daily_sales")
+        edit(ctx, "daily_sales", Edit(attributes={"shared_for_reporting": "true"}))
+        assert ctx.session.check("tim", "see", "daily_sales")
+        ctx.make(Add(Attribute("daily_sales", "shared_for_reporting", "true")))

@@ -11,16 +11,16 @@ from tests.corner import Corner, by
 
 
 def paths(corner: Corner, viewer: str, uid: str, action: str) -> dict[str, str]:
-    with corner.read(by(viewer)) as work:
-        found = holders.of(work, uid)
-        told = {work.view.uid(member): found.path(action, member) for member in work.view.members}
+    with corner.read(by(viewer)) as ctx:
+        found = holders.of(ctx, uid)
+        told = {ctx.view.uid(member): found.path(action, member) for member in ctx.view.members}
     return {member: path for member, path in told.items() if path}
 
 
 def test_by_role_from_above_by_a_group_and_by_an_own_grant(corner: Corner) -> None:
-    with corner.write(by("mona")) as work:
-        grants.give(work, Grant("nils", "viewer", "orders"))
-        grants.give(work, Grant("stewards", "viewer", "orders"))
+    with corner.write(by("mona")) as ctx:
+        grants.give(ctx, Grant("nils", "viewer", "orders"))
+        grants.give(ctx, Grant("stewards", "viewer", "orders"))
     read = paths(corner, "olga", "orders", "read")
     assert (read["olga"], read["adam"]) == ("role", "role")
     assert (read["ana"], read["erik"], read["mona"]) == ("inherited", "inherited", "inherited")
@@ -29,8 +29,8 @@ def test_by_role_from_above_by_a_group_and_by_an_own_grant(corner: Corner) -> No
 
 
 def test_who_would_have_it_anyway_has_it_from_above(corner: Corner) -> None:
-    with corner.write(by("mona")) as work:
-        grants.give(work, Grant("ana", "editor", "orders"))
+    with corner.write(by("mona")) as ctx:
+        grants.give(ctx, Grant("ana", "editor", "orders"))
     assert paths(corner, "olga", "orders", "read")["ana"] == "inherited"
     assert paths(corner, "olga", "orders", "edit")["ana"] == "direct"
 
@@ -45,15 +45,13 @@ def test_an_owner_without_a_role_in_the_project_has_nothing(corner: Corner) -> N
 
 @pytest.mark.parametrize("uid", ["orders", "clean", "lake_house", "make_orders", "daily_sales", "sales", "land_tills"])
 def test_they_are_the_same_as_every_single_check(corner: Corner, uid: str) -> None:
-    with corner.read(by("olga")) as work:
-        found = holders.of(work, uid)
-        assert found.actions == work.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+    with corner.read(by("olga")) as ctx:
+        found = holders.of(ctx, uid)
+        assert found.actions == ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
         for action in found.actions:
-            told = {work.view.uid(member) for member in found.members(action)}
-            by_path = [work.view.uid(member) for path in holders.PATHS for member in found.members(action, path)]
-            assert told == {
-                one for one in map(work.view.uid, work.view.members) if work.session.check(one, action, uid)
-            }
+            told = {ctx.view.uid(member) for member in found.members(action)}
+            by_path = [ctx.view.uid(member) for path in holders.PATHS for member in found.members(action, path)]
+            assert told == {one for one in map(ctx.view.uid, ctx.view.members) if ctx.session.check(one, action, uid)}
             assert sorted(by_path) == sorted(told)
 
 

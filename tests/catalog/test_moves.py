@@ -13,26 +13,26 @@ from tests.corner import Corner, by
 
 
 def test_a_move_keeps_what_was_granted_on_the_thing_itself(corner: Corner) -> None:
-    with corner.write(by("mona")) as work:
-        work.make(Add(Grant("nils", "viewer", "orders")))
-        assert moves.move(work, "orders", "shaped", expect_version=1) == 2
-        table = resources.get(work, "orders")
+    with corner.write(by("mona")) as ctx:
+        ctx.make(Add(Grant("nils", "viewer", "orders")))
+        assert moves.move(ctx, "orders", "shaped", expect_version=1) == 2
+        table = resources.get(ctx, "orders")
     assert table.parent is not None
     assert (table.parent.uid, table.version) == ("shaped", 2)
-    with corner.read(by("nils")) as work:
-        assert work.session.check("nils", "read", "orders")
-        assert not work.session.check("erik", "edit", "orders"), "what came from the layer stays there"
+    with corner.read(by("nils")) as ctx:
+        assert ctx.session.check("nils", "read", "orders")
+        assert not ctx.session.check("erik", "edit", "orders"), "what came from the layer stays there"
 
 
 def test_a_preview_is_what_the_move_then_does(corner: Corner) -> None:
-    with corner.read(by("mona")) as work:
-        effects = moves.preview_move(work, "orders", "shaped")
+    with corner.read(by("mona")) as ctx:
+        effects = moves.preview_move(ctx, "orders", "shaped")
         foretold = {(row.member, row.action, row.gained) for row in effects.rows() if row.resource == "orders"}
-        before = {who: set(work.session.actions(who, "orders")) for who in ("erik", "ana", "bella", "mona")}
+        before = {who: set(ctx.session.actions(who, "orders")) for who in ("erik", "ana", "bella", "mona")}
         assert foretold
-    with corner.write(by("mona")) as work:
-        moves.move(work, "orders", "shaped")
-        after = {who: set(work.session.actions(who, "orders")) for who in before}
+    with corner.write(by("mona")) as ctx:
+        moves.move(ctx, "orders", "shaped")
+        after = {who: set(ctx.session.actions(who, "orders")) for who in before}
     for who, had in before.items():
         won = {action for member, action, gained in foretold if member == who and gained}
         lost = {action for member, action, gained in foretold if member == who and not gained}
@@ -40,37 +40,37 @@ def test_a_preview_is_what_the_move_then_does(corner: Corner) -> None:
 
 
 def test_rights_are_needed_on_both_sides(corner: Corner) -> None:
-    with pytest.raises(DeniedError), corner.write(by("erik")) as work:
-        moves.move(work, "orders", "raw")
-    with pytest.raises(DeniedError), corner.read(by("erik")) as work:
-        moves.preview_move(work, "orders", "raw")
-    with pytest.raises(HiddenError), corner.write(by("mona")) as work:
-        moves.move(work, "orders", "private")
-    with corner.write(by("olga")) as work:
-        work.make(Add(Grant("mona", "viewer", "private")))
-    with pytest.raises(DeniedError), corner.write(by("mona")) as work:
-        moves.move(work, "orders", "private")
+    with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
+        moves.move(ctx, "orders", "raw")
+    with pytest.raises(DeniedError), corner.read(by("erik")) as ctx:
+        moves.preview_move(ctx, "orders", "raw")
+    with pytest.raises(HiddenError), corner.write(by("mona")) as ctx:
+        moves.move(ctx, "orders", "private")
+    with corner.write(by("olga")) as ctx:
+        ctx.make(Add(Grant("mona", "viewer", "private")))
+    with pytest.raises(DeniedError), corner.write(by("mona")) as ctx:
+        moves.move(ctx, "orders", "private")
 
 
 def test_a_report_goes_to_another_mart(corner: Corner) -> None:
-    with corner.write(by("boris")) as work:
-        moves.move(work, "returns_watch", "baskets")
-        report = resources.get(work, "returns_watch")
+    with corner.write(by("boris")) as ctx:
+        moves.move(ctx, "returns_watch", "baskets")
+        report = resources.get(ctx, "returns_watch")
         assert report.parent is not None
         assert report.parent.uid == "baskets"
 
 
 def test_a_move_to_where_it_is_changes_nothing(corner: Corner) -> None:
-    with corner.write(by("mona")) as work:
-        assert moves.move(work, "orders", "clean") == 1
+    with corner.write(by("mona")) as ctx:
+        assert moves.move(ctx, "orders", "clean") == 1
     assert corner.log() == []
 
 
 def test_what_cannot_be(corner: Corner) -> None:
-    with corner.write(by("olga")) as work:
+    with corner.write(by("olga")) as ctx:
         with pytest.raises(ConflictError, match="cannot be moved"):
-            moves.move(work, "clean", "lake_house")
+            moves.move(ctx, "clean", "lake_house")
         with pytest.raises(InvalidInputError, match="cannot point at"):
-            moves.move(work, "orders", "sales")
+            moves.move(ctx, "orders", "sales")
         with pytest.raises(ChangedMeanwhileError):
-            moves.move(work, "orders", "raw", expect_version=7)
+            moves.move(ctx, "orders", "raw", expect_version=7)

@@ -24,13 +24,13 @@ from tests.corner import TENANT, Corner, by
 
 
 def asked(corner: Corner, who: str, action: str, uid: str, reason: str = "For the board.") -> Told:
-    with corner.write(by(who)) as work:
-        return requests.ask(work, action, uid, reason=reason)
+    with corner.write(by(who)) as ctx:
+        return requests.ask(ctx, action, uid, reason=reason)
 
 
 def waiting(corner: Corner, who: str) -> list[str]:
-    with corner.read(by(who)) as work:
-        return [told.request.uid for told in answers.waiting_for(work)]
+    with corner.read(by(who)) as ctx:
+        return [told.request.uid for told in answers.waiting_for(ctx)]
 
 
 def test_the_nearest_way_is_asked_for_and_given(corner: Corner) -> None:
@@ -41,12 +41,12 @@ def test_the_nearest_way_is_asked_for_and_given(corner: Corner) -> None:
         assert waiting(corner, who) == [told.request.uid]
     for who in ("erik", "ana", "bella"):
         assert waiting(corner, who) == []
-    with corner.write(by("mona")) as work:
-        done = answers.approve(work, told.request.uid, answer="Until the fair.")
+    with corner.write(by("mona")) as ctx:
+        done = answers.approve(ctx, told.request.uid, answer="Until the fair.")
         assert (done.request.state, done.request.decided_by) == (APPROVED, "mona")
-    with corner.read(by("ana")) as work:
-        assert work.session.check("ana", "edit", "orders")
-        (mine,) = requests.mine(work)
+    with corner.read(by("ana")) as ctx:
+        assert ctx.session.check("ana", "edit", "orders")
+        (mine,) = requests.mine(ctx)
         assert (mine.request.state, mine.request.answer) == (APPROVED, "Until the fair.")
     assert waiting(corner, "mona") == []
     deeds = [(line.entry.member, line.entry.action) for line in corner.log()]
@@ -55,81 +55,81 @@ def test_the_nearest_way_is_asked_for_and_given(corner: Corner) -> None:
 
 def test_what_was_given_for_a_time_ends_by_itself(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
-    with corner.write(by("mona")) as work:
-        done = answers.approve(work, told.request.uid, until=work.at + 2 * DAY)
-        assert done.request.until == work.at + 2 * DAY
+    with corner.write(by("mona")) as ctx:
+        done = answers.approve(ctx, told.request.uid, until=ctx.at + 2 * DAY)
+        assert done.request.until == ctx.at + 2 * DAY
     corner.hand.pass_by(1)
-    with corner.read(by("ana")) as work:
-        assert work.session.check("ana", "edit", "orders")
+    with corner.read(by("ana")) as ctx:
+        assert ctx.session.check("ana", "edit", "orders")
     corner.hand.pass_by(1)
-    with corner.read(by("ana")) as work:
-        assert not work.session.check("ana", "edit", "orders")
+    with corner.read(by("ana")) as ctx:
+        assert not ctx.session.check("ana", "edit", "orders")
 
 
 def test_another_way_that_explain_proposes(corner: Corner) -> None:
-    with corner.write(by("bella")) as work:
-        ways = [[needed.fact for needed in way.needed] for way in work.session.explain("bella", "edit", "returns").ways]
+    with corner.write(by("bella")) as ctx:
+        ways = [[needed.fact for needed in way.needed] for way in ctx.session.explain("bella", "edit", "returns").ways]
         assert len(ways) > 1
-        told = requests.ask(work, "edit", "returns", facts=ways[-1])
+        told = requests.ask(ctx, "edit", "returns", facts=ways[-1])
         assert set(told.facts) == set(ways[-1])
         with pytest.raises(InvalidInputError, match="none of the ways"):
-            requests.ask(work, "edit", "returns", facts=[Grant("bella", "business_owner", "returns")])
+            requests.ask(ctx, "edit", "returns", facts=[Grant("bella", "business_owner", "returns")])
 
 
 def test_several_givers_give_a_part_each(corner: Corner) -> None:
     """Tara shares her mart; the role in the project is not hers to give."""
     share, role = Attribute("returns", "shared_for_maintenance", "true"), Grant("boris", "technical_user", "sales")
-    with corner.write(by("boris")) as work:
-        told = requests.ask(work, "edit", "returns", facts=[share, role])
-    with corner.write(by("tara")) as work:
-        part = answers.approve(work, told.request.uid)
+    with corner.write(by("boris")) as ctx:
+        told = requests.ask(ctx, "edit", "returns", facts=[share, role])
+    with corner.write(by("tara")) as ctx:
+        part = answers.approve(ctx, told.request.uid)
         assert (part.request.state, part.facts, part.may_answer) == (PENDING, (role,), False)
     assert waiting(corner, "tara") == []
-    with pytest.raises(ConflictError, match="not yours to give"), corner.write(by("tara")) as work:
-        answers.approve(work, told.request.uid)
-    with corner.write(by("adam")) as work:
-        assert answers.approve(work, told.request.uid).request.state == APPROVED
-    with corner.write(by("boris")) as work:
-        assert edit(work, "returns", Edit(description="Mine now."), expect_version=2) == 3
+    with pytest.raises(ConflictError, match="not yours to give"), corner.write(by("tara")) as ctx:
+        answers.approve(ctx, told.request.uid)
+    with corner.write(by("adam")) as ctx:
+        assert answers.approve(ctx, told.request.uid).request.state == APPROVED
+    with corner.write(by("boris")) as ctx:
+        assert edit(ctx, "returns", Edit(description="Mine now."), expect_version=2) == 3
 
 
 def test_a_refusal_has_a_reason(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
-    with pytest.raises(InvalidInputError, match="needs a reason"), corner.write(by("mona")) as work:
-        answers.refuse(work, told.request.uid, "  ")
-    with corner.write(by("mona")) as work:
-        answers.refuse(work, told.request.uid, "Ask Erik to do it.")
-    with corner.read(by("ana")) as work:
-        mine = requests.get(work, told.request.uid)
+    with pytest.raises(InvalidInputError, match="needs a reason"), corner.write(by("mona")) as ctx:
+        answers.refuse(ctx, told.request.uid, "  ")
+    with corner.write(by("mona")) as ctx:
+        answers.refuse(ctx, told.request.uid, "Ask Erik to do it.")
+    with corner.read(by("ana")) as ctx:
+        mine = requests.get(ctx, told.request.uid)
         assert (mine.request.state, mine.request.answer) == (REFUSED, "Ask Erik to do it.")
-        assert not work.session.check("ana", "edit", "orders")
-    for answer in (answers.approve, lambda work, uid: answers.refuse(work, uid, "No.")):
-        with pytest.raises(ConflictError, match="refused already"), corner.write(by("mona")) as work:
-            answer(work, told.request.uid)
+        assert not ctx.session.check("ana", "edit", "orders")
+    for answer in (answers.approve, lambda ctx, uid: answers.refuse(ctx, uid, "No.")):
+        with pytest.raises(ConflictError, match="refused already"), corner.write(by("mona")) as ctx:
+            answer(ctx, told.request.uid)
 
 
 def test_who_asked_withdraws(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
-    with pytest.raises(NotFoundError), corner.write(by("mona")) as work:
-        requests.withdraw(work, told.request.uid)
-    with corner.write(by("ana")) as work:
-        assert requests.withdraw(work, told.request.uid).request.state == WITHDRAWN
+    with pytest.raises(NotFoundError), corner.write(by("mona")) as ctx:
+        requests.withdraw(ctx, told.request.uid)
+    with corner.write(by("ana")) as ctx:
+        assert requests.withdraw(ctx, told.request.uid).request.state == WITHDRAWN
     assert waiting(corner, "mona") == []
-    with pytest.raises(ConflictError, match="withdrawn already"), corner.write(by("ana")) as work:
-        requests.withdraw(work, told.request.uid)
+    with pytest.raises(ConflictError, match="withdrawn already"), corner.write(by("ana")) as ctx:
+        requests.withdraw(ctx, told.request.uid)
 
 
 def test_nobody_answers_what_is_not_theirs_to_give(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
     for who in ("erik", "bella", "nils"):
-        with pytest.raises(NotFoundError), corner.write(by(who)) as work:
-            answers.approve(work, told.request.uid)
-        with pytest.raises(NotFoundError), corner.write(by(who)) as work:
-            answers.refuse(work, told.request.uid, "No.")
-        with pytest.raises(NotFoundError), corner.read(by(who)) as work:
-            requests.get(work, told.request.uid)
-    with pytest.raises(ConflictError, match="your own request"), corner.write(by("ana")) as work:
-        answers.approve(work, told.request.uid)
+        with pytest.raises(NotFoundError), corner.write(by(who)) as ctx:
+            answers.approve(ctx, told.request.uid)
+        with pytest.raises(NotFoundError), corner.write(by(who)) as ctx:
+            answers.refuse(ctx, told.request.uid, "No.")
+        with pytest.raises(NotFoundError), corner.read(by(who)) as ctx:
+            requests.get(ctx, told.request.uid)
+    with pytest.raises(ConflictError, match="your own request"), corner.write(by("ana")) as ctx:
+        answers.approve(ctx, told.request.uid)
 
 
 def test_asked_twice_is_one_request(corner: Corner) -> None:
@@ -138,8 +138,8 @@ def test_asked_twice_is_one_request(corner: Corner) -> None:
     second = asked(corner, "ana", "edit", "orders", "Pretty please.")
     assert first.request.uid == second.request.uid
     corner.hand.pass_by(20)
-    with corner.read(by("ana")) as work:
-        (mine,) = requests.mine(work)
+    with corner.read(by("ana")) as ctx:
+        (mine,) = requests.mine(ctx)
         assert (mine.request.reason, mine.request.state) == ("Pretty please.", PENDING)
     other = asked(corner, "ana", "delete", "orders")
     assert other.request.uid != first.request.uid
@@ -148,16 +148,16 @@ def test_asked_twice_is_one_request(corner: Corner) -> None:
 def test_what_nobody_answers_expires(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
     corner.hand.pass_by(31)
-    with corner.read(by("ana")) as work:
-        assert requests.get(work, told.request.uid).request.state == EXPIRED
+    with corner.read(by("ana")) as ctx:
+        assert requests.get(ctx, told.request.uid).request.state == EXPIRED
     assert waiting(corner, "mona") == []
-    with pytest.raises(ConflictError, match="expired already"), corner.write(by("mona")) as work:
-        answers.approve(work, told.request.uid)
-    with corner.write(Caller(TENANT, "")) as work:
-        assert answers.expire(work) == 1
-        assert answers.expire(work) == 0
-    with corner.write(by("ana")) as work:
-        again = requests.ask(work, "edit", "orders")
+    with pytest.raises(ConflictError, match="expired already"), corner.write(by("mona")) as ctx:
+        answers.approve(ctx, told.request.uid)
+    with corner.write(Caller(TENANT, "")) as ctx:
+        assert answers.expire(ctx) == 1
+        assert answers.expire(ctx) == 0
+    with corner.write(by("ana")) as ctx:
+        again = requests.ask(ctx, "edit", "orders")
         assert again.request.uid != told.request.uid
     assert [line.entry.action for line in corner.log()] == ["request access", "request expired", "request access"]
 
@@ -173,46 +173,46 @@ def shape(told: Told) -> object:
 def test_what_may_not_be_seen_is_asked_for_like_what_is_not_there(corner: Corner, action: str) -> None:
     hidden, missing = asked(corner, "bella", action, "salaries"), asked(corner, "bella", action, "nothing")
     assert shape(hidden) == shape(missing)
-    with corner.read(by("bella")) as work:
-        ours = requests.mine(work)
+    with corner.read(by("bella")) as ctx:
+        ours = requests.mine(ctx)
         assert [shape(one) for one in ours] == [shape(hidden)] * 2
         assert [one.resource for one in ours] == [None, None]
     lasts = hidden.request.expires_at - hidden.request.asked_at
     assert lasts == missing.request.expires_at - missing.request.asked_at
     # … and still those who can give it are told, of the one that there is.
-    with corner.read(by("adam")) as work:
-        (told,) = answers.waiting_for(work)
+    with corner.read(by("adam")) as ctx:
+        (told,) = answers.waiting_for(ctx)
         assert told.resource is not None
         assert (told.resource.uid, len(told.facts)) == ("salaries", 1)
-    with corner.write(by("adam")) as work:
-        answers.approve(work, told.request.uid)
-        assert work.session.check("bella", "see", "salaries")
+    with corner.write(by("adam")) as ctx:
+        answers.approve(ctx, told.request.uid)
+        assert ctx.session.check("bella", "see", "salaries")
 
 
 def test_asking_again_for_what_is_not_there_is_the_same_too(corner: Corner) -> None:
     for uid in ("salaries", "nothing"):
         first, second = asked(corner, "bella", "see", uid), asked(corner, "bella", "see", uid)
         assert first.request.uid == second.request.uid
-        with pytest.raises(NotFoundError) as told, corner.write(by("bella")) as work:
-            requests.ask(work, "see", uid, facts=[Grant("bella", "viewer", uid)])
+        with pytest.raises(NotFoundError) as told, corner.write(by("bella")) as ctx:
+            requests.ask(ctx, "see", uid, facts=[Grant("bella", "viewer", uid)])
         assert told.value.message == f"There is no resource '{uid}'."
-        with corner.write(by("bella")) as work:
-            assert requests.withdraw(work, first.request.uid).request.state == WITHDRAWN
+        with corner.write(by("bella")) as ctx:
+            assert requests.withdraw(ctx, first.request.uid).request.state == WITHDRAWN
 
 
 def test_a_way_that_names_what_is_out_of_sight_is_asked_for_and_not_shown(corner: Corner) -> None:
     """Otto may not run it because of a space that he does not see."""
     told = asked(corner, "otto", "run", "copy_erp")
     assert (told.facts, told.request.facts) == ((), ())
-    with corner.read(by("dana")) as work:
-        (seen,) = answers.waiting_for(work)
+    with corner.read(by("dana")) as ctx:
+        (seen,) = answers.waiting_for(ctx)
         assert seen.facts == (Grant("erik", "can_consume_data", "sources"),)
 
 
 def test_a_narrowed_token_asks_without_learning_anything(corner: Corner) -> None:
     narrowed = Caller(TENANT, "ana", narrowed=Token("ana", resources=frozenset({"shaped"})), token_id="t")
-    with corner.write(narrowed) as work:
-        there, missing = requests.ask(work, "read", "orders"), requests.ask(work, "read", "nothing")
+    with corner.write(narrowed) as ctx:
+        there, missing = requests.ask(ctx, "read", "orders"), requests.ask(ctx, "read", "nothing")
     assert shape(there) == shape(missing)
 
 
@@ -222,51 +222,51 @@ def test_of_another_tenant_nothing_is_known(corner: Corner) -> None:
     with corner.access.write("other") as session:
         session.store.create("tenant.member", "Ann", uid="ann", edges={"tenant": "other"})
         session.store.add(Grant("ann", "owner", "other"))
-    with corner.read(Caller("other", "ann")) as work:
-        assert answers.waiting_for(work) == []
+    with corner.read(Caller("other", "ann")) as ctx:
+        assert answers.waiting_for(ctx) == []
         with pytest.raises(NotFoundError):
-            requests.get(work, told.request.uid)
+            requests.get(ctx, told.request.uid)
 
 
 # What cannot be
 
 
 def test_what_is_allowed_already_is_not_asked_for(corner: Corner) -> None:
-    with pytest.raises(ConflictError, match="already"), corner.write(by("erik")) as work:
-        requests.ask(work, "edit", "orders")
+    with pytest.raises(ConflictError, match="already"), corner.write(by("erik")) as ctx:
+        requests.ask(ctx, "edit", "orders")
 
 
 def test_what_cannot_be_given_any_more(corner: Corner) -> None:
     told = asked(corner, "ana", "delete", "orders")
-    with corner.write(by("olga")) as work:
+    with corner.write(by("olga")) as ctx:
         for uid in ("make_orders", "day_totals", "store_totals"):
-            work.delete(uid)
-        work.delete("orders")
+            ctx.delete(uid)
+        ctx.delete("orders")
     assert waiting(corner, "mona") == []
-    with corner.read(by("ana")) as work:
-        mine = requests.get(work, told.request.uid)
+    with corner.read(by("ana")) as ctx:
+        mine = requests.get(ctx, told.request.uid)
         assert (mine.resource, mine.facts) == (None, ())
 
 
 def test_what_was_given_meanwhile_is_approved_as_it_is(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
-    with corner.write(by("mona")) as work:
-        work.make(Add(Grant("ana", "editor", "orders")))
-        assert answers.approve(work, told.request.uid).request.state == APPROVED
-        work.make(Remove(Grant("ana", "editor", "orders")))
+    with corner.write(by("mona")) as ctx:
+        ctx.make(Add(Grant("ana", "editor", "orders")))
+        assert answers.approve(ctx, told.request.uid).request.state == APPROVED
+        ctx.make(Remove(Grant("ana", "editor", "orders")))
 
 
 def test_there_is_an_end_to_asking(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "MOST_PENDING", 2)
     asked(corner, "ana", "edit", "orders")
     asked(corner, "ana", "edit", "nothing")
-    with pytest.raises(ConflictError, match="wait for an answer"), corner.write(by("ana")) as work:
-        requests.ask(work, "edit", "items")
+    with pytest.raises(ConflictError, match="wait for an answer"), corner.write(by("ana")) as ctx:
+        requests.ask(ctx, "edit", "items")
 
 
 def test_who_views_as_somebody_asks_for_nothing(corner: Corner) -> None:
-    with pytest.raises(ForbiddenError), corner.write(replace(by("ana"), behind="adam")) as work:
-        requests.ask(work, "edit", "orders")
+    with pytest.raises(ForbiddenError), corner.write(replace(by("ana"), impersonator="adam")) as ctx:
+        requests.ask(ctx, "edit", "orders")
 
 
 @pytest.mark.parametrize(
@@ -280,46 +280,46 @@ def test_who_views_as_somebody_asks_for_nothing(corner: Corner) -> None:
     ],
 )
 def test_bad_input(corner: Corner, action: str, uid: str, reason: str, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told), corner.write(by("ana")) as work:
-        requests.ask(work, action, uid, reason=reason)
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("ana")) as ctx:
+        requests.ask(ctx, action, uid, reason=reason)
 
 
 def test_lists_are_paged(corner: Corner) -> None:
     made = [asked(corner, "ana", "edit", uid).request.uid for uid in ("orders", "items", "stores")]
     for who, some in (("ana", requests.mine), ("mona", answers.waiting_for)):
-        with corner.read(by(who)) as work:
-            first = some(work, limit=2)
-            rest = some(work, limit=2, before=first[-1].request.n)
+        with corner.read(by(who)) as ctx:
+            first = some(ctx, limit=2)
+            rest = some(ctx, limit=2, before=first[-1].request.n)
             assert [one.request.uid for one in (*first, *rest)] == made[::-1]
 
 
 def test_those_who_can_give_it_get_a_mail(corner: Corner, tmp_path: Path) -> None:
     settings = Settings(data=tmp_path, smtp=SecretStr("smtp://127.0.0.1:25"))
-    with corner.write(by("olga")) as work:
+    with corner.write(by("olga")) as ctx:
         for who in ("mona", "adam", "ana", "erik"):
-            accounts.add(work, who, email=f"{who}@example.org")
-    with corner.write(by("ana")) as work:
-        told = requests.ask(work, "edit", "orders", reason="For the board.", settings=settings)
-    with corner.read(by("olga")) as work:
-        mails = outbox.due(work.session.transaction, work.at)
+            accounts.add(ctx, who, email=f"{who}@example.org")
+    with corner.write(by("ana")) as ctx:
+        told = requests.ask(ctx, "edit", "orders", reason="For the board.", settings=settings)
+    with corner.read(by("olga")) as ctx:
+        mails = outbox.due(ctx.session.transaction, ctx.at)
         assert {mail.receiver for mail in mails} == {"mona@example.org", "adam@example.org"}
-        body = work.keys.decrypt(mails[0].body)
+        body = ctx.keys.decrypt(mails[0].body)
         assert "For the board." in body
         assert f"/requests/{told.request.uid}" in body
         assert "For the board." not in mails[0].body
-    with corner.write(by("mona")) as work:
-        answers.approve(work, told.request.uid, settings=settings)
-    with corner.read(by("olga")) as work:
-        assert [mail.receiver for mail in outbox.due(work.session.transaction, work.at)][2:] == ["ana@example.org"]
+    with corner.write(by("mona")) as ctx:
+        answers.approve(ctx, told.request.uid, settings=settings)
+    with corner.read(by("olga")) as ctx:
+        assert [mail.receiver for mail in outbox.due(ctx.session.transaction, ctx.at)][2:] == ["ana@example.org"]
 
 
 def test_ones_own_are_found_by_their_state(corner: Corner) -> None:
     late, gone = asked(corner, "ana", "edit", "orders"), asked(corner, "ana", "edit", "items")
-    with corner.write(by("ana")) as work:
-        requests.withdraw(work, gone.request.uid)
+    with corner.write(by("ana")) as ctx:
+        requests.withdraw(ctx, gone.request.uid)
     corner.hand.pass_by(31)
     new = asked(corner, "ana", "edit", "stores")
-    with corner.read(by("ana")) as work:
+    with corner.read(by("ana")) as ctx:
         states = (PENDING, EXPIRED, WITHDRAWN)
-        found = {state: [one.request.uid for one in requests.mine(work, state=state)] for state in states}
+        found = {state: [one.request.uid for one in requests.mine(ctx, state=state)] for state in states}
     assert found == {PENDING: [new.request.uid], EXPIRED: [late.request.uid], WITHDRAWN: [gone.request.uid]}

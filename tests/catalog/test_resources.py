@@ -15,9 +15,9 @@ from tests.corner import TENANT, Corner, by
 
 
 def test_a_resource_is_made_from_a_draft_and_read_back(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
+    with corner.write(by("tara")) as ctx:
         made = resources.create(
-            work,
+            ctx,
             "marts.data_mart",
             "Footfall",
             edges={"project": "sales", "storage": "lake", "contexts": ["emea"]},
@@ -25,8 +25,8 @@ def test_a_resource_is_made_from_a_draft_and_read_back(corner: Corner) -> None:
             description="How many people come in.",
             settings={"refresh": {"hour": 6}},
         )
-    with corner.read(by("tara")) as work:
-        mart = resources.get(work, made)
+    with corner.read(by("tara")) as ctx:
+        mart = resources.get(ctx, made)
     assert (mart.kind, mart.name, mart.description) == ("marts.data_mart", "Footfall", "How many people come in.")
     assert mart.parent == mart.workspace
     assert mart.parent is not None
@@ -53,78 +53,78 @@ def test_a_resource_is_made_from_a_draft_and_read_back(corner: Corner) -> None:
 
 
 def test_whoever_may_not_edit_it_sees_no_settings(corner: Corner) -> None:
-    with corner.read(by("bella")) as work:
-        mart = resources.get(work, "daily_sales")
+    with corner.read(by("bella")) as ctx:
+        mart = resources.get(ctx, "daily_sales")
     assert (mart.settings, mart.may_edit, mart.may_delete) == (None, False, False)
     assert mart.actions == ["see", "use"]
 
 
 def test_what_was_made_by_other_means_has_a_version_too(corner: Corner) -> None:
-    with corner.read(by("tara")) as work:
-        mart = resources.get(work, "daily_sales")
+    with corner.read(by("tara")) as ctx:
+        mart = resources.get(ctx, "daily_sales")
     assert (mart.version, mart.description, mart.created_at, mart.created_by) == (1, "", None, None)
 
 
 def test_ends_that_may_not_be_seen_are_left_out_and_not_counted(corner: Corner) -> None:
-    with corner.read(by("dana")) as work:
-        task = resources.get(work, "land_tills")
+    with corner.read(by("dana")) as ctx:
+        task = resources.get(ctx, "land_tills")
         assert [end.uid for end in task.edges["sources"]] == ["till_link"]
-    with corner.read(by("ana")) as work:
-        task = resources.get(work, "land_tills")
+    with corner.read(by("ana")) as ctx:
+        task = resources.get(ctx, "land_tills")
         assert task.edges["sources"] == []
         assert [end.uid for end in task.edges["targets"]] == ["lake_link"]
         assert "till_link" not in repr(task)
 
 
 def test_the_parent_is_named_only_to_those_who_may_see_it(corner: Corner) -> None:
-    with corner.read(by("nils")) as work:
-        app = resources.get(work, "sales_cockpit")
+    with corner.read(by("nils")) as ctx:
+        app = resources.get(ctx, "sales_cockpit")
     assert (app.parent, app.workspace, app.edges["uses"]) == (None, None, [])
 
 
 def test_what_may_not_be_seen_is_not_found(corner: Corner) -> None:
-    with pytest.raises(HiddenError) as hidden, corner.read(by("bella")) as work:
-        resources.get(work, "salaries")
-    with pytest.raises(NotFoundError) as missing, corner.read(by("bella")) as work:
-        resources.get(work, "nothing")
+    with pytest.raises(HiddenError) as hidden, corner.read(by("bella")) as ctx:
+        resources.get(ctx, "salaries")
+    with pytest.raises(NotFoundError) as missing, corner.read(by("bella")) as ctx:
+        resources.get(ctx, "nothing")
     assert str(hidden.value).replace("salaries", "nothing") == str(missing.value)
 
 
 @pytest.mark.parametrize("uid", ["corner", "olga", "analysts", "corner/all"])
 def test_the_directory_is_not_the_catalog(corner: Corner, uid: str) -> None:
-    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as work:
-        resources.get(work, uid)
-    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as work:
-        resources.page(work, "tenant.member")
+    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as ctx:
+        resources.get(ctx, uid)
+    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(by("olga")) as ctx:
+        resources.page(ctx, "tenant.member")
 
 
 def test_a_list_is_searched_sorted_and_paged(corner: Corner) -> None:
-    with corner.read(by("ana")) as work:
-        first = resources.page(work, "lakehouse.table", limit=3)
+    with corner.read(by("ana")) as ctx:
+        first = resources.page(ctx, "lakehouse.table", limit=3)
         assert [item.name for item in first.items] == ["basket_pairs", "customer_value", "customers"]
-        following = resources.page(work, "lakehouse.table", limit=3, after=first.after)
+        following = resources.page(ctx, "lakehouse.table", limit=3, after=first.after)
         assert [item.name for item in following.items] == ["employees", "invoices", "items"]
-        found = resources.page(work, "lakehouse.table", within="shaped", search="SALES", sort="-name")
+        found = resources.page(ctx, "lakehouse.table", within="shaped", search="SALES", sort="-name")
         assert [item.uid for item in found.items] == ["sales_by_store", "sales_by_day"]
         assert [item.parent.uid for item in found.items if item.parent] == ["shaped", "shaped"]
         assert found.items[0].actions == ["see", "read", "see_runs"]
-        writable = resources.page(work, "lakehouse.table", action="write")
+        writable = resources.page(ctx, "lakehouse.table", action="write")
         assert [item.uid for item in writable.items] == ["customer_value"]
 
 
 def test_a_list_within_what_may_not_be_seen_is_not_found(corner: Corner) -> None:
-    with pytest.raises(HiddenError), corner.read(by("bella")) as work:
-        resources.page(work, "lakehouse.table", within="private")
+    with pytest.raises(HiddenError), corner.read(by("bella")) as ctx:
+        resources.page(ctx, "lakehouse.table", within="private")
 
 
 def test_all_kinds_are_searched_in_one_order(corner: Corner) -> None:
     seen: list[str] = []
-    with corner.read(by("olga")) as work:
-        everything = resources.find(work, "sales", limit=200)
+    with corner.read(by("olga")) as ctx:
+        everything = resources.find(ctx, "sales", limit=200)
         assert everything.after is None
         after = None
         while True:
-            page = resources.find(work, "sales", limit=2, after=after)
+            page = resources.find(ctx, "sales", limit=2, after=after)
             seen.extend(item.uid for item in page.items)
             after = page.after
             if after is None:
@@ -139,10 +139,10 @@ def test_all_kinds_are_searched_in_one_order(corner: Corner) -> None:
 @pytest.mark.parametrize("sort", ["created", "-created", "-name"])
 def test_the_other_orders_hold_over_pages(corner: Corner, sort: str) -> None:
     seen: list[tuple[str, int]] = []
-    with corner.read(by("olga")) as work:
+    with corner.read(by("olga")) as ctx:
         after = None
         while True:
-            page = resources.find(work, within="sales", sort=sort, limit=7, after=after)
+            page = resources.find(ctx, within="sales", sort=sort, limit=7, after=after)
             seen.extend((item.name.casefold(), item.since) for item in page.items)
             after = page.after
             if after is None:
@@ -154,18 +154,18 @@ def test_the_other_orders_hold_over_pages(corner: Corner, sort: str) -> None:
 
 
 def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
+    with corner.write(by("tara")) as ctx:
         made = resources.create(
-            work, "marts.storage", "Old disk", edges={"project": "sales"}, description="Nobody knows."
+            ctx, "marts.storage", "Old disk", edges={"project": "sales"}, description="Nobody knows."
         )
-        credentials.put(work, made, {"password": "hush"})
-    with corner.write(by("tara")) as work:
-        assert resources.delete(work, made)
-    with pytest.raises(NotFoundError), corner.read(by("olga")) as work:
-        resources.get(work, made)
-    with corner.read(by("olga")) as work:
+        credentials.put(ctx, made, {"password": "hush"})
+    with corner.write(by("tara")) as ctx:
+        assert resources.delete(ctx, made)
+    with pytest.raises(NotFoundError), corner.read(by("olga")) as ctx:
+        resources.get(ctx, made)
+    with corner.read(by("olga")) as ctx:
         told, kept = (
-            work.session.transaction.connection.execute(table.select()).all()
+            ctx.session.transaction.connection.execute(table.select()).all()
             for table in (details.detail_table, credentials.credential_table)
         )
     # What it was said to be stays, for who brings its rows back.
@@ -175,65 +175,63 @@ def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
 
 
 def test_what_still_holds_others_is_not_deleted(corner: Corner) -> None:
-    with pytest.raises(ConflictError, match="among them") as seen, corner.write(by("olga")) as work:
-        resources.delete(work, "lake_house")
+    with pytest.raises(ConflictError, match="among them") as seen, corner.write(by("olga")) as ctx:
+        resources.delete(ctx, "lake_house")
     assert "must be deleted or moved" in seen.value.hint
-    with corner.write(by("olga")) as work:
-        workspaces.create(work, "spaces", "Workshop", uid="workshop")
-        work.make(Add(Grant("bella", "can_consume_data", "serving")))
-        work.make(Add(Grant("mona", "can_manage", "workshop")))
-        work.make(Add(Grant("bella", "can_view", "workshop")))
-    with corner.write(by("bella")) as work:
-        resources.create(
-            work, "spaces.app", "Secret app", uid="app", edges={"space": "workshop", "uses": "serve_sales"}
-        )
-    with pytest.raises(ConflictError) as unseen, corner.write(by("mona")) as work:
-        resources.delete(work, "workshop")
+    with corner.write(by("olga")) as ctx:
+        workspaces.create(ctx, "spaces", "Workshop", uid="workshop")
+        ctx.make(Add(Grant("bella", "can_consume_data", "serving")))
+        ctx.make(Add(Grant("mona", "can_manage", "workshop")))
+        ctx.make(Add(Grant("bella", "can_view", "workshop")))
+    with corner.write(by("bella")) as ctx:
+        resources.create(ctx, "spaces.app", "Secret app", uid="app", edges={"space": "workshop", "uses": "serve_sales"})
+    with pytest.raises(ConflictError) as unseen, corner.write(by("mona")) as ctx:
+        resources.delete(ctx, "workshop")
     assert "none that you may see" in unseen.value.message
     assert "app" not in unseen.value.message
 
 
 def test_a_destination_in_use_is_deleted_softly_and_restored(corner: Corner) -> None:
-    with corner.write(by("boris")) as work:
-        assert not resources.delete(work, "chat")
-    with corner.read(by("boris")) as work:
-        chat = resources.get(work, "chat")
+    with corner.write(by("boris")) as ctx:
+        assert not resources.delete(ctx, "chat")
+    with corner.read(by("boris")) as ctx:
+        chat = resources.get(ctx, "chat")
         assert (chat.attributes["deleted"], chat.actions, chat.version) == ("true", ["see", "restore"], 2)
-        report = resources.get(work, "stock_alert")
+        report = resources.get(ctx, "stock_alert")
         assert (report.actions, report.may_edit, report.may_delete) == (["see"], False, False)
         assert [end.uid for end in report.edges["destination"]] == ["chat"]
-    with pytest.raises(DeniedError), corner.write(by("boris")) as work:
-        resources.delete(work, "chat")
-    with corner.write(by("tim")) as work:  # a Technical User who sees a report that uses it
-        assert resources.restore(work, "chat") == 3
-    with corner.read(by("boris")) as work:
-        assert resources.get(work, "stock_alert").may_edit
-        assert "use" in resources.get(work, "chat").actions
+    with pytest.raises(DeniedError), corner.write(by("boris")) as ctx:
+        resources.delete(ctx, "chat")
+    with corner.write(by("tim")) as ctx:  # a Technical User who sees a report that uses it
+        assert resources.restore(ctx, "chat") == 3
+    with corner.read(by("boris")) as ctx:
+        assert resources.get(ctx, "stock_alert").may_edit
+        assert "use" in resources.get(ctx, "chat").actions
 
 
 def test_a_destination_that_nothing_uses_is_gone(corner: Corner) -> None:
-    with corner.write(by("boris")) as work:
-        made = resources.create(work, "marts.destination", "Pigeon", edges={"project": "sales"})
-        assert resources.delete(work, made)
-    with pytest.raises(NotFoundError), corner.write(by("boris")) as work:
-        resources.restore(work, made)
+    with corner.write(by("boris")) as ctx:
+        made = resources.create(ctx, "marts.destination", "Pigeon", edges={"project": "sales"})
+        assert resources.delete(ctx, made)
+    with pytest.raises(NotFoundError), corner.write(by("boris")) as ctx:
+        resources.restore(ctx, made)
 
 
 def test_only_what_was_deleted_is_restored(corner: Corner) -> None:
     for uid in ("chat", "stock_alert"):
-        with pytest.raises(ConflictError, match="is not deleted"), corner.write(by("boris")) as work:
-            resources.restore(work, uid)
+        with pytest.raises(ConflictError, match="is not deleted"), corner.write(by("boris")) as ctx:
+            resources.restore(ctx, uid)
 
 
 def test_kinds_that_nobody_edits_or_deletes(corner: Corner) -> None:
-    with corner.write(by("olga")) as work:
-        work.session.store.make(Adopt(NOTES))
-        work.session.store.create("notes.pad", "Pad", uid="pad", edges={"tenant": TENANT})
-    with pytest.raises(ForbiddenError, match="Nobody may delete a pad"), corner.write(by("olga")) as work:
-        resources.delete(work, "pad")
-    with corner.read(by("olga")) as work:
-        assert not resources.get(work, "pad").may_edit
-        assert "pad" in [item.uid for item in resources.find(work, "pad").items]
+    with corner.write(by("olga")) as ctx:
+        ctx.session.store.make(Adopt(NOTES))
+        ctx.session.store.create("notes.pad", "Pad", uid="pad", edges={"tenant": TENANT})
+    with pytest.raises(ForbiddenError, match="Nobody may delete a pad"), corner.write(by("olga")) as ctx:
+        resources.delete(ctx, "pad")
+    with corner.read(by("olga")) as ctx:
+        assert not resources.get(ctx, "pad").may_edit
+        assert "pad" in [item.uid for item in resources.find(ctx, "pad").items]
 
 
 NOTES = """
@@ -272,10 +270,10 @@ kinds:
 )
 def test_bad_input_makes_nothing(corner: Corner, given: dict[str, object], told: str) -> None:
     good: dict[str, object] = {"kind": "marts.storage", "name": "Disk", "edges": {"project": "sales"}}
-    with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as work:
-        resources.create(work, **{**good, **given})  # type: ignore[arg-type]
-    with corner.read(by("tara")) as work:
-        assert [item.uid for item in resources.page(work, "marts.storage").items] == ["lake", "webshop_db"]
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as ctx:
+        resources.create(ctx, **{**good, **given})  # type: ignore[arg-type]
+    with corner.read(by("tara")) as ctx:
+        assert [item.uid for item in resources.page(ctx, "marts.storage").items] == ["lake", "webshop_db"]
 
 
 def test_what_others_are_made_with_stays_as_long_as_they_do(corner: Corner) -> None:
@@ -283,37 +281,37 @@ def test_what_others_are_made_with_stays_as_long_as_they_do(corner: Corner) -> N
         pytest.raises(
             ConflictError, match=r"The storage Lake is still needed by others, data mart [A-Z][\w ]+ among them"
         ),
-        corner.write(by("tara")) as work,
+        corner.write(by("tara")) as ctx,
     ):
-        resources.delete(work, "lake")
-    with corner.write(by("tara")) as work:
-        free = resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
-        assert resources.delete(work, free)
+        resources.delete(ctx, "lake")
+    with corner.write(by("tara")) as ctx:
+        free = resources.create(ctx, "marts.storage", "Disk", edges={"project": "sales"})
+        assert resources.delete(ctx, free)
         shared = {"edges": {"project": "sales", "contexts": ["emea"]}, "attributes": {"shared_for_maintenance": True}}
-        disk = resources.create(work, "marts.storage", "Disk", **shared)  # type: ignore[arg-type]
-        resources.create(work, "marts.data_mart", "Mine", edges={"project": "sales", "storage": disk})
-    with pytest.raises(ConflictError, match="none that you may see"), corner.write(by("tim")) as work:
-        resources.delete(work, disk)
+        disk = resources.create(ctx, "marts.storage", "Disk", **shared)  # type: ignore[arg-type]
+        resources.create(ctx, "marts.data_mart", "Mine", edges={"project": "sales", "storage": disk})
+    with pytest.raises(ConflictError, match="none that you may see"), corner.write(by("tim")) as ctx:
+        resources.delete(ctx, disk)
 
 
 def test_a_resource_is_made_only_where_one_may(corner: Corner) -> None:
-    with pytest.raises(DeniedError, match="may not create a storage") as refused, corner.write(by("bella")) as work:
-        resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+    with pytest.raises(DeniedError, match="may not create a storage") as refused, corner.write(by("bella")) as ctx:
+        resources.create(ctx, "marts.storage", "Disk", edges={"project": "sales"})
     assert refused.value.hint == "It takes project.create_storage."
-    with pytest.raises(HiddenError), corner.write(by("nils")) as work:
-        resources.create(work, "marts.storage", "Disk", edges={"project": "sales"})
+    with pytest.raises(HiddenError), corner.write(by("nils")) as ctx:
+        resources.create(ctx, "marts.storage", "Disk", edges={"project": "sales"})
 
 
 def test_a_narrowed_token_sees_no_more_than_it_may(corner: Corner) -> None:
     narrowed = Caller(TENANT, "mona", narrowed=Token("mona", resources=frozenset({"clean"})), token_id="t")
-    with corner.read(narrowed) as work:
-        assert {item.parent.uid for item in resources.page(work, "lakehouse.table").items if item.parent} == {"clean"}
-        assert resources.get(work, "orders").workspace is None
-    with pytest.raises(HiddenError), corner.read(narrowed) as work:
-        resources.get(work, "tills")
+    with corner.read(narrowed) as ctx:
+        assert {item.parent.uid for item in resources.page(ctx, "lakehouse.table").items if item.parent} == {"clean"}
+        assert resources.get(ctx, "orders").workspace is None
+    with pytest.raises(HiddenError), corner.read(narrowed) as ctx:
+        resources.get(ctx, "tills")
 
 
 def test_an_attribute_that_was_set_elsewhere_shows_at_once(corner: Corner) -> None:
-    with corner.write(by("tara")) as work:
-        work.make(Add(Attribute("daily_sales", "discoverable", "true")))
-        assert resources.get(work, "daily_sales").attributes["discoverable"] == "true"
+    with corner.write(by("tara")) as ctx:
+        ctx.make(Add(Attribute("daily_sales", "discoverable", "true")))
+        assert resources.get(ctx, "daily_sales").attributes["discoverable"] == "true"

@@ -14,7 +14,7 @@ from lakehold.access import Attribute, Grant, Session, Token
 from lakehold.catalog import answers, discovery, grants, requests, resources, usage, workspaces
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from tests.corner import TENANT, Corner, by
 
@@ -48,18 +48,18 @@ def grantable(session: Session) -> list[tuple[str, str]]:
     )
 
 
-def everything(work: Work, uids: list[str]) -> Iterator[object]:
+def everything(ctx: RequestContext, uids: list[str]) -> Iterator[object]:
     """All that the catalog tells a caller, of everything that there is."""
-    yield workspaces.page(work, limit=200)
-    yield resources.find(work, limit=200)
-    yield requests.mine(work)
-    yield answers.waiting_for(work)
-    yield usage.of_member(work, work.caller.member)
-    yield grants.held_by(work, work.caller.member)
+    yield workspaces.page(ctx, limit=200)
+    yield resources.find(ctx, limit=200)
+    yield requests.mine(ctx)
+    yield answers.waiting_for(ctx)
+    yield usage.of_member(ctx, ctx.caller.member)
+    yield grants.held_by(ctx, ctx.caller.member)
     for uid in uids:
         for ask in (resources.get, grants.direct, usage.of_resource, workspaces.members):
             try:
-                yield ask(work, uid)
+                yield ask(ctx, uid)
             except LakeholdError as error:
                 # Who asks by id knows the id; no other may be quoted in the words.
                 yield re.findall(r"'([^']*)'", str(error).replace(repr(uid), ""))
@@ -70,9 +70,9 @@ def world(corner: Corner) -> Corner:
     """With some requests and some use in it."""
     notes = usage.Usage()
     for who, action, uid in (("ana", "edit", "orders"), ("bella", "read", "salaries"), ("otto", "run", "copy_erp")):
-        with corner.write(by(who)) as work:
-            requests.ask(work, action, uid, reason="Please.")
-            notes.note(work, action, uid)
+        with corner.write(by(who)) as ctx:
+            requests.ask(ctx, action, uid, reason="Please.")
+            notes.note(ctx, action, uid)
     notes.write(corner.database)
     return corner
 
@@ -94,19 +94,19 @@ def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObjec
     place = data.draw(st.sampled_from([None, "clean", "sales", "landing"]))
     narrowed = Token(member, resources=frozenset({place})) if place else None
     caller = Caller(TENANT, member, narrowed=narrowed, token_id="t" if place else "")
-    with world.read(caller) as work:
-        view = work.view
+    with world.read(caller) as ctx:
+        view = ctx.view
         uids = [view.uid(number) for kind in view.policy.kinds for number in view.of_kind.get(kind) or ()]
-        unseen = {uid for uid in uids if not work.session.sees(caller.asker, uid)}
-        unseen -= {item.uid for item in discovery.find(work, limit=200).items}
-        own = {told.request.resource for told in requests.mine(work)} | {member}
+        unseen = {uid for uid in uids if not ctx.session.sees(caller.asker, uid)}
+        unseen -= {item.uid for item in discovery.find(ctx, limit=200).items}
+        own = {told.request.resource for told in requests.mine(ctx)} | {member}
         some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))
-        told = {text for answer in everything(work, some) for text in ids_in(answer)}
+        told = {text for answer in everything(ctx, some) for text in ids_in(answer)}
         leaked = (unseen - own) & told
         assert not leaked
 
 
 def test_the_law_would_notice(world: Corner) -> None:
-    with world.read(by("olga")) as work:
-        assert "salaries" in set(ids_in(resources.find(work, "salaries")))
-        assert {"ana", "orders"} <= set(ids_in(answers.waiting_for(work)))
+    with world.read(by("olga")) as ctx:
+        assert "salaries" in set(ids_in(resources.find(ctx, "salaries")))
+        assert {"ana", "orders"} <= set(ids_in(answers.waiting_for(ctx)))

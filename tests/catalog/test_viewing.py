@@ -13,17 +13,17 @@ from tests.corner import TENANT, Corner, by
 
 
 def test_an_admin_sees_what_the_member_sees_and_changes_nothing(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        seen = viewing.begin(work, "bella")
-    assert (seen.member, seen.behind) == ("bella", "adam")
-    with corner.read(seen) as work:
-        assert resources.get(work, "daily_sales").actions == ["see", "use"]
-    with pytest.raises(HiddenError), corner.read(seen) as work:
-        resources.get(work, "salaries")
-    with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as work:
-        resources.create(work, "marts.destination", "Fax", edges={"project": "sales"})
-    with corner.write(seen) as work:
-        viewing.end(work)
+    with corner.write(by("adam")) as ctx:
+        seen = viewing.begin(ctx, "bella")
+    assert (seen.member, seen.impersonator) == ("bella", "adam")
+    with corner.read(seen) as ctx:
+        assert resources.get(ctx, "daily_sales").actions == ["see", "use"]
+    with pytest.raises(HiddenError), corner.read(seen) as ctx:
+        resources.get(ctx, "salaries")
+    with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as ctx:
+        resources.create(ctx, "marts.destination", "Fax", edges={"project": "sales"})
+    with corner.write(seen) as ctx:
+        viewing.end(ctx)
     told = [(line.entry.member, line.entry.action, line.entry.resource, line.entry.viewing_as) for line in corner.log()]
     assert told == [
         ("adam", "stop viewing as", "bella", "bella"),
@@ -33,61 +33,61 @@ def test_an_admin_sees_what_the_member_sees_and_changes_nothing(corner: Corner) 
 
 
 def test_no_door_of_the_catalog_lets_a_viewer_write(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        seen = viewing.begin(work, "tara")
+    with corner.write(by("adam")) as ctx:
+        seen = viewing.begin(ctx, "tara")
     for change in (
-        lambda work: grants.give(work, Grant("tim", "owner", "lake")),
-        lambda work: resources.delete(work, "lake"),
-        lambda work: credentials.put(work, "lake", {"password": "x"}),
-        lambda work: credentials.copy(work, "lake"),
+        lambda ctx: grants.give(ctx, Grant("tim", "owner", "lake")),
+        lambda ctx: resources.delete(ctx, "lake"),
+        lambda ctx: credentials.put(ctx, "lake", {"password": "x"}),
+        lambda ctx: credentials.copy(ctx, "lake"),
     ):
-        with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as work:
-            change(work)
+        with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as ctx:
+            change(ctx)
 
 
 def test_only_admins_view_as_others(corner: Corner) -> None:
     for who in ("bella", "edith", "dana", "mona"):
-        with pytest.raises(DeniedError), corner.write(by(who)) as work:
-            viewing.begin(work, "nils")
+        with pytest.raises(DeniedError), corner.write(by(who)) as ctx:
+            viewing.begin(ctx, "nils")
 
 
 def test_an_admin_does_not_view_as_an_owner(corner: Corner) -> None:
-    with pytest.raises(DeniedError), corner.write(by("adam")) as work:
-        viewing.begin(work, "olga")
-    with corner.write(by("adam")) as work:
-        work.session.store.add(Grant("nils", "owner", TENANT))
-    with pytest.raises(DeniedError), corner.write(by("adam")) as work:
-        viewing.begin(work, "nils")
-    with corner.write(by("olga")) as work:
-        assert viewing.begin(work, "nils").behind == "olga"
-        assert viewing.begin(work, "adam").member == "adam"
+    with pytest.raises(DeniedError), corner.write(by("adam")) as ctx:
+        viewing.begin(ctx, "olga")
+    with corner.write(by("adam")) as ctx:
+        ctx.session.store.add(Grant("nils", "owner", TENANT))
+    with pytest.raises(DeniedError), corner.write(by("adam")) as ctx:
+        viewing.begin(ctx, "nils")
+    with corner.write(by("olga")) as ctx:
+        assert viewing.begin(ctx, "nils").impersonator == "olga"
+        assert viewing.begin(ctx, "adam").member == "adam"
 
 
 def test_one_at_a_time(corner: Corner) -> None:
-    with corner.write(by("olga")) as work:
-        seen = viewing.begin(work, "adam")
+    with corner.write(by("olga")) as ctx:
+        seen = viewing.begin(ctx, "adam")
         with pytest.raises(ConflictError, match="your own eyes"):
-            viewing.begin(work, "olga")
+            viewing.begin(ctx, "olga")
         with pytest.raises(ConflictError, match="nobody else"):
-            viewing.end(work)
-    with pytest.raises(ConflictError, match="already view as"), corner.write(seen) as work:
-        viewing.begin(work, "bella")
+            viewing.end(ctx)
+    with pytest.raises(ConflictError, match="already view as"), corner.write(seen) as ctx:
+        viewing.begin(ctx, "bella")
 
 
 def test_it_is_never_begun_without_a_line_in_the_log(corner: Corner) -> None:
-    with pytest.raises(ForbiddenError, match="only reads"), corner.read(by("adam")) as work:
-        viewing.begin(work, "bella")
-    with corner.write(by("adam")) as work:
-        seen = viewing.begin(work, "bella")
-    with pytest.raises(ForbiddenError, match="only reads"), corner.read(seen) as work:
-        viewing.end(work)
+    with pytest.raises(ForbiddenError, match="only reads"), corner.read(by("adam")) as ctx:
+        viewing.begin(ctx, "bella")
+    with corner.write(by("adam")) as ctx:
+        seen = viewing.begin(ctx, "bella")
+    with pytest.raises(ForbiddenError, match="only reads"), corner.read(seen) as ctx:
+        viewing.end(ctx)
 
 
 def test_what_cannot_be(corner: Corner) -> None:
-    with pytest.raises(NotFoundError), corner.write(by("olga")) as work:
-        viewing.begin(work, "nobody")
-    with pytest.raises(NotFoundError), corner.write(by("olga")) as work:
-        viewing.begin(work, "analysts")
+    with pytest.raises(NotFoundError), corner.write(by("olga")) as ctx:
+        viewing.begin(ctx, "nobody")
+    with pytest.raises(NotFoundError), corner.write(by("olga")) as ctx:
+        viewing.begin(ctx, "analysts")
     narrowed = Caller(TENANT, "olga", narrowed=Token("olga", actions=frozenset({"see", "view_as"})), token_id="t")
-    with pytest.raises(ForbiddenError, match="narrowed"), corner.write(narrowed) as work:
-        viewing.begin(work, "bella")
+    with pytest.raises(ForbiddenError, match="narrowed"), corner.write(narrowed) as ctx:
+        viewing.begin(ctx, "bella")

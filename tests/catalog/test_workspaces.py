@@ -31,14 +31,12 @@ kinds:
 
 
 def test_every_model_has_its_workspaces_and_their_makers_a_role(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        work.make(Adopt(LABS))
-        made = {
-            model: workspaces.create(work, model, f"A {model}") for model in ("marts", "products", "spaces", "labs")
-        }
-        made["lakehouse"] = workspaces.create(work, "lakehouse", "A lakehouse", description="For tests.")
-        held = {model: [grant.role for grant in work.grants(uid)] for model, uid in made.items()}
-        found = workspaces.page(work, search="a ", limit=200).items
+    with corner.write(by("adam")) as ctx:
+        ctx.make(Adopt(LABS))
+        made = {model: workspaces.create(ctx, model, f"A {model}") for model in ("marts", "products", "spaces", "labs")}
+        made["lakehouse"] = workspaces.create(ctx, "lakehouse", "A lakehouse", description="For tests.")
+        held = {model: [grant.role for grant in ctx.grants(uid)] for model, uid in made.items()}
+        found = workspaces.page(ctx, search="a ", limit=200).items
     assert held == {
         "marts": ["admin"],
         "products": ["admin"],
@@ -60,63 +58,63 @@ def test_every_model_has_its_workspaces_and_their_makers_a_role(corner: Corner) 
     ],
 )
 def test_everybody_sees_their_own(corner: Corner, who: str, seen: list[str]) -> None:
-    with corner.read(by(who)) as work:
-        assert {item.uid for item in workspaces.page(work).items} == set(seen)
+    with corner.read(by(who)) as ctx:
+        assert {item.uid for item in workspaces.page(ctx).items} == set(seen)
 
 
 def test_the_list_is_paged_over_all_models(corner: Corner) -> None:
     seen: list[str] = []
     after = None
-    with corner.read(by("olga")) as work:
+    with corner.read(by("olga")) as ctx:
         while True:
-            page = workspaces.page(work, limit=2, after=after)
+            page = workspaces.page(ctx, limit=2, after=after)
             seen += [item.name for item in page.items]
             after = page.after
             if after is None:
                 break
-        only = [item.uid for item in workspaces.page(work, model="products").items]
+        only = [item.uid for item in workspaces.page(ctx, model="products").items]
     assert seen == sorted(seen, key=str.casefold)
     assert len(seen) == 8
     assert only == ["masters", "suppliers_360"]
 
 
 def test_who_may_make_one(corner: Corner) -> None:
-    with corner.write(by("stella")) as work:
-        workspaces.create(work, "spaces", "Stella's")
+    with corner.write(by("stella")) as ctx:
+        workspaces.create(ctx, "spaces", "Stella's")
     for who, model in (("stella", "marts"), ("edith", "products"), ("mona", "lakehouse")):
-        with pytest.raises(DeniedError), corner.write(by(who)) as work:
-            workspaces.create(work, model, "No")
+        with pytest.raises(DeniedError), corner.write(by(who)) as ctx:
+            workspaces.create(ctx, model, "No")
 
 
 def test_a_personal_space_is_made_as_one(corner: Corner) -> None:
-    with corner.write(by("stella")) as work:
-        made = workspaces.create(work, "spaces", "My own", attributes={"personal": True})
+    with corner.write(by("stella")) as ctx:
+        made = workspaces.create(ctx, "spaces", "My own", attributes={"personal": True})
         with pytest.raises(DeniedError):
-            workspaces.set_member(work, made, "ana", roles=["can_view"])
+            workspaces.set_member(ctx, made, "ana", roles=["can_view"])
 
 
 def test_settings_are_attributes(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        edit(work, "sales", Edit(attributes={"technical_users_control_all_reports": True}))
-        assert resources.get(work, "sales").attributes == {"technical_users_control_all_reports": "true"}
-        assert work.session.check("tim", "edit", "morning_sales")
+    with corner.write(by("adam")) as ctx:
+        edit(ctx, "sales", Edit(attributes={"technical_users_control_all_reports": True}))
+        assert resources.get(ctx, "sales").attributes == {"technical_users_control_all_reports": "true"}
+        assert ctx.session.check("tim", "edit", "morning_sales")
 
 
 def test_an_empty_workspace_can_be_deleted_by_who_could_have_made_it(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        made = workspaces.create(work, "marts", "Short-lived")
-        workspaces.set_member(work, made, "tara", roles=["admin"])
-    with pytest.raises(DeniedError), corner.write(by("tara")) as work:
-        resources.delete(work, made)
-    with corner.write(by("adam")) as work:
-        assert resources.delete(work, made)
-    with pytest.raises(ConflictError), corner.write(by("adam")) as work:
-        resources.delete(work, "sales")
+    with corner.write(by("adam")) as ctx:
+        made = workspaces.create(ctx, "marts", "Short-lived")
+        workspaces.set_member(ctx, made, "tara", roles=["admin"])
+    with pytest.raises(DeniedError), corner.write(by("tara")) as ctx:
+        resources.delete(ctx, made)
+    with corner.write(by("adam")) as ctx:
+        assert resources.delete(ctx, made)
+    with pytest.raises(ConflictError), corner.write(by("adam")) as ctx:
+        resources.delete(ctx, "sales")
 
 
 def test_members_with_their_roles_and_scope(corner: Corner) -> None:
-    with corner.read(by("adam")) as work:
-        found = {member.subject.uid: member for member in workspaces.members(work, "sales")}
+    with corner.read(by("adam")) as ctx:
+        found = {member.subject.uid: member for member in workspaces.members(ctx, "sales")}
     assert {uid: [role.name for role in member.roles] for uid, member in found.items()} == {
         "tara": ["technical_user"],
         "tim": ["technical_user"],
@@ -128,65 +126,65 @@ def test_members_with_their_roles_and_scope(corner: Corner) -> None:
 
 
 def test_groups_are_members_too_and_have_no_scope(corner: Corner) -> None:
-    with corner.read(by("adam")) as work:
-        found = {member.subject.uid: member for member in workspaces.members(work, "lake_house")}
+    with corner.read(by("adam")) as ctx:
+        found = {member.subject.uid: member for member in workspaces.members(ctx, "lake_house")}
     assert {"engineers", "analysts", "stewards", "tim"} == set(found)
     assert found["engineers"].attributes == {}
 
 
 def test_who_keeps_no_members_sees_themself(corner: Corner) -> None:
-    with corner.read(by("bella")) as work:
-        assert [member.subject.uid for member in workspaces.members(work, "sales")] == ["bella"]
-    with pytest.raises(HiddenError), corner.read(by("nils")) as work:
-        workspaces.members(work, "sales")
+    with corner.read(by("bella")) as ctx:
+        assert [member.subject.uid for member in workspaces.members(ctx, "sales")] == ["bella"]
+    with pytest.raises(HiddenError), corner.read(by("nils")) as ctx:
+        workspaces.members(ctx, "sales")
 
 
 def test_a_member_is_set_as_a_whole(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
+    with corner.write(by("adam")) as ctx:
         workspaces.set_member(
-            work, "sales", "bella", roles=["technical_user"], attributes={"scope": "selected_contexts"}
+            ctx, "sales", "bella", roles=["technical_user"], attributes={"scope": "selected_contexts"}
         )
-        (bella,) = [member for member in workspaces.members(work, "sales") if member.subject.uid == "bella"]
+        (bella,) = [member for member in workspaces.members(ctx, "sales") if member.subject.uid == "bella"]
     assert [role.name for role in bella.roles] == ["technical_user"]
     assert bella.attributes == {"scope": "selected_contexts"}
 
 
 def test_a_member_for_a_time(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        workspaces.set_member(work, "sales", "nils", roles=["business_user"], until=work.at + 2 * DAY)
+    with corner.write(by("adam")) as ctx:
+        workspaces.set_member(ctx, "sales", "nils", roles=["business_user"], until=ctx.at + 2 * DAY)
     corner.hand.pass_by(1)
-    with corner.read(by("nils")) as work:
-        assert [item.uid for item in workspaces.page(work).items] == ["sales"]
+    with corner.read(by("nils")) as ctx:
+        assert [item.uid for item in workspaces.page(ctx).items] == ["sales"]
     corner.hand.pass_by(1)
-    with corner.read(by("nils")) as work:
-        assert workspaces.page(work).items == []
+    with corner.read(by("nils")) as ctx:
+        assert workspaces.page(ctx).items == []
 
 
 def test_nothing_of_a_change_is_made_without_the_right_to_all_of_it(corner: Corner) -> None:
-    with pytest.raises(DeniedError), corner.write(by("tara")) as work:
-        workspaces.set_member(work, "sales", "nils", roles=["business_user"])
-    with corner.read(by("adam")) as work:
-        assert "nils" not in {member.subject.uid for member in workspaces.members(work, "sales")}
+    with pytest.raises(DeniedError), corner.write(by("tara")) as ctx:
+        workspaces.set_member(ctx, "sales", "nils", roles=["business_user"])
+    with corner.read(by("adam")) as ctx:
+        assert "nils" not in {member.subject.uid for member in workspaces.members(ctx, "sales")}
 
 
 def test_a_member_is_taken_out_and_keeps_what_they_own_for_later(corner: Corner) -> None:
-    with corner.write(by("adam")) as work:
-        workspaces.remove_member(work, "sales", "tim")
-        assert not work.session.check("tim", "see", "sales")
-        assert Grant("tim", "owner", "till_files") in work.grants("till_files")
-        workspaces.set_member(work, "sales", "tim", roles=["technical_user"])
-        assert work.session.check("tim", "edit", "till_files")
-        (tim,) = [member for member in workspaces.members(work, "sales") if member.subject.uid == "tim"]
+    with corner.write(by("adam")) as ctx:
+        workspaces.remove_member(ctx, "sales", "tim")
+        assert not ctx.session.check("tim", "see", "sales")
+        assert Grant("tim", "owner", "till_files") in ctx.grants("till_files")
+        workspaces.set_member(ctx, "sales", "tim", roles=["technical_user"])
+        assert ctx.session.check("tim", "edit", "till_files")
+        (tim,) = [member for member in workspaces.members(ctx, "sales") if member.subject.uid == "tim"]
         assert tim.attributes == {"scope": "entire_project"}
 
 
 def test_who_is_not_in_it_cannot_be_taken_out(corner: Corner) -> None:
-    with pytest.raises(NotFoundError, match="no role"), corner.write(by("adam")) as work:
-        workspaces.remove_member(work, "sales", "nils")
-    with pytest.raises(DeniedError), corner.write(by("bella")) as work:
-        workspaces.remove_member(work, "sales", "nils")
-    with pytest.raises(DeniedError), corner.write(by("bella")) as work:
-        workspaces.remove_member(work, "sales", "tim")
+    with pytest.raises(NotFoundError, match="no role"), corner.write(by("adam")) as ctx:
+        workspaces.remove_member(ctx, "sales", "nils")
+    with pytest.raises(DeniedError), corner.write(by("bella")) as ctx:
+        workspaces.remove_member(ctx, "sales", "nils")
+    with pytest.raises(DeniedError), corner.write(by("bella")) as ctx:
+        workspaces.remove_member(ctx, "sales", "tim")
 
 
 @pytest.mark.parametrize(
@@ -199,14 +197,14 @@ def test_who_is_not_in_it_cannot_be_taken_out(corner: Corner) -> None:
     ],
 )
 def test_bad_input(corner: Corner, given: dict[str, object], told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told), corner.write(by("adam")) as work:
-        workspaces.set_member(work, "sales", "nils", **given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match=told), corner.write(by("adam")) as ctx:
+        workspaces.set_member(ctx, "sales", "nils", **given)  # type: ignore[arg-type]
 
 
 def test_other_bad_input(corner: Corner) -> None:
-    with pytest.raises(InvalidInputError, match="no model 'mart'"), corner.write(by("adam")) as work:
-        workspaces.create(work, "mart", "A")
-    with pytest.raises(InvalidInputError, match="no model 'tenant'"), corner.write(by("adam")) as work:
-        workspaces.create(work, "tenant", "A")
-    with pytest.raises(InvalidInputError, match="no workspace"), corner.read(by("adam")) as work:
-        workspaces.members(work, "daily_sales")
+    with pytest.raises(InvalidInputError, match="no model 'mart'"), corner.write(by("adam")) as ctx:
+        workspaces.create(ctx, "mart", "A")
+    with pytest.raises(InvalidInputError, match="no model 'tenant'"), corner.write(by("adam")) as ctx:
+        workspaces.create(ctx, "tenant", "A")
+    with pytest.raises(InvalidInputError, match="no workspace"), corner.read(by("adam")) as ctx:
+        workspaces.members(ctx, "daily_sales")

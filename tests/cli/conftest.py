@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.cli.ways import Way, served
 
 
@@ -20,10 +20,10 @@ def _at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["remote", "local"])
-def way(request: pytest.FixtureRequest, house: Installation) -> Iterator[Way]:
+def way(request: pytest.FixtureRequest, platform: Platform) -> Iterator[Way]:
     """Acme with Ada, Ann and Bob: over HTTP, and by its database. On SQLite and on PostgreSQL."""
     if request.param == "local":
-        yield Way(house, "")
+        yield Way(platform, "")
         return
-    with served(house) as address:
-        yield Way(house, address)
+    with served(platform) as address:
+        yield Way(platform, address)

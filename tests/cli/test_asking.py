@@ -8,20 +8,20 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from lakehold.access import Add, Grant
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import audit_table
 from tests.cli.ways import Way
 from tests.house import ADA
 
 
-def give(house: Installation, *grants: Grant) -> None:
-    with house.write(ADA) as work:
+def give(platform: Platform, *grants: Grant) -> None:
+    with platform.write(ADA) as ctx:
         for grant in grants:
-            work.make(Add(grant))
+            ctx.make(Add(grant))
 
 
 def test_check_says_yes_or_no_and_so_does_its_exit_code(way: Way) -> None:
-    give(way.house, Grant("bob", "viewer", "orders"))
+    give(way.platform, Grant("bob", "viewer", "orders"))
     yes, no = way("check", "bob", "read", "orders"), way("check", "bob", "edit", "orders")
     assert (yes.code, yes.out) == (0, "yes\n")
     assert (no.code, no.out) == (1, "no\n")
@@ -47,7 +47,7 @@ def test_check_at_another_time(way: Way) -> None:
 
 
 def test_explain_names_what_is_missing_and_who_can_give_it(way: Way) -> None:
-    give(way.house, Grant("bob", "viewer", "orders"))
+    give(way.platform, Grant("bob", "viewer", "orders"))
     said = way("explain", "bob", "edit", "orders")
     assert said.code == 0
     assert "bob may not edit orders" in said.out
@@ -58,14 +58,14 @@ def test_explain_names_what_is_missing_and_who_can_give_it(way: Way) -> None:
 
 
 def test_who(way: Way) -> None:
-    give(way.house, Grant("bob", "viewer", "orders"))
+    give(way.platform, Grant("bob", "viewer", "orders"))
     assert [found["id"] for found in way.json("who", "read", "orders")] == ["ada", "ann", "bob"]
     assert "bob" in way("who", "read", "orders").out
     assert way("who", "read", "orders", by="bob").code == 4
 
 
 def test_can(way: Way) -> None:
-    give(way.house, Grant("bob", "viewer", "orders"))
+    give(way.platform, Grant("bob", "viewer", "orders"))
     assert way("can", "bob", "--resource", "orders").out == "see, read, see_runs\n"
     assert [found["id"] for found in way.json("can", "me", "--kind", "lakehouse.table", by="bob")] == ["orders"]
     assert way("can", "bob", "--kind", "lakehouse.table", "--action", "edit").out == "Nothing.\n"
@@ -73,7 +73,7 @@ def test_can(way: Way) -> None:
 
 
 def test_the_audit_log_is_listed_exported_and_verified(way: Way, tmp_path: Path) -> None:
-    give(way.house, Grant("bob", "viewer", "orders"))
+    give(way.platform, Grant("bob", "viewer", "orders"))
     (line,) = way.json("audit", "list", "--action", "grant")
     assert (line["member"], line["resource"]) == ("ada", "orders")
     assert "grant" in way("audit", "list").out
@@ -83,7 +83,7 @@ def test_the_audit_log_is_listed_exported_and_verified(way: Way, tmp_path: Path)
     assert json.loads(way("audit", "export", "--action", "grant").out)["n"] == line["n"]
     assert way("audit", "list", by="bob").code == 4
     assert way("audit", "verify").code == 0
-    with way.house.database.write() as transaction:
+    with way.platform.database.write() as transaction:
         transaction.connection.execute(sa.update(audit_table).values(action="nothing at all"))
     broken = way("audit", "verify")
     assert broken.code == 1

@@ -13,7 +13,7 @@ from lakehold import workspaces
 from lakehold.cli import app, kept
 from lakehold.directory import first_run
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, sign_in
 from lakehold.directory.visit import Visit
 from lakehold.kit import keys
@@ -44,17 +44,17 @@ def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
     assert code == 0, err
     told = json.loads(out)
     assert told["tenant"] == "corner-main"
-    house = Installation(Settings(data=tmp_path / "data"))
+    platform = Platform(Settings(data=tmp_path / "data"))
     try:
-        assert not first_run.is_open(house)
-        assert sign_in(house, Password("olga@example.org", SECRET), Visit()).member == told["owner"]
-        with house.read(Caller(told["tenant"], told["owner"])) as work:
-            assert {line.entry.address for line in work.audit.page(Filter(action="create"))} == {"local"}
-        with served(house) as address:
+        assert not first_run.is_open(platform)
+        assert sign_in(platform, Password("olga@example.org", SECRET), Visit()).member == told["owner"]
+        with platform.read(Caller(told["tenant"], told["owner"])) as ctx:
+            assert {line.entry.address for line in ctx.audit.page(Filter(action="create"))} == {"local"}
+        with served(platform) as address:
             env = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": told["token"]}
             assert run("check", "me", "manage_owners", "corner-main", **env)[1] == "yes\n"
     finally:
-        house.close()
+        platform.close()
     code, _, err = run(*words, typed=f"{SECRET}\n", LAKEHOLD_DATA=str(tmp_path / "data"))
     assert (code, json.loads(err)["code"]) == (5, "conflict")
 
@@ -62,9 +62,9 @@ def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
 def test_init_refuses_a_weak_password_and_leaves_nothing(tmp_path: Path) -> None:
     words = ("init", "Acme", "--name", "Olga", "--email", "olga@example.org")
     assert run(*words, typed="short\n", LAKEHOLD_DATA=str(tmp_path))[0] == 2
-    house = Installation(Settings(data=tmp_path))
-    assert first_run.is_open(house)
-    house.close()
+    platform = Platform(Settings(data=tmp_path))
+    assert first_run.is_open(platform)
+    platform.close()
 
 
 # The key
@@ -76,41 +76,41 @@ def test_a_new_key_can_be_used() -> None:
     assert keys.Keys([out.strip()]).decrypt(keys.Keys([out.strip()]).encrypt("x")) == "x"
 
 
-def test_keys_are_rotated_and_everything_is_written_anew(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.rename("bronze", "Raw")
-        kept_body = house.keys.encrypt("a link")
-        outbox.put(work.session.transaction, work.session.tenant, 0, receiver="a@x.test", subject="s", body=kept_body)
-    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
-    old = (house.settings.data / "key").read_text().split()
+def test_keys_are_rotated_and_everything_is_written_anew(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.rename("bronze", "Raw")
+        kept_body = platform.keys.encrypt("a link")
+        outbox.put(ctx.session.transaction, ctx.session.tenant, 0, receiver="a@x.test", subject="s", body=kept_body)
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
+    old = (platform.settings.data / "key").read_text().split()
     assert run("key", "rotate", **env)[0] == 0
-    ring = (house.settings.data / "key").read_text().split()
+    ring = (platform.settings.data / "key").read_text().split()
     assert ring[1:] == old
     assert run("audit", "verify", "--local", **env)[0] == 0
     code, _, err = run("key", "finish", **env)
     assert code == 0, err
     assert "mails: 1" in err
-    assert (house.settings.data / "key").read_text().split() == ring[:1]
-    assert (house.settings.data / "key").stat().st_mode & 0o077 == 0
+    assert (platform.settings.data / "key").read_text().split() == ring[:1]
+    assert (platform.settings.data / "key").stat().st_mode & 0o077 == 0
     assert run("audit", "verify", "--local", **env)[0] == 0
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         (mail,) = outbox.due(transaction, 1)
     assert keys.Keys(ring[:1]).decrypt(mail.body) == "a link"
     with pytest.raises(InvalidInputError):
         keys.Keys(old).decrypt(mail.body)
 
 
-def test_a_log_that_does_not_verify_is_not_sealed_anew(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.rename("bronze", "Raw")
-    with house.database.write() as transaction:
+def test_a_log_that_does_not_verify_is_not_sealed_anew(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.rename("bronze", "Raw")
+    with platform.database.write() as transaction:
         transaction.connection.exec_driver_sql("UPDATE audit SET body = '{}'")
-    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
     run("key", "rotate", **env)
     code, _, err = run("key", "finish", **env)
     assert code == 2
     assert "does not verify" in err
-    assert len((house.settings.data / "key").read_text().split()) == 2
+    assert len((platform.settings.data / "key").read_text().split()) == 2
 
 
 def test_a_key_of_the_environment_is_rotated_there(tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_a_key_of_the_environment_is_rotated_there(tmp_path: Path) -> None:
 # Who one is
 
 
-def test_login_keeps_what_works_for_its_owner_alone(house: Installation) -> None:
-    with served(house) as address:
-        token = Way(house, address).token("ada")
+def test_login_keeps_what_works_for_its_owner_alone(platform: Platform) -> None:
+    with served(platform) as address:
+        token = Way(platform, address).token("ada")
         code, out, _ = run("login", "--url", address, typed=f"{token}\n")
         assert code == 0
         assert token not in out
@@ -137,8 +137,8 @@ def test_login_keeps_what_works_for_its_owner_alone(house: Installation) -> None
     assert run("logout")[1] == "There was nothing to forget.\n"
 
 
-def test_login_does_not_keep_what_does_not_work(house: Installation) -> None:
-    with served(house) as address:
+def test_login_does_not_keep_what_does_not_work(platform: Platform) -> None:
+    with served(platform) as address:
         assert run("login", "--url", address, typed="lh_nobody\n")[0] == 4
     assert not kept.file().exists()
 
@@ -159,20 +159,20 @@ def test_a_server_that_does_not_answer() -> None:
     assert "does not answer" in err
 
 
-def test_a_token_that_is_not_one(house: Installation) -> None:
-    with served(house) as address:
+def test_a_token_that_is_not_one(platform: Platform) -> None:
+    with served(platform) as address:
         assert run("check", "me", "see", TENANT, LAKEHOLD_URL=address, LAKEHOLD_TOKEN="lh_x")[0] == 4
 
 
 # The database of this machine
 
 
-def test_where_there_is_nobody_or_more_than_one(house: Installation, tmp_path: Path) -> None:
+def test_where_there_is_nobody_or_more_than_one(platform: Platform, tmp_path: Path) -> None:
     code, _, err = run("member", "list", "--local", LAKEHOLD_DATA=str(tmp_path / "empty"))
     assert code == 3
     assert "lakehold up" in err
-    house.access.found("other", "Other", workspaces.models())
-    env = {"LAKEHOLD_DATA": str(house.settings.data), "LAKEHOLD_DATABASE": house.settings.url}
+    platform.access.found("other", "Other", workspaces.models())
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
     code, _, err = run("member", "list", "--local", **env)
     assert code == 2
     assert "acme, other" in err

@@ -11,7 +11,7 @@ from threading import Event
 import httpx
 
 from lakehold.directory import tokens
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import Filter
 from tests.access.company import TENANT
 from tests.house import ADA
@@ -54,10 +54,10 @@ class Writer:
                     self.enough.set()
 
 
-def test_nothing_that_was_acknowledged_is_lost(house: Installation) -> None:
-    with house.write(ADA) as work:
-        token = tokens.make(work, "load").secret
-    settings = house.settings
+def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        token = tokens.make(ctx, "load").secret
+    settings = platform.settings
     known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_PORT": "0"}
     with Process("up", known) as process:
         told, _ = process.hear_each("answers at", "is ready")
@@ -80,18 +80,18 @@ def test_nothing_that_was_acknowledged_is_lost(house: Installation) -> None:
             for done in running:
                 done.result(120)
         assert process.end() == 0
-    check(house, writers)
+    check(platform, writers)
 
 
-def check(house: Installation, writers: list[Writer]) -> None:
-    with house.read(ADA) as work:
-        assert not work.audit.verify().fault
-        made = {line.entry.resource for line in work.audit.page(Filter(action="create"), limit=10_000)}
-        there = {work.view.uid(number) for number in work.view.members}
+def check(platform: Platform, writers: list[Writer]) -> None:
+    with platform.read(ADA) as ctx:
+        assert not ctx.audit.verify().fault
+        made = {line.entry.resource for line in ctx.audit.page(Filter(action="create"), limit=10_000)}
+        there = {ctx.view.uid(number) for number in ctx.view.members}
         acknowledged = {uid for writer in writers for uid in writer.acknowledged}
         assert len(acknowledged) >= 3 * ENOUGH * WRITERS
         assert acknowledged <= there
         assert acknowledged <= made
         # What was on its way is there with its line in the log, or neither is.
         assert {uid for uid in there if uid.startswith("w")} == {uid for uid in made if uid.startswith("w")}
-        assert work.session.check("ada", "see", TENANT)
+        assert ctx.session.check("ada", "see", TENANT)

@@ -11,19 +11,19 @@ from lakehold import workspaces
 from lakehold.catalog import resources
 from lakehold.cli import app
 from lakehold.cli.naming import PIPELINES
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.cli.ways import Way
 from tests.house import ADA
 from tests.runs.test_triggers import query
 
 
-def lakehouse(house: Installation, uid: str, name: str) -> None:
-    with house.write(ADA) as work:
-        resources.create(work, "lakehouse.lakehouse", name, uid=uid, edges={"tenant": "acme"})
+def lakehouse(platform: Platform, uid: str, name: str) -> None:
+    with platform.write(ADA) as ctx:
+        resources.create(ctx, "lakehouse.lakehouse", name, uid=uid, edges={"tenant": "acme"})
 
 
 def test_a_lakehouse_is_asked_by_its_id_or_its_name(way: Way) -> None:
-    lakehouse(way.house, "lh_7", "Corner shop")
+    lakehouse(way.platform, "lh_7", "Corner shop")
     for word in ("lh_7", "Corner shop", "corner SHOP"):
         said = way("sql", word, "SELECT 1")
         # It was found: all that is missing is a worker.
@@ -32,9 +32,9 @@ def test_a_lakehouse_is_asked_by_its_id_or_its_name(way: Way) -> None:
 
 
 def test_of_several_with_one_name_the_ids_are_told_and_an_id_comes_first(way: Way) -> None:
-    lakehouse(way.house, "lh_7", "Shop")
-    lakehouse(way.house, "Twin", "Shop")
-    lakehouse(way.house, "lh_9", "Twin")
+    lakehouse(way.platform, "lh_7", "Shop")
+    lakehouse(way.platform, "Twin", "Shop")
+    lakehouse(way.platform, "lh_9", "Twin")
     several = way("sql", "shop", "SELECT 1")
     assert several.code == 5
     assert all(uid in several.err for uid in ("lh_7", "Twin"))
@@ -42,15 +42,15 @@ def test_of_several_with_one_name_the_ids_are_told_and_an_id_comes_first(way: Wa
 
 
 def test_a_lakehouse_out_of_sight_is_not_found_by_its_name_either(way: Way) -> None:
-    lakehouse(way.house, "lh_7", "Corner shop")
-    lakehouse(way.house, "lh_8", "Corner shop")
+    lakehouse(way.platform, "lh_7", "Corner shop")
+    lakehouse(way.platform, "lh_8", "Corner shop")
     by_name, nothing = (way("sql", word, "SELECT 1", by="bob") for word in ("Corner shop", "Corner shed"))
     assert (by_name.code, nothing.code) == (3, 3)
     assert by_name.err.replace("shop", "shed") == nothing.err
 
 
 def test_what_is_run_is_named_as_well(way: Way) -> None:
-    query(way.house, "daily")
+    query(way.platform, "daily")
     assert way("resource", "rename", "daily", "Daily sales").code == 0
     begun = way.json("run", "Daily sales", "--no-wait")
     assert begun["resource"] == "daily"

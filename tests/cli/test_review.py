@@ -13,7 +13,7 @@ import pytest
 from lakehold.demo import company
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.cli.ways import served
 from tests.processes import Process
@@ -24,25 +24,25 @@ Row = tuple[str, ...]
 
 
 @pytest.fixture
-def corner(tmp_path: Path) -> Iterator[Installation]:
-    house = Installation(Settings(data=tmp_path / "data"))
-    house.database.migrate()
-    company.load(house.access)
-    yield house
-    house.close()
+def corner(tmp_path: Path) -> Iterator[Platform]:
+    platform = Platform(Settings(data=tmp_path / "data"))
+    platform.database.migrate()
+    company.load(platform.access)
+    yield platform
+    platform.close()
 
 
-def decided(house: Installation, kind: str) -> set[Row]:
+def decided(platform: Platform, kind: str) -> set[Row]:
     """Everything that check allows, about what Olga may know of."""
-    with house.read(OLGA) as work:
-        things = [work.view.uid(number) for number in work.view.of_kind.get(kind) or ()]
-        members = [work.view.uid(number) for number in work.view.members]
+    with platform.read(OLGA) as ctx:
+        things = [ctx.view.uid(number) for number in ctx.view.of_kind.get(kind) or ()]
+        members = [ctx.view.uid(number) for number in ctx.view.members]
         return {
             (member, thing, kind, action)
             for thing in things
-            if work.session.sees("olga", thing)
+            if ctx.session.sees("olga", thing)
             for member in members
-            for action in work.session.actions(member, thing)
+            for action in ctx.session.actions(member, thing)
         }
 
 
@@ -55,7 +55,7 @@ def rows(file: Path) -> set[Row]:
 
 
 @pytest.mark.slow
-def test_a_worker_or_whoever_asks_works_it_out(corner: Installation, tmp_path: Path) -> None:
+def test_a_worker_or_whoever_asks_works_it_out(corner: Platform, tmp_path: Path) -> None:
     # There is an app, and Olga may not know of it.
     assert not decided(corner, "spaces.app")
     wanted = decided(corner, "lakehouse.layer")
@@ -66,8 +66,8 @@ def test_a_worker_or_whoever_asks_works_it_out(corner: Installation, tmp_path: P
         assert process.ended() == 0, process.said
     assert rows(tmp_path / "here.csv") == wanted
 
-    with corner.write(OLGA) as work:
-        token = tokens.make(work, "test").secret
+    with corner.write(OLGA) as ctx:
+        token = tokens.make(ctx, "test").secret
     with served(corner) as address, worker(corner, LAKEHOLD_SPARK="local[1]") as running:
         there = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": token}
         for name in ("there.parquet", "there.arrow"):

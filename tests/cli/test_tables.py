@@ -7,7 +7,7 @@ from tests.runs.test_triggers import query
 
 
 def test_what_something_is_made_from(way: Way) -> None:
-    query(way.house, "daily")
+    query(way.platform, "daily")
     found = way.json("lineage", "orders")
     assert [item["id"] for item in found["down"]["items"]] == ["daily"]
     assert "daily" in way("lineage", "orders", "--depth", "1").out
@@ -29,7 +29,7 @@ def test_a_table_is_kept_up_and_one_without_rows_cannot_be_rolled_back(way: Way)
 
 
 def test_a_span_is_refused_where_it_has_no_meaning(way: Way) -> None:
-    query(way.house, "daily")
+    query(way.platform, "daily")
     assert way("run", "daily", "--from", "1", "--no-wait").code == 5
     assert way("run", "daily", "--reload", "--until", "2", "--no-wait").code == 2
     assert way("run", "daily", "--no-wait").code == 0

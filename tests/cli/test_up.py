@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 from tests.processes import Process, children, gone, watched
@@ -85,10 +85,10 @@ def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:
         post.open.clear()
         begun = Up(tmp_path / "data", LAKEHOLD_SMTP=post.url)
         with begun.process as process:
-            house = Installation(Settings(data=tmp_path / "data"))
-            with house.database.write() as transaction:
-                outbox.put(transaction, 1, 0, receiver="a@x.test", subject="s", body=house.keys.encrypt("b"))
-            house.close()
+            platform = Platform(Settings(data=tmp_path / "data"))
+            with platform.database.write() as transaction:
+                outbox.put(transaction, 1, 0, receiver="a@x.test", subject="s", body=platform.keys.encrypt("b"))
+            platform.close()
             assert post.come.get(timeout=60)
             with watched(*begun.children().values()) as handles:
                 process.tell(signal.SIGINT)

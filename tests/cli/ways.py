@@ -18,7 +18,7 @@ from lakehold.api.frame.server import configured
 from lakehold.cli import app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.access.company import TENANT
 
 
@@ -38,8 +38,8 @@ class Said:
 class Way:
     """Runs verbs as a member, the same words on either way."""
 
-    def __init__(self, house: Installation, address: str) -> None:
-        self.house = house
+    def __init__(self, platform: Platform, address: str) -> None:
+        self.platform = platform
         self.address = address
         """Empty on the way to the database."""
         self._tokens: dict[str, str] = {}
@@ -57,24 +57,24 @@ class Way:
         return said.json
 
     def environment(self, by: str) -> Mapping[str, str]:
-        settings = self.house.settings
+        settings = self.platform.settings
         known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "COLUMNS": "200"}
         return {**known, "LAKEHOLD_URL": self.address, "LAKEHOLD_TOKEN": self.token(by)} if self.address else known
 
     def token(self, by: str) -> str:
         if by not in self._tokens:
-            with self.house.write(Caller(TENANT, by)) as work:
-                self._tokens[by] = tokens.make(work, "test").secret
+            with self.platform.write(Caller(TENANT, by)) as ctx:
+                self._tokens[by] = tokens.make(ctx, "test").secret
         return self._tokens[by]
 
 
 @contextmanager
-def served(house: Installation) -> Iterator[str]:
+def served(platform: Platform) -> Iterator[str]:
     """The address of a real server on a port of its own."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        server = Server(configured(create_app(house), house.settings))
+        server = Server(configured(create_app(platform), platform.settings))
         thread = Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -13,7 +13,7 @@ from lakehold.demo import company
 from lakehold.kit.database import Database
 from tests import postgres
 from tests.clock import StoppedClock
-from tests.code.hands import exported
+from tests.code.hands import export_as_owner
 from tests.conftest import BOTH
 
 
@@ -64,4 +64,4 @@ def access(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) 
 @pytest.fixture
 def files(access: Access) -> dict[str, str]:
     """The company's files, to be changed by a test."""
-    return exported(access, company.TENANT)
+    return export_as_owner(access, company.TENANT)

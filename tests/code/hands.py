@@ -39,7 +39,7 @@ class Hands:
         self.session.store.delete(uid)
 
 
-def exported(access: Access, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
+def export_as_owner(access: Access, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
     with access.read(tenant) as session:
         return export(session, told)
 

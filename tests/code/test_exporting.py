@@ -12,7 +12,7 @@ from lakehold.code import loads, read, write
 from lakehold.demo import company
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import InvalidInputError
-from tests.code.hands import exported
+from tests.code.hands import export_as_owner
 
 CORNER = company.TENANT
 TESTS = "tests:  # of the lake\n  - {who: ana, can: read, on: orders}\n"
@@ -34,7 +34,7 @@ def test_a_small_change_is_a_small_diff(access: Access, files: dict[str, str]) -
         session.store.add(Attribute("daily_sales", "shared_for_reporting", "false"))
         session.store.add(Edge("member_of", "nils", "stewards"))
         session.store.rename("orders", "All orders")
-    after = exported(access, CORNER)
+    after = export_as_owner(access, CORNER)
     old = {(name, line) for name, text in files.items() for line in text.splitlines()}
     new = {(name, line) for name, text in after.items() for line in text.splitlines()}
     assert {line.strip() for _, line in new - old} == {
@@ -58,7 +58,7 @@ def test_names_beside_ids_that_say_nothing(access: Access, made: str, shown: str
         session.store.create("tenant.member", "Zoe: new, #1", uid=made, edges={"tenant": CORNER})
         session.store.add(Grant(made, "viewer", "clean"))
         session.store.add(Grant(made, "manager", "private"), until=session.at + DAY)
-    found = exported(access, CORNER)
+    found = export_as_owner(access, CORNER)
     lake = found["workspaces/store-lake.yaml"]
     assert f"          viewer:\n            - {shown}  # Zoe: new, #1\n            - ana\n" in lake or (
         f"          viewer:\n            - ana\n            - {shown}  # Zoe: new, #1\n" in lake
@@ -72,7 +72,7 @@ def test_two_workspaces_of_one_name(access: Access) -> None:
         for uid in ("A", "a", "ä"):
             session.store.create("spaces.space", "Öl / Gas", uid=uid, edges={"tenant": CORNER})
         session.store.create("spaces.space", "日本", uid="jp", edges={"tenant": CORNER})
-    names = {name for name in exported(access, CORNER) if name.startswith("workspaces/")}
+    names = {name for name in export_as_owner(access, CORNER) if name.startswith("workspaces/")}
     assert {"workspaces/ol-gas-a.yaml", "workspaces/ol-gas-a-2.yaml", "workspaces/workspace.yaml"} <= names
     assert len({name.casefold() for name in names}) == len(names) == 12
 

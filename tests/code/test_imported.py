@@ -11,7 +11,7 @@ from lakehold.access.access import Access
 from lakehold.access.facts.records import Attribute
 from lakehold.code import loads, run_files, showing
 from lakehold.kit.database import Database
-from tests.code.hands import brought, exported, planned
+from tests.code.hands import brought, export_as_owner, planned
 
 TENANT = "acme"
 COMPANY = """\
@@ -109,7 +109,7 @@ def test_an_export_says_both_and_applied_again_changes_nothing(acme: Access) -> 
         # As people make them, without files: both are off.
         session.store.create("marts.storage", "Cellar", uid="cellar", edges={"project": "sales"})
         session.store.add(Attribute("lake", "shared_for_use", "false"))
-    text = exported(acme, TENANT)
+    text = export_as_owner(acme, TENANT)
     everything = "\n".join(text.values())
     assert "cellar: {name: Cellar, shared_for_use: false, shared_for_maintenance: false}" in everything
     assert "lake: {owner: ann, shared_for_use: false, shared_for_maintenance: true}" in everything
@@ -117,7 +117,7 @@ def test_an_export_says_both_and_applied_again_changes_nothing(acme: Access) -> 
     assert not planned(acme, TENANT, text).steps
     acme.found("other", "Other", workspaces.models())
     brought(acme, "other", text)
-    assert exported(acme, "other") == text
+    assert export_as_owner(acme, "other") == text
 
 
 def test_nothing_is_opened_by_a_file_for_who_may_not_be_let_in(acme: Access) -> None:

@@ -19,7 +19,7 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database
 from lakehold.workspaces import policy as shipped
 from tests.clock import StoppedClock
-from tests.code.hands import brought, exported, planned
+from tests.code.hands import brought, export_as_owner, planned
 from tests.laws.asking import facts as facts_of
 from tests.laws.budget import examples
 from tests.laws.databases import Company, founded, written
@@ -41,11 +41,11 @@ TOLD = {
 def test_the_demo_company(database: Database) -> None:
     access = Access(database)
     company.load(access)
-    files = exported(access, company.TENANT, TOLD)
+    files = export_as_owner(access, company.TENANT, TOLD)
     access.found("elsewhere", "Another", workspaces.models())
     made = brought(access, "elsewhere", files)
     assert made.told == TOLD
-    assert exported(access, "elsewhere", TOLD) == files
+    assert export_as_owner(access, "elsewhere", TOLD) == files
     assert planned(access, "elsewhere", files).steps == ()
     with access.read(company.TENANT) as one, access.read("elsewhere") as other:
         assert len(facts_of(other.seen())) <= len(facts_of(one.seen()))  # without what is so anyway
@@ -62,12 +62,12 @@ def test_export_apply_export(shared: Database, kind_of_case: st.SearchStrategy[C
     clock = StoppedClock()
     first, second = written(shared, case, clock), founded(shared, case, clock)
     _schedule(first, case, data)
-    files = exported(first.access, first.tenant)
+    files = export_as_owner(first.access, first.tenant)
     note("\n".join(text for name, text in files.items() if name.endswith(".yaml")))
     brought(second.access, second.tenant, files)
-    assert exported(second.access, second.tenant) == files
+    assert export_as_owner(second.access, second.tenant) == files
     clock.pass_by(data.draw(st.integers(0, 90)))
-    assert exported(second.access, second.tenant) == exported(first.access, first.tenant)
+    assert export_as_owner(second.access, second.tenant) == export_as_owner(first.access, first.tenant)
 
 
 def _schedule(company: Company, case: Case, data: st.DataObject) -> None:
@@ -116,8 +116,8 @@ def test_any_tenant_becomes_any_other(
     first, second = written(shared, one, clock), written(shared, other, clock)
     _schedule(first, one, data)
     _schedule(second, other, data)
-    files = exported(first.access, first.tenant)
+    files = export_as_owner(first.access, first.tenant)
     made = brought(second.access, second.tenant, files)
     note(showing.text(made, rows=True))
     assert plans.loads(plans.dumps(made)).steps == made.steps
-    assert exported(second.access, second.tenant) == files
+    assert export_as_owner(second.access, second.tenant) == files

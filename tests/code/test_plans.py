@@ -15,7 +15,7 @@ from lakehold.demo import company
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from tests.clock import StoppedClock
-from tests.code.hands import Hands, brought, exported, planned
+from tests.code.hands import Hands, brought, export_as_owner, planned
 
 CORNER = company.TENANT
 LAKE, PEOPLE, SALES = "workspaces/store-lake.yaml", "people.yaml", "workspaces/sales-marts.yaml"
@@ -123,7 +123,7 @@ def test_applied(access: Access, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01}\n")
     edit(files, SALES, "business_user: [bella, boris]", "business_user: [bella, boris, nils]")
     brought(access, CORNER, files)
-    assert exported(access, CORNER) == files
+    assert export_as_owner(access, CORNER) == files
     with access.read(CORNER) as session:
         assert not session.check("ana", "read", "orders")
         assert session.as_of(times.read("2030-01-02")).check("ana", "read", "orders")
@@ -134,7 +134,7 @@ def test_facts_that_have_begun_or_ended_since(access: Access, files: dict[str, s
         session.store.add(Grant("nils", "viewer", "raw"), until=session.at + DAY)
         session.store.add(Grant("nils", "viewer", "clean"), since=session.at + DAY)
         session.store.add(Grant("nils", "viewer", "shaped"), since=session.at + DAY, until=session.at + 3 * DAY)
-    kept = exported(access, CORNER)
+    kept = export_as_owner(access, CORNER)
     made = planned(access, CORNER, files)
     assert len(made.steps) == 3
     clock.pass_by(2 * 86_400)
@@ -192,7 +192,7 @@ def test_roles_of_creators_are_not_left_behind(access: Access, files: dict[str, 
     made = planned(access, CORNER, declared)
     with access.write(CORNER) as session:
         apply(Hands(session, creator="adam"), made, declared)
-    assert exported(access, CORNER) == files
+    assert export_as_owner(access, CORNER) == files
 
 
 def test_refused_when_it_did_not_become_so(access: Access, files: dict[str, str]) -> None:
@@ -241,7 +241,7 @@ def test_circles_are_turned(access: Access) -> None:
     with access.write(CORNER) as session:
         session.store.add(Edge("joins", "margins", "loyalty"))
         session.store.add(Edge("joins", "loyalty", "returns"))
-    here = exported(access, CORNER)
+    here = export_as_owner(access, CORNER)
     edit(here, SALES, "          joins: loyalty\n", "")
     edit(here, SALES, "          joins: returns\n", "          joins: margins\n")
     edit(
@@ -261,7 +261,7 @@ def test_a_fifth_model(access: Access, files: dict[str, str]) -> None:
     made = brought(access, CORNER, files)
     assert made.steps[0] == Make(Adopt(STUDIES))
     assert "~ model studies\n" in showing.text(made)
-    there = exported(access, CORNER)
+    there = export_as_owner(access, CORNER)
     assert there["models/studies.yaml"] == STUDIES
     assert there["workspaces/lab.yaml"].partition("\n")[2] == LAB
     with access.read(CORNER) as session:
@@ -277,12 +277,12 @@ def test_a_model_that_drops_a_kind(access: Access, files: dict[str, str]) -> Non
     """What is of the kind goes first, the model then, and what only the new one knows last."""
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     brought(access, CORNER, files)
-    here = exported(access, CORNER)
+    here = export_as_owner(access, CORNER)
     start = STUDIES.index("  study:")
     here["models/studies.yaml"] = STUDIES[:start] + STUDIES[start:].replace("study:", "paper:")
     edit(here, "workspaces/lab.yaml", "      study:\n        habits:", "      paper:\n        letters:")
     brought(access, CORNER, here)
-    assert exported(access, CORNER)["workspaces/lab.yaml"] == here["workspaces/lab.yaml"]
+    assert export_as_owner(access, CORNER)["workspaces/lab.yaml"] == here["workspaces/lab.yaml"]
 
 
 def test_a_model_stays(access: Access, files: dict[str, str]) -> None:

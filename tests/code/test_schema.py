@@ -13,7 +13,7 @@ from lakehold.access.access import Access
 from lakehold.code import loads, nodes, schema
 from lakehold.demo import company
 from lakehold.workspaces import policy
-from tests.code.hands import brought, exported
+from tests.code.hands import brought, export_as_owner
 from tests.code.test_plans import LAB, STUDIES
 from tests.code.test_read import COMPANY
 from tests.code.test_running import FAILING, PASSING
@@ -83,7 +83,7 @@ def _value(node: nodes.Node) -> object:
 def test_it_knows_the_models_of_the_tenant(access: Access, files: dict[str, str]) -> None:
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     brought(access, company.TENANT, files)
-    there = exported(access, company.TENANT)
+    there = export_as_owner(access, company.TENANT)
     validator = jsonschema_rs.validator_for(json.loads(there["code.schema.json"]))
     lab = yaml.safe_load(there["workspaces/lab.yaml"])
     validator.validate(lab)

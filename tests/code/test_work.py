@@ -8,16 +8,16 @@ from lakehold.access.facts.records import Grant
 from lakehold.code import apply, export, loads, plan
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import Filter
 from tests.house import ADA, ANN, BOB
 
 LAKE = "workspaces/lake.yaml"
 
 
-def edited(house: Installation) -> dict[str, str]:
-    with house.read(ADA) as work:
-        files = export(work.session)
+def edited(platform: Platform) -> dict[str, str]:
+    with platform.read(ADA) as ctx:
+        files = export(ctx.session)
     files[LAKE] = files[LAKE].replace(
         "orders: {name: Orders}", "orders: {name: All orders, viewer: bob}\n              items: {}"
     )
@@ -25,32 +25,32 @@ def edited(house: Installation) -> dict[str, str]:
     return files
 
 
-def made(house: Installation, caller: Caller, files: dict[str, str]) -> None:
+def made(platform: Platform, caller: Caller, files: dict[str, str]) -> None:
     declared = loads(files)
-    with house.read(caller) as work:
-        found = plan(work.session, declared)
-    with house.write(caller) as work:
-        apply(work, found, declared)
+    with platform.read(caller) as ctx:
+        found = plan(ctx.session, declared)
+    with platform.write(caller) as ctx:
+        apply(ctx, found, declared)
 
 
-def test_an_owner_applies(house: Installation) -> None:
-    files = edited(house)
-    made(house, ADA, files)
-    with house.read(ANN) as work:
-        assert plan(work.session, loads(files)).is_empty
-        assert work.session.check("bob", "read", "orders")
-        assert work.view.granted(work.view.resource("items")) == []
-        assert Grant("bob", "viewer", "orders") in work.grants("orders")
-        noted = [numbered.entry.action for numbered in work.audit.page(Filter())]
-        assert work.audit.verify().fault == ""
+def test_an_owner_applies(platform: Platform) -> None:
+    files = edited(platform)
+    made(platform, ADA, files)
+    with platform.read(ANN) as ctx:
+        assert plan(ctx.session, loads(files)).is_empty
+        assert ctx.session.check("bob", "read", "orders")
+        assert ctx.view.granted(ctx.view.resource("items")) == []
+        assert Grant("bob", "viewer", "orders") in ctx.grants("orders")
+        noted = [numbered.entry.action for numbered in ctx.audit.page(Filter())]
+        assert ctx.audit.verify().fault == ""
     assert {"create", "grant", "rename"} <= set(noted)
 
 
-def test_who_may_not_change_it_may_not_apply_it(house: Installation) -> None:
-    files = edited(house)
-    with house.read(ADA) as work:
-        before = export(work.session)
+def test_who_may_not_change_it_may_not_apply_it(platform: Platform) -> None:
+    files = edited(platform)
+    with platform.read(ADA) as ctx:
+        before = export(ctx.session)
     with pytest.raises(DeniedError):
-        made(house, BOB, files)
-    with house.read(ADA) as work:
-        assert export(work.session) == before
+        made(platform, BOB, files)
+    with platform.read(ADA) as ctx:
+        assert export(ctx.session) == before

@@ -15,7 +15,7 @@ from lakehold.cli import demo
 from lakehold.cli.processes.answering import answering
 from lakehold.demo import company, events_api, marts, web_marts, web_rows, web_shop
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline import previews, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.volumes import Volume
@@ -28,11 +28,11 @@ from lakehold.workspaces.marts import quality
 ERIK, ANA, NILS, BELLA = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella"))
 
 
-def emptied(house: Installation, running: Running) -> None:
+def emptied(platform: Platform, running: Running) -> None:
     """Do what waits, and what comes after it, until nothing is left."""
     for _ in range(20):
-        with house.database.write(turns.TURN) as transaction:
-            begun = turns.claim(transaction, house.clock(), most=10, at_once=10)
+        with platform.database.write(turns.TURN) as transaction:
+            begun = turns.claim(transaction, platform.clock(), most=10, at_once=10)
         if not begun:
             return
         for number, _ in begun:
@@ -44,37 +44,37 @@ def emptied(house: Installation, running: Running) -> None:
 
 
 @pytest.fixture(scope="module")
-def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     del spark
     folder = tmp_path_factory.mktemp("demo") / "company"
     demo.make(folder)
-    house = Installation(demo.settings_in(folder))
-    with demo.api(folder), answering(house) as (address, warm):
-        with house.database.write() as transaction:
+    platform = Platform(demo.settings_in(folder))
+    with demo.api(folder), answering(platform) as (address, warm):
+        with platform.database.write() as transaction:
             beats.begin(transaction, "here", address)
-        emptied(house, Running(house, workspaces.runnables(), lambda: doing.DOERS, warm))
-        yield house
-    house.close()
+        emptied(platform, Running(platform, workspaces.runnables(), lambda: doing.DOERS, warm))
+        yield platform
+    platform.close()
 
 
-def runs(house: Installation) -> list[Run]:
-    with house.read(ERIK) as work:
-        return Runs(workspaces.runnables()).page(work, within=web_shop.LAKEHOUSE, limit=50)
+def runs(platform: Platform) -> list[Run]:
+    with platform.read(ERIK) as ctx:
+        return Runs(workspaces.runnables()).page(ctx, within=web_shop.LAKEHOUSE, limit=50)
 
 
-def test_everything_was_run_once_and_went_well(filled: Installation) -> None:
+def test_everything_was_run_once_and_went_well(filled: Platform) -> None:
     assert {run.error for run in runs(filled)} == {""}
     assert {run.state for run in runs(filled)} == {"succeeded"}
     assert len(runs(filled)) == 9
 
 
-def test_every_table_has_rows(filled: Installation) -> None:
+def test_every_table_has_rows(filled: Platform) -> None:
     lake = Lake(filled.settings)
-    with filled.read(ERIK) as work:
-        tables = [row.uid for row in work.session.list(work.asker, "read", "lakehouse.table", within="web_shop").items]
+    with filled.read(ERIK) as ctx:
+        tables = [row.uid for row in ctx.session.list(ctx.asker, "read", "lakehouse.table", within="web_shop").items]
         counts = {}
         for uid in tables:
-            now = lake.now(reading.place_of(work, uid))
+            now = lake.now(reading.place_of(ctx, uid))
             counts[uid] = now.current.count("total-records") if now and now.current else 0
     lake.close()
     assert counts.pop("shop_raw_orders") == counts.pop("shop_trusted_orders") == 2_400
@@ -83,19 +83,19 @@ def test_every_table_has_rows(filled: Installation) -> None:
     assert all(counts.values())
 
 
-def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Installation) -> None:
-    with filled.read(ANA) as work:
-        volume = Volume(filled.settings, reading.place_of(work, "shop_exports"))
+def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Platform) -> None:
+    with filled.read(ANA) as ctx:
+        volume = Volume(filled.settings, reading.place_of(ctx, "shop_exports"))
     lines = list(csv.reader(volume.on_disk("sales by day.csv").read_text().splitlines()))
     assert lines[0] == ["day", "city", "orders", "amount"]
     assert len(lines) > 300
 
 
-def test_its_marts_were_refreshed_and_reported_on(filled: Installation) -> None:
-    with filled.read(BELLA) as work:
-        found = Runs(workspaces.runnables()).page(work, within=marts.PROJECT, limit=50)
-        volume = Volume(filled.settings, reading.place_of(work, web_marts.FILES))
-        orders = reading.place_of(work, "web_orders_mart")
+def test_its_marts_were_refreshed_and_reported_on(filled: Platform) -> None:
+    with filled.read(BELLA) as ctx:
+        found = Runs(workspaces.runnables()).page(ctx, within=marts.PROJECT, limit=50)
+        volume = Volume(filled.settings, reading.place_of(ctx, web_marts.FILES))
+        orders = reading.place_of(ctx, "web_orders_mart")
     assert {run.error for run in found} == {""}
     assert {run.resource for run in found} == {
         *("web_customers", "web_sales", "web_orders_mart"),
@@ -111,18 +111,18 @@ def test_its_marts_were_refreshed_and_reported_on(filled: Installation) -> None:
     assert float(large[1][4]) >= float(large[-1][4]) >= 500
 
 
-def test_one_promise_is_broken_and_warns(filled: Installation) -> None:
-    with filled.read(BELLA) as work:
-        states = {each.name: each.state for each in quality.page(work, "web_sales")}
+def test_one_promise_is_broken_and_warns(filled: Platform) -> None:
+    with filled.read(BELLA) as ctx:
+        states = {each.name: each.state for each in quality.page(ctx, "web_sales")}
     assert {name for name, state in states.items() if state != quality.KEPT} == {"accepted values city"}
 
 
-def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Installation) -> None:
-    with filled.read(ANA) as work:
-        assert work.session.check(ANA.member, "read", "shop_service_sales_by_day")
-        assert not work.session.sees(ANA.member, "shop_raw_customers")
-    with filled.read(NILS) as work:
-        assert not work.session.sees(NILS.member, web_shop.LAKEHOUSE)
+def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> None:
+    with filled.read(ANA) as ctx:
+        assert ctx.session.check(ANA.member, "read", "shop_service_sales_by_day")
+        assert not ctx.session.sees(ANA.member, "shop_raw_customers")
+    with filled.read(NILS) as ctx:
+        assert not ctx.session.sees(NILS.member, web_shop.LAKEHOUSE)
 
 
 def test_the_api_pages_and_refuses_what_is_none() -> None:

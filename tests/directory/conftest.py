@@ -10,7 +10,7 @@ import pytest
 from lakehold import workspaces
 from lakehold.directory import first_run
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.tenants import Founding
 from lakehold.kit.settings import Settings
 from tests.clock import StoppedClock
@@ -23,15 +23,15 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture
-def empty(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Installation]:
+def empty(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Platform]:
     """An installation to which nobody has come yet."""
-    house = Installation(Settings(data=tmp_path / "data", database=database_url), clock)
-    yield house
-    house.close()
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url), clock)
+    yield platform
+    platform.close()
 
 
 @pytest.fixture
-def town(empty: Installation, clock: StoppedClock) -> Town:
+def town(empty: Platform, clock: StoppedClock) -> Town:
     founding = Founding("Acme", "Olga", "olga@example.org", SECRET)
     founded = first_run.begin(empty, workspaces.models(), founding)
     return Town(empty, clock, Caller(founded.tenant, founded.owner))

@@ -19,7 +19,7 @@ from tests.directory.town import HOME, SECRET, Town, secret_of
 
 
 def accept(town: Town, secret: str, name: str = "Newman", password: str = SECRET) -> SignedIn:
-    return accepting.accept(town.house, secret, name, password, HOME)
+    return accepting.accept(town.platform, secret, name, password, HOME)
 
 
 def sent(town: Town, caller: Caller, invitation: Invitation | None = None, email: str = "new@example.org") -> str:
@@ -27,16 +27,16 @@ def sent(town: Town, caller: Caller, invitation: Invitation | None = None, email
 
 
 def scope_of(town: Town, member: str) -> str | None:
-    with town.house.read(town.olga) as work:
-        here, number = work.view.resource("sales"), work.view.member(member)
-        return (work.view.memberships["scope"].get(here) or {}).get(number)
+    with town.platform.read(town.olga) as ctx:
+        here, number = ctx.view.resource("sales"), ctx.view.member(member)
+        return (ctx.view.memberships["scope"].get(here) or {}).get(number)
 
 
 def test_somebody_new_becomes_a_member_with_an_account(town: Town) -> None:
     town.project("sales")
     tara = town.person("Tara", (TU, "sales"))
     secret = sent(town, tara, to((BU, "sales")))
-    looked = accepting.look(town.house, secret)
+    looked = accepting.look(town.platform, secret)
     assert (looked.tenant_name, looked.inviter_name, looked.email, looked.has_account) == (
         "Acme",
         "Tara",
@@ -44,10 +44,10 @@ def test_somebody_new_becomes_a_member_with_an_account(town: Town) -> None:
         False,
     )
     signed_in = accept(town, secret)
-    caller = sign_ins.caller(town.house, signed_in.secret)
-    with town.house.read(caller) as work:
-        work.need("create_destination", "sales")
-        told = members.one(work, caller.member)
+    caller = sign_ins.caller(town.platform, signed_in.secret)
+    with town.platform.read(caller) as ctx:
+        ctx.need("create_destination", "sales")
+        told = members.one(ctx, caller.member)
         assert (told.name, told.email, told.roles) == ("Newman", "new@example.org", ())
     (entry,) = [entry for entry in town.log() if entry.action == "accept invite"]
     assert (entry.member, entry.after["invited_by"]) == (caller.member, "tara")
@@ -58,8 +58,8 @@ def test_it_is_accepted_once(town: Town) -> None:
     accept(town, secret)
     with pytest.raises(UnauthorizedError):
         accept(town, secret)
-    with town.house.read(town.olga) as work:
-        assert [member.name for member in members.page(work).items] == ["Newman", "Olga"]
+    with town.platform.read(town.olga) as ctx:
+        assert [member.name for member in members.page(ctx).items] == ["Newman", "Olga"]
 
 
 def test_of_many_at_the_same_moment_one_gets_in(town: Town) -> None:
@@ -90,21 +90,21 @@ def test_an_inviter_who_lost_the_right_cannot_give_it(town: Town) -> None:
     town.project("sales")
     tara = town.person("Tara", (TU, "sales"))
     secret = sent(town, tara, to((TU, "sales")))
-    with town.house.write(town.olga) as work:
-        work.session.store.remove(Grant("tara", TU, "sales"))
-        work.session.store.add(Grant("tara", BU, "sales"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.remove(Grant("tara", TU, "sales"))
+        ctx.session.store.add(Grant("tara", BU, "sales"))
     with pytest.raises(ConflictError, match="may no longer give what this invite promises"):
         accept(town, secret)
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Grant("tara", TU, "sales"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Grant("tara", TU, "sales"))
     assert accept(town, secret).tenant == "acme"
 
 
 def test_an_inviter_who_is_gone_cannot_either(town: Town) -> None:
     town.project("sales")
     secret = sent(town, town.person("Tara", (TU, "sales")), to((TU, "sales")))
-    with town.house.write(town.olga) as work:
-        removal.remove(work, "tara")
+    with town.platform.write(town.olga) as ctx:
+        removal.remove(ctx, "tara")
     with pytest.raises(ConflictError, match="may no longer"):
         accept(town, secret)
 
@@ -112,8 +112,8 @@ def test_an_inviter_who_is_gone_cannot_either(town: Town) -> None:
 def test_a_place_that_is_gone_cannot_be_given(town: Town) -> None:
     town.project("sales")
     secret = sent(town, town.olga, to((TU, "sales")))
-    with town.house.write(town.olga) as work:
-        work.session.store.delete("sales")
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.delete("sales")
     with pytest.raises(ConflictError, match="may no longer"):
         accept(town, secret)
 
@@ -129,16 +129,16 @@ def test_an_admin_chooses_scope_and_contexts(town: Town) -> None:
     )
     member = accept(town, sent(town, town.olga, wanted)).member
     assert scope_of(town, member) == "selected_contexts"
-    with town.house.read(town.olga) as work:
-        assert Grant(member, "holder", "emea") in work.grants("emea")
+    with town.platform.read(town.olga) as ctx:
+        assert Grant(member, "holder", "emea") in ctx.grants("emea")
     assert scope_of(town, accept(town, sent(town, town.olga, to((BU, "sales")), "two@example.org")).member) is None
 
 
 def test_others_pass_on_their_own_scope(town: Town) -> None:
     town.project("sales")
     tim = town.person("Tim", (TU, "sales"))
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
     wider = Invitation((Place(BU, "sales"),), (Setting("sales", "scope", "entire_project"),))
     with pytest.raises(DeniedError):
         sent(town, tim, wider)
@@ -151,8 +151,8 @@ def test_others_pass_on_their_own_scope(town: Town) -> None:
 def test_the_scope_is_the_inviters_at_the_moment_of_accepting(town: Town) -> None:
     town.project("sales")
     secret = sent(town, town.person("Tim", (TU, "sales")), to((BU, "sales")))
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
     assert scope_of(town, accept(town, secret).member) == "selected_contexts"
 
 
@@ -161,11 +161,11 @@ def test_others_pass_on_their_own_contexts_only(town: Town) -> None:
     for context in ("emea", "apac"):
         town.made("marts.context", context, project="sales")
     tim, tara = town.person("Tim", (TU, "sales"), ("holder", "emea")), town.person("Tara", (TU, "sales"))
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
     member = accept(town, sent(town, tim, to((BU, "sales"), ("holder", "emea")))).member
-    with town.house.read(town.olga) as work:
-        assert Grant(member, "holder", "emea") in work.grants("emea")
+    with town.platform.read(town.olga) as ctx:
+        assert Grant(member, "holder", "emea") in ctx.grants("emea")
     with pytest.raises(DeniedError):
         sent(town, tim, to((BU, "sales"), ("holder", "apac")))
     # Whose scope is the entire project has them all.
@@ -179,29 +179,32 @@ def test_a_member_accepts_signed_in(town: Town) -> None:
     town.project("sales")
     bob = town.person("Bob")
     secret = sent(town, town.olga, to((TU, "sales")), "BOB@example.org")
-    assert accepting.look(town.house, secret).has_account
+    assert accepting.look(town.platform, secret).has_account
     with pytest.raises(ConflictError, match="Sign in, then accept"):
         accept(town, secret)
-    with town.house.write(bob) as work:
-        accepting.accept_as_member(work, secret)
-        work.need("create_storage", "sales")
-    with pytest.raises(UnauthorizedError), town.house.write(bob) as work:
-        accepting.accept_as_member(work, secret)
+    with town.platform.write(bob) as ctx:
+        accepting.accept_as_member(ctx, secret)
+        ctx.need("create_storage", "sales")
+    with pytest.raises(UnauthorizedError), town.platform.write(bob) as ctx:
+        accepting.accept_as_member(ctx, secret)
 
 
 def test_an_invite_for_another_address_is_refused(town: Town) -> None:
     town.person("Bob")
     eve = town.person("Eve")
     secret = sent(town, town.olga, to(("admin", town.tenant)), "bob@example.org")
-    with pytest.raises(ConflictError, match="another e-mail address"), town.house.write(eve) as work:
-        accepting.accept_as_member(work, secret)
+    with pytest.raises(ConflictError, match="another e-mail address"), town.platform.write(eve) as ctx:
+        accepting.accept_as_member(ctx, secret)
 
 
 def test_a_narrowed_token_accepts_nothing(town: Town) -> None:
     bob = town.person("Bob")
     secret = sent(town, town.olga, to(("admin", town.tenant)), "bob@example.org")
-    with pytest.raises(DeniedError), town.house.write(replace(bob, narrowed=Token("bob", actions=frozenset()))) as work:
-        accepting.accept_as_member(work, secret)
+    with (
+        pytest.raises(DeniedError),
+        town.platform.write(replace(bob, narrowed=Token("bob", actions=frozenset()))) as ctx,
+    ):
+        accepting.accept_as_member(ctx, secret)
 
 
 @pytest.mark.parametrize("by_group", [False, True])
@@ -209,13 +212,13 @@ def test_who_may_only_invite_does_not_change_the_role_of_those_who_are_there(tow
     town.project("sales")
     tara, bob = town.person("Tara", (TU, "sales")), town.person("Bob")
     town.made("tenant.group", "team", tenant=town.tenant)
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Edge("member_of", "bob", "team"))
-        work.session.store.add(Grant("team" if by_group else "bob", BU, "sales"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Edge("member_of", "bob", "team"))
+        ctx.session.store.add(Grant("team" if by_group else "bob", BU, "sales"))
     secret = sent(town, tara, to((TU, "sales")), "bob@example.org")
-    with pytest.raises(ConflictError, match="You are there already"), town.house.write(bob) as work:
-        accepting.accept_as_member(work, secret)
+    with pytest.raises(ConflictError, match="You are there already"), town.platform.write(bob) as ctx:
+        accepting.accept_as_member(ctx, secret)
     secret = sent(town, town.olga, to((ADMIN, "sales")), "bob@example.org")
-    with town.house.write(bob) as work:
-        accepting.accept_as_member(work, secret)
-        work.need("manage_settings", "sales")
+    with town.platform.write(bob) as ctx:
+        accepting.accept_as_member(ctx, secret)
+        ctx.need("manage_settings", "sales")

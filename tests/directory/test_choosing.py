@@ -9,50 +9,50 @@ import pytest
 from lakehold.access import Token
 from lakehold.directory import choosing, groups, service_accounts
 from lakehold.directory.choosing import Wanted
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from tests.directory.town import Town
 
 
-def names(work: Work, wanted: Wanted, sort: str = "name") -> list[str]:
-    return [member.name for member in choosing.page(work, wanted, sort=sort).items]
+def names(ctx: RequestContext, wanted: Wanted, sort: str = "name") -> list[str]:
+    return [member.name for member in choosing.page(ctx, wanted, sort=sort).items]
 
 
 def test_by_role_by_group_and_service_accounts(town: Town) -> None:
     for name in ("Zoe", "Bob"):
         town.person(name, ("editor", town.tenant))
     town.person("Eve")
-    with town.house.write(town.olga) as work:
-        team = groups.create(work, "Team")
-        groups.add(work, team, "zoe")
-        groups.add(work, team, "eve")
-        service_accounts.create(work, "Robot")
-        assert names(work, Wanted(role="editor")) == ["Bob", "Zoe"]
-        assert names(work, Wanted(role="editor"), sort="-name") == ["Zoe", "Bob"]
-        assert names(work, Wanted(role="editor"), sort="created") == ["Zoe", "Bob"]
-        assert names(work, Wanted(group=team)) == ["Eve", "Zoe"]
-        assert names(work, Wanted(group=team, role="editor")) == ["Zoe"]
-        assert names(work, Wanted(service=True)) == ["Robot"]
-        assert "Robot" not in names(work, Wanted(service=False))
-        assert names(work, Wanted(search="ZO", service=False)) == ["Zoe"]
+    with town.platform.write(town.olga) as ctx:
+        team = groups.create(ctx, "Team")
+        groups.add(ctx, team, "zoe")
+        groups.add(ctx, team, "eve")
+        service_accounts.create(ctx, "Robot")
+        assert names(ctx, Wanted(role="editor")) == ["Bob", "Zoe"]
+        assert names(ctx, Wanted(role="editor"), sort="-name") == ["Zoe", "Bob"]
+        assert names(ctx, Wanted(role="editor"), sort="created") == ["Zoe", "Bob"]
+        assert names(ctx, Wanted(group=team)) == ["Eve", "Zoe"]
+        assert names(ctx, Wanted(group=team, role="editor")) == ["Zoe"]
+        assert names(ctx, Wanted(service=True)) == ["Robot"]
+        assert "Robot" not in names(ctx, Wanted(service=False))
+        assert names(ctx, Wanted(search="ZO", service=False)) == ["Zoe"]
 
 
 def test_they_are_paged_and_counted(town: Town) -> None:
     for name in ("Ann", "Ben", "Cid"):
         town.person(name, ("viewer", town.tenant))
-    with town.house.read(town.olga) as work:
-        second = choosing.page(work, Wanted(role="viewer"), skip=2, limit=2)
+    with town.platform.read(town.olga) as ctx:
+        second = choosing.page(ctx, Wanted(role="viewer"), skip=2, limit=2)
         assert ([member.name for member in second.items], second.total) == (["Cid"], 3)
 
 
 def test_what_the_caller_may_not_see_is_not_counted(town: Town) -> None:
     bob = town.person("Bob", ("viewer", town.tenant))
-    with town.house.write(town.olga) as work:
-        team = groups.create(work, "Team")
+    with town.platform.write(town.olga) as ctx:
+        team = groups.create(ctx, "Team")
     narrowed = replace(bob, narrowed=Token("bob", resources=frozenset({"bob"})))
     town.person("Eve", ("viewer", town.tenant))
-    with town.house.read(narrowed) as work:
-        found = choosing.page(work, Wanted(role="viewer"))
+    with town.platform.read(narrowed) as ctx:
+        found = choosing.page(ctx, Wanted(role="viewer"))
         assert ([member.uid for member in found.items], found.total) == (["bob"], 1)
         with pytest.raises(NotFoundError):
-            choosing.page(work, Wanted(group=team))
+            choosing.page(ctx, Wanted(group=team))

@@ -9,7 +9,7 @@ import pytest
 from lakehold import workspaces
 from lakehold.directory import first_run, tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, sign_in
 from lakehold.directory.tenants import Founded, Founding
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
@@ -18,30 +18,30 @@ from tests.directory.town import HOME, SECRET
 OLGA = Founding("Corner & Main", "Olga", "olga@example.org", SECRET)
 
 
-def begin(house: Installation, wanted: Founding = OLGA) -> Founded:
-    return first_run.begin(house, workspaces.models(), wanted, HOME)
+def begin(platform: Platform, wanted: Founding = OLGA) -> Founded:
+    return first_run.begin(platform, workspaces.models(), wanted, HOME)
 
 
-def test_the_first_one_becomes_the_owner_and_signs_in(empty: Installation) -> None:
+def test_the_first_one_becomes_the_owner_and_signs_in(empty: Platform) -> None:
     assert first_run.is_open(empty)
     founded = begin(empty)
     assert not first_run.is_open(empty)
     assert founded.tenant == "corner-main"
     assert sign_in(empty, Password("olga@example.org", SECRET), HOME).member == founded.owner
-    with empty.read(Caller(founded.tenant, founded.owner)) as work:
-        work.need("manage_owners", founded.tenant)
-        assert not work.audit.verify().fault
-        assert {kind.split(".")[0] for kind in work.view.policy.kinds} >= {"marts", "lakehouse", "spaces", "products"}
+    with empty.read(Caller(founded.tenant, founded.owner)) as ctx:
+        ctx.need("manage_owners", founded.tenant)
+        assert not ctx.audit.verify().fault
+        assert {kind.split(".")[0] for kind in ctx.view.policy.kinds} >= {"marts", "lakehouse", "spaces", "products"}
 
 
-def test_a_second_one_is_refused(empty: Installation) -> None:
+def test_a_second_one_is_refused(empty: Platform) -> None:
     begin(empty)
     with pytest.raises(ConflictError, match="set up already"):
         begin(empty, Founding("Another", "Eve", "eve@example.org", SECRET))
     assert [tenant.name for tenant in tenants.every(empty)] == ["Corner & Main"]
 
 
-def test_of_two_at_the_same_moment_one_is_refused(empty: Installation) -> None:
+def test_of_two_at_the_same_moment_one_is_refused(empty: Platform) -> None:
     def come(n: int) -> str:
         try:
             return begin(empty, Founding(f"Tenant {n}", "Olga", "olga@example.org", SECRET)).tenant
@@ -65,11 +65,11 @@ def test_of_two_at_the_same_moment_one_is_refused(empty: Installation) -> None:
         (Founding("Acme", "Olga", "olga@example.org", SECRET, "a\0b"), "control character"),
     ],
 )
-def test_what_cannot_be_leaves_nothing_behind(empty: Installation, wrong: Founding, says: str) -> None:
+def test_what_cannot_be_leaves_nothing_behind(empty: Platform, wrong: Founding, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         begin(empty, wrong)
     assert first_run.is_open(empty)
 
 
-def test_a_name_without_latin_letters_gets_an_id_too(empty: Installation) -> None:
+def test_a_name_without_latin_letters_gets_an_id_too(empty: Platform) -> None:
     assert begin(empty, Founding("日本", "Olga", "olga@example.org", SECRET)).tenant == "tenant"

@@ -25,8 +25,8 @@ def to(*places: tuple[str, str]) -> Invitation:
 
 
 def invite(town: Town, caller: Caller, invitation: Invitation | None = None, email: str = "new@example.org") -> Made:
-    with town.house.write(caller) as work:
-        return invites.make(work, town.house.settings, email, invitation)
+    with town.platform.write(caller) as ctx:
+        return invites.make(ctx, town.platform.settings, email, invitation)
 
 
 def may(town: Town, caller: Caller, invitation: Invitation | None = None) -> bool:
@@ -112,10 +112,10 @@ def test_a_context_alone_brings_nobody_in(town: Town) -> None:
 def test_a_narrowed_token_invites_nobody(town: Town) -> None:
     narrowed = replace(town.olga, narrowed=Token(town.olga.member, actions=frozenset({"manage_members", "see"})))
     assert not may(town, narrowed)
-    with pytest.raises(DeniedError), town.house.read(narrowed) as work:
-        invites.page(work)
+    with pytest.raises(DeniedError), town.platform.read(narrowed) as ctx:
+        invites.page(ctx)
     with pytest.raises(ForbiddenError):
-        invite(town, replace(town.olga, behind="somebody"))
+        invite(town, replace(town.olga, impersonator="somebody"))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_an_address_that_is_none(town: Town) -> None:
 
 def refused(town: Town, made: Made) -> bool:
     try:
-        accepting.look(town.house, secret_of(made.link))
+        accepting.look(town.platform, secret_of(made.link))
     except UnauthorizedError as error:
         return str(error) == "This invite is not valid, or not any more. Ask for a new one."
     return False
@@ -162,30 +162,30 @@ def test_it_ends_after_some_days_and_can_be_sent_again(town: Town) -> None:
     assert made.invite.until == town.clock() + 7 * DAY
     town.clock.pass_by(7 * 86_400)
     assert refused(town, made)
-    with town.house.write(town.olga) as work:
-        again = invites.resend(work, town.house.settings, made.invite.id)
+    with town.platform.write(town.olga) as ctx:
+        again = invites.resend(ctx, town.platform.settings, made.invite.id)
     assert again.invite.id == made.invite.id
     assert refused(town, made)
-    assert accepting.look(town.house, secret_of(again.link)).email == "new@example.org"
+    assert accepting.look(town.platform, secret_of(again.link)).email == "new@example.org"
     assert [deed[1] for deed in town.deeds()][-2:] == ["invite", "invite again"]
 
 
 def test_sending_it_again_ends_the_old_link(town: Town) -> None:
     made = invite(town, town.olga)
-    with town.house.write(town.olga) as work:
-        invites.resend(work, town.house.settings, made.invite.id)
+    with town.platform.write(town.olga) as ctx:
+        invites.resend(ctx, town.platform.settings, made.invite.id)
     assert refused(town, made)
-    with town.house.read(town.olga) as work:
-        assert len(invites.page(work)) == 1
+    with town.platform.read(town.olga) as ctx:
+        assert len(invites.page(ctx)) == 1
 
 
 def test_it_is_revoked(town: Town) -> None:
     made = invite(town, town.olga)
-    with town.house.write(town.olga) as work:
-        invites.revoke(work, made.invite.id)
+    with town.platform.write(town.olga) as ctx:
+        invites.revoke(ctx, made.invite.id)
     assert refused(town, made)
-    with pytest.raises(NotFoundError), town.house.write(town.olga) as work:
-        invites.resend(work, town.house.settings, made.invite.id)
+    with pytest.raises(NotFoundError), town.platform.write(town.olga) as ctx:
+        invites.resend(ctx, town.platform.settings, made.invite.id)
     assert town.deeds()[-1][1] == "revoke invite"
 
 
@@ -197,23 +197,23 @@ def test_those_who_may_invite_there_see_it_and_nobody_else(town: Town) -> None:
         invite(town, caller, to((role, "sales")), f"new{n}@example.org")
 
     def seen(caller: Caller) -> list[str]:
-        with town.house.read(caller) as work:
-            return [one.email[:4] for one in invites.page(work)]
+        with town.platform.read(caller) as ctx:
+            return [one.email[:4] for one in invites.page(ctx)]
 
     assert seen(town.olga) == ["new2", "new1", "new0"]
     assert seen(tara) == ["new2", "new1"]
     assert seen(bella) == ["new2"]
     assert seen(eve) == []
-    with town.house.read(town.olga) as work:
-        first = invites.page(work, limit=2)
-        rest = invites.page(work, limit=2, after=(first[-1].made_at, first[-1].id))
+    with town.platform.read(town.olga) as ctx:
+        first = invites.page(ctx, limit=2)
+        rest = invites.page(ctx, limit=2, after=(first[-1].made_at, first[-1].id))
         assert [one.email[:4] for one in (*first, *rest)] == ["new2", "new1", "new0"]
     town.refuses(
         eve,
         NotFoundError,
-        lambda work: invites.one(work, first[0].id),
-        lambda work: invites.revoke(work, first[0].id),
-        lambda work: invites.resend(work, town.house.settings, first[0].id),
+        lambda ctx: invites.one(ctx, first[0].id),
+        lambda ctx: invites.revoke(ctx, first[0].id),
+        lambda ctx: invites.resend(ctx, town.platform.settings, first[0].id),
     )
 
 
@@ -221,32 +221,32 @@ def test_whoever_lost_the_right_may_still_revoke_theirs_but_not_send_it_again(to
     town.project("sales")
     tara = town.person("Tara", (TU, "sales"))
     made = invite(town, tara, to((TU, "sales")))
-    with town.house.write(town.olga) as work:
-        work.session.store.remove(Grant("tara", TU, "sales"))
-        work.session.store.add(Grant("tara", BU, "sales"))
-    with pytest.raises(DeniedError), town.house.write(tara) as work:
-        invites.resend(work, town.house.settings, made.invite.id)
-    with town.house.write(tara) as work:
-        invites.revoke(work, made.invite.id)
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.remove(Grant("tara", TU, "sales"))
+        ctx.session.store.add(Grant("tara", BU, "sales"))
+    with pytest.raises(DeniedError), town.platform.write(tara) as ctx:
+        invites.resend(ctx, town.platform.settings, made.invite.id)
+    with town.platform.write(tara) as ctx:
+        invites.revoke(ctx, made.invite.id)
 
 
 def test_it_is_mailed_where_mails_are_sent_and_then_shown_to_nobody(town: Town) -> None:
-    with pytest.raises(ConflictError, match="sends no mails"), town.house.write(town.olga) as work:
-        invites.make(work, town.house.settings, "new@example.org", mail=True)
+    with pytest.raises(ConflictError, match="sends no mails"), town.platform.write(town.olga) as ctx:
+        invites.make(ctx, town.platform.settings, "new@example.org", mail=True)
     settings = town.with_mails()
-    with town.house.write(town.olga) as work:
-        made = invites.make(work, settings, "new@example.org", mail=True)
+    with town.platform.write(town.olga) as ctx:
+        made = invites.make(ctx, settings, "new@example.org", mail=True)
     assert (made.mailed, made.link) == (True, "")
     ((receiver, subject, body),) = town.mails()
     assert (receiver, subject) == ("new@example.org", "Olga invites you to Acme")
     link = next(line for line in body.splitlines() if "/invite/" in line)
-    assert accepting.accept(town.house, secret_of(link), "Newman", SECRET, HOME).tenant == town.tenant
+    assert accepting.accept(town.platform, secret_of(link), "Newman", SECRET, HOME).tenant == town.tenant
 
 
 def test_the_secret_is_kept_nowhere(town: Town) -> None:
     made = invite(town, town.olga)
     secret = secret_of(made.link)
     assert secret not in repr(made)
-    with town.house.database.read() as transaction:
+    with town.platform.database.read() as transaction:
         for table in ("invite", "audit"):
             assert secret not in str(transaction.connection.exec_driver_sql(f"SELECT * FROM {table}").all())

@@ -24,9 +24,9 @@ def owner_of_much(town: Town) -> Caller:
     town.made("marts.context", "emea", project="sales")
     town.made("spaces.space", "lab", "bob", tenant=town.tenant)
     town.made("spaces.connection", "erp", "bob", space="lab")
-    with town.house.write(town.olga) as work:
-        work.session.store.add(Grant("bob", "business_owner", "orders"))
-        work.session.store.add(Grant("bob", "holder", "emea"))
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.add(Grant("bob", "business_owner", "orders"))
+        ctx.session.store.add(Grant("bob", "holder", "emea"))
     return bob
 
 
@@ -46,8 +46,8 @@ def told(owned: tuple[Owned, ...]) -> list[tuple[str, str, str]]:
 def test_a_preview_shows_what_they_own(town: Town) -> None:
     owner_of_much(town)
     town.signed_in("Bob")
-    with town.house.read(town.olga) as work:
-        preview = removal.preview(work, "bob")
+    with town.platform.read(town.olga) as ctx:
+        preview = removal.preview(ctx, "bob")
     assert told(preview.owns) == OWNS
     assert (preview.name, preview.sign_ins, preview.tokens) == ("Bob", 1, 0)
 
@@ -55,14 +55,14 @@ def test_a_preview_shows_what_they_own(town: Town) -> None:
 def test_what_they_own_is_handed_over(town: Town) -> None:
     owner_of_much(town)
     town.person("Cleo")
-    with town.house.write(town.admin()) as work:
-        removed = removal.remove(work, "bob", receiver="cleo")
+    with town.platform.write(town.admin()) as ctx:
+        removed = removal.remove(ctx, "bob", receiver="cleo")
         assert (told(removed.moved), removed.left) == (OWNS, ())
         for _, resource, role in OWNS:
-            assert Grant("cleo", role, resource) in work.grants(resource)
-            assert Grant("bob", role, resource) not in work.grants(resource)
-        assert work.grants("emea") == []
-        assert roles.of(work, "cleo") == ()
+            assert Grant("cleo", role, resource) in ctx.grants(resource)
+            assert Grant("bob", role, resource) not in ctx.grants(resource)
+        assert ctx.grants("emea") == []
+        assert roles.of(ctx, "cleo") == ()
     (entry,) = [entry for entry in town.log() if entry.action == "remove member"]
     assert entry.after["handed_over_to"] == "cleo"
     assert len(str(entry.after["handed_over"]).split(",")) == len(OWNS)
@@ -70,94 +70,92 @@ def test_what_they_own_is_handed_over(town: Town) -> None:
 
 def test_or_left_without_an_owner_and_still_there(town: Town) -> None:
     owner_of_much(town)
-    with town.house.write(town.admin()) as work:
-        removed = removal.remove(work, "bob")
+    with town.platform.write(town.admin()) as ctx:
+        removed = removal.remove(ctx, "bob")
         assert (removed.moved, told(removed.left)) == ((), OWNS)
         for _, resource, _ in OWNS:
-            assert work.grants(resource) == []
-            assert work.view.resource(resource)
+            assert ctx.grants(resource) == []
+            assert ctx.view.resource(resource)
 
 
 def test_account_sign_ins_and_tokens_end_at_once(town: Town) -> None:
     bob = town.person("Bob")
     signed_in = town.signed_in("Bob")
-    with town.house.write(bob) as work:
-        token = tokens.make(work, "ci")
-    with town.house.write(town.olga) as work:
-        removal.remove(work, "bob")
+    with town.platform.write(bob) as ctx:
+        token = tokens.make(ctx, "ci")
+    with town.platform.write(town.olga) as ctx:
+        removal.remove(ctx, "bob")
     for ask in (
-        lambda: sign_ins.caller(town.house, signed_in.secret),
-        lambda: tokens.caller(town.house, token.secret),
+        lambda: sign_ins.caller(town.platform, signed_in.secret),
+        lambda: tokens.caller(town.platform, token.secret),
         lambda: town.signed_in("Bob"),
     ):
         with pytest.raises(UnauthorizedError):
             ask()
-    with town.house.write(town.olga) as work:
-        again = members.add(work, "Bob", email="bob@example.org")
+    with town.platform.write(town.olga) as ctx:
+        again = members.add(ctx, "Bob", email="bob@example.org")
         assert again != "bob"
 
 
 def test_the_last_owner_cannot_leave(town: Town) -> None:
-    with pytest.raises(ConflictError, match="last Owner"), town.house.write(town.olga) as work:
-        removal.remove(work, town.olga.member)
+    with pytest.raises(ConflictError, match="last Owner"), town.platform.write(town.olga) as ctx:
+        removal.remove(ctx, town.olga.member)
     olaf = town.person("Olaf", ("owner", town.tenant))
-    with town.house.write(olaf) as work:
-        removal.remove(work, town.olga.member)
-    with pytest.raises(ConflictError, match="last Owner"), town.house.write(olaf) as work:
-        removal.remove(work, "olaf")
+    with town.platform.write(olaf) as ctx:
+        removal.remove(ctx, town.olga.member)
+    with pytest.raises(ConflictError, match="last Owner"), town.platform.write(olaf) as ctx:
+        removal.remove(ctx, "olaf")
 
 
 def test_the_last_admin_cannot_leave(town: Town) -> None:
     adam = town.admin()
     for caller in (adam, town.olga):
-        with pytest.raises(ConflictError, match="last Admin"), town.house.write(caller) as work:
-            removal.remove(work, "adam")
+        with pytest.raises(ConflictError, match="last Admin"), town.platform.write(caller) as ctx:
+            removal.remove(ctx, "adam")
     town.admin("Ann")
-    with town.house.write(adam) as work:
-        removal.remove(work, "adam")
+    with town.platform.write(adam) as ctx:
+        removal.remove(ctx, "adam")
 
 
 def test_an_admin_by_a_group_counts_and_a_service_account_does_not(town: Town) -> None:
     adam = town.admin()
     town.person("Ann")
-    with town.house.write(town.olga) as work:
-        nightly = service_accounts.create(work, "Nightly")
-        roles.give(work, nightly, "admin")
-        groups.create(work, "Admins", uid="admins")
-        roles.give(work, "admins", "admin")
-    with pytest.raises(ConflictError, match="last Admin"), town.house.write(adam) as work:
-        removal.remove(work, "adam")
-    with town.house.write(town.olga) as work:
-        groups.add(work, "admins", "ann")
-    with town.house.write(adam) as work:
-        removal.remove(work, "adam")
+    with town.platform.write(town.olga) as ctx:
+        nightly = service_accounts.create(ctx, "Nightly")
+        roles.give(ctx, nightly, "admin")
+        groups.create(ctx, "Admins", uid="admins")
+        roles.give(ctx, "admins", "admin")
+    with pytest.raises(ConflictError, match="last Admin"), town.platform.write(adam) as ctx:
+        removal.remove(ctx, "adam")
+    with town.platform.write(town.olga) as ctx:
+        groups.add(ctx, "admins", "ann")
+    with town.platform.write(adam) as ctx:
+        removal.remove(ctx, "adam")
 
 
 def test_an_owner_is_removed_by_owners_only(town: Town) -> None:
     town.person("Olaf", ("owner", town.tenant))
     adam = town.admin()
-    town.refuses(
-        adam, DeniedError, lambda work: removal.preview(work, "olaf"), lambda work: removal.remove(work, "olaf")
-    )
-    with town.house.write(town.olga) as work:
-        removal.remove(work, "olaf")
+    town.refuses(adam, DeniedError, lambda ctx: removal.preview(ctx, "olaf"), lambda ctx: removal.remove(ctx, "olaf"))
+    with town.platform.write(town.olga) as ctx:
+        removal.remove(ctx, "olaf")
 
 
 def test_members_remove_nobody_but_themselves(town: Town) -> None:
     eve = town.person("Eve")
     town.person("Bob")
-    town.refuses(eve, DeniedError, lambda work: removal.preview(work, "bob"), lambda work: removal.remove(work, "bob"))
-    with town.house.write(eve) as work:
-        removal.remove(work, "eve")
-    with pytest.raises(NotFoundError), town.house.read(town.olga) as work:
-        members.one(work, "eve")
+    town.refuses(eve, DeniedError, lambda ctx: removal.preview(ctx, "bob"), lambda ctx: removal.remove(ctx, "bob"))
+    with town.platform.write(eve) as ctx:
+        removal.remove(ctx, "eve")
+    with pytest.raises(NotFoundError), town.platform.read(town.olga) as ctx:
+        members.one(ctx, "eve")
 
 
 def test_who_leaves_hands_over_what_they_may_give_away(town: Town) -> None:
     bob = owner_of_much(town)
     town.person("Cleo")
-    with town.house.write(bob) as work:
-        removed = removal.remove(work, "bob", receiver="cleo")
+    with town.platform.write(bob) as ctx:
+        removed = removal.remove(ctx, "bob", receiver="cleo")
     assert {one.resource for one in removed.moved} == {"orders", "storage"}
     assert {one.resource for one in removed.left} == {"erp", "lab"}
 
@@ -166,36 +164,36 @@ def test_bad_receivers(town: Town) -> None:
     town.person("Bob")
     town.made("tenant.group", "team", tenant=town.tenant)
     for wrong in ("bob", "nobody", "team", town.tenant):
-        with pytest.raises((InvalidInputError, NotFoundError)), town.house.write(town.olga) as work:
-            removal.remove(work, "bob", receiver=wrong)
-    with town.house.read(town.olga) as work:
-        assert work.view.member("bob")
+        with pytest.raises((InvalidInputError, NotFoundError)), town.platform.write(town.olga) as ctx:
+            removal.remove(ctx, "bob", receiver=wrong)
+    with town.platform.read(town.olga) as ctx:
+        assert ctx.view.member("bob")
 
 
 def test_a_service_account_may_receive(town: Town) -> None:
     owner_of_much(town)
-    with town.house.write(town.olga) as work:
-        nightly = service_accounts.create(work, "Nightly")
-        assert len(removal.remove(work, "bob", receiver=nightly).moved) == len(OWNS)
+    with town.platform.write(town.olga) as ctx:
+        nightly = service_accounts.create(ctx, "Nightly")
+        assert len(removal.remove(ctx, "bob", receiver=nightly).moved) == len(OWNS)
 
 
 def test_neither_a_narrowed_token_nor_who_views_as_another_removes_anybody(town: Town) -> None:
     adam = town.admin()
     town.person("Bob")
     narrowed = replace(adam, narrowed=Token("adam", actions=frozenset({"see", "delete"})))
-    with pytest.raises(DeniedError), town.house.write(narrowed) as work:
-        removal.remove(work, "bob")
-    with pytest.raises(ForbiddenError), town.house.write(replace(adam, behind=town.olga.member)) as work:
-        removal.remove(work, "bob")
+    with pytest.raises(DeniedError), town.platform.write(narrowed) as ctx:
+        removal.remove(ctx, "bob")
+    with pytest.raises(ForbiddenError), town.platform.write(replace(adam, impersonator=town.olga.member)) as ctx:
+        removal.remove(ctx, "bob")
 
 
 def test_members_of_groups_leave_them(town: Town) -> None:
     town.person("Bob")
-    with town.house.write(town.olga) as work:
-        groups.create(work, "Team", uid="team")
-        work.make(Add(Edge("member_of", "bob", "team")))
-        removal.remove(work, "bob")
-        assert groups.one(work, "team").members == ()
+    with town.platform.write(town.olga) as ctx:
+        groups.create(ctx, "Team", uid="team")
+        ctx.make(Add(Edge("member_of", "bob", "team")))
+        removal.remove(ctx, "bob")
+        assert groups.one(ctx, "team").members == ()
 
 
 def test_what_the_remover_may_not_see_moves_too_and_is_not_named(town: Town) -> None:
@@ -203,9 +201,9 @@ def test_what_the_remover_may_not_see_moves_too_and_is_not_named(town: Town) -> 
     town.person("Cleo")
     town.made("spaces.space", "lab", "cleo", tenant=town.tenant)
     town.made("spaces.app", "dashboard", "bob", space="lab")
-    with town.house.write(town.admin()) as work:
-        preview = removal.preview(work, "bob")
+    with town.platform.write(town.admin()) as ctx:
+        preview = removal.preview(ctx, "bob")
         assert (preview.owns, preview.more) == ((), True)
-        removed = removal.remove(work, "bob", receiver="cleo")
+        removed = removal.remove(ctx, "bob", receiver="cleo")
         assert (removed.moved, removed.left, removed.more) == ((), (), True)
-        assert work.grants("dashboard") == [Grant("cleo", "owner", "dashboard")]
+        assert ctx.grants("dashboard") == [Grant("cleo", "owner", "dashboard")]

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 
 from lakehold.directory import accounts, passwords, service_accounts, sign_ins
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, Proof, SignInMethod, sign_in
 from lakehold.directory.visit import Visit
 from lakehold.ledger.audit import DENIED, Filter
@@ -38,7 +38,7 @@ def counting() -> Iterator[Counting]:
 
 def attempt(town: Town, email: str, password: str = WRONG, visit: Visit = HOME, tenant: str = "") -> str:
     try:
-        sign_in(town.house, Password(email, password, tenant), visit)
+        sign_in(town.platform, Password(email, password, tenant), visit)
     except (UnauthorizedError, ThrottledError) as error:
         return f"{error.status} {error}"
     return "in"
@@ -46,8 +46,8 @@ def attempt(town: Town, email: str, password: str = WRONG, visit: Visit = HOME, 
 
 def test_a_member_signs_in_and_calls(town: Town) -> None:
     bob = town.person("Bob")
-    signed_in = sign_in(town.house, Password("  Bob@Example.ORG ", SECRET), HOME)
-    caller = sign_ins.caller(town.house, signed_in.secret)
+    signed_in = sign_in(town.platform, Password("  Bob@Example.ORG ", SECRET), HOME)
+    caller = sign_ins.caller(town.platform, signed_in.secret)
     assert (caller.tenant, caller.member, caller.sign_in_id) == (bob.tenant, bob.member, signed_in.id)
     assert town.deeds()[-1] == ("bob", "sign in", "bob", "done")
     assert town.log()[-1].address == HOME.address
@@ -58,7 +58,7 @@ def test_the_secret_is_in_no_table_and_in_no_repr(town: Town) -> None:
     signed_in = town.signed_in("Bob")
     assert signed_in.secret not in repr(signed_in)
     assert SECRET not in repr(Password("bob@example.org", SECRET))
-    with town.house.database.read() as transaction:
+    with town.platform.database.read() as transaction:
         for table in ("sign_in", "account", "audit", "attempt"):
             rows = transaction.connection.exec_driver_sql(f"SELECT * FROM {table}").all()
             assert rows
@@ -68,10 +68,10 @@ def test_the_secret_is_in_no_table_and_in_no_repr(town: Town) -> None:
 
 def test_whatever_is_wrong_gets_the_same_answer_after_the_same_work(town: Town, counting: Counting) -> None:
     town.person("Bob")
-    with town.house.write(town.olga) as work:
-        service_accounts.create(work, "Nightly", uid="nightly")
-        work.session.store.create("tenant.member", "Nils", uid="nils", edges={"tenant": town.tenant})
-        accounts.add(work, "nils", email="nils@example.org")
+    with town.platform.write(town.olga) as ctx:
+        service_accounts.create(ctx, "Nightly", uid="nightly")
+        ctx.session.store.create("tenant.member", "Nils", uid="nils", edges={"tenant": town.tenant})
+        accounts.add(ctx, "nils", email="nils@example.org")
     answers = set()
     for email, tenant in [
         ("bob@example.org", ""),
@@ -112,7 +112,7 @@ def test_after_some_attempts_an_account_has_to_wait_longer_and_longer(town: Town
     waits = []
     for _ in range(12):
         with pytest.raises(ThrottledError) as throttled:
-            sign_in(town.house, Password("bob@example.org", SECRET), ELSEWHERE)
+            sign_in(town.platform, Password("bob@example.org", SECRET), ELSEWHERE)
         waits.append(throttled.value.wait)
         town.clock.pass_by(throttled.value.wait)
         assert attempt(town, "bob@example.org").startswith("401")
@@ -176,8 +176,8 @@ def test_a_password_is_hashed_anew_when_the_parameters_change(town: Town) -> Non
     before, passwords.hasher = passwords.hasher, PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
     try:
         assert attempt(town, "bob@example.org", SECRET) == "in"
-        with town.house.read(bob) as work:
-            account = accounts.of(work, "bob")
+        with town.platform.read(bob) as ctx:
+            account = accounts.of(ctx, "bob")
         assert account is not None
         assert "m=16,t=2" in account.password
         assert attempt(town, "bob@example.org", SECRET) == "in"
@@ -191,15 +191,15 @@ def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(town: Town)
     class Slow(Password):
         """Somebody else is faster between the comparison and the sign-in."""
 
-        def prove(self, house: Installation, tenant: str) -> Proof:
-            proof = Password.prove(self, house, tenant)
-            with town.house.write(bob) as work:
-                accounts.set_password(work, "bob", passwords.hashed("another password"))
+        def prove(self, platform: Platform, tenant: str) -> Proof:
+            proof = Password.prove(self, platform, tenant)
+            with town.platform.write(bob) as ctx:
+                accounts.set_password(ctx, "bob", passwords.hashed("another password"))
             return proof
 
     slow: SignInMethod = Slow("bob@example.org", SECRET)
     with pytest.raises(UnauthorizedError):
-        sign_in(town.house, slow, HOME)
+        sign_in(town.platform, slow, HOME)
 
 
 def test_the_tenant_must_be_named_where_there_are_two(town: Town) -> None:

@@ -18,7 +18,7 @@ from tests.directory.town import ELSEWHERE, HOME, Town
 
 def is_in(town: Town, signed_in: SignedIn) -> bool:
     try:
-        return sign_ins.caller(town.house, signed_in.secret).member == signed_in.member
+        return sign_ins.caller(town.platform, signed_in.secret).member == signed_in.member
     except UnauthorizedError:
         return False
 
@@ -28,8 +28,8 @@ def test_they_are_listed_with_where_and_when(town: Town) -> None:
     first = town.signed_in("Bob")
     town.clock.pass_by(60)
     second = town.signed_in("Bob", ELSEWHERE)
-    with town.house.read(sign_ins.caller(town.house, second.secret)) as work:
-        listed = sign_ins.of(work, "bob")
+    with town.platform.read(sign_ins.caller(town.platform, second.secret)) as ctx:
+        listed = sign_ins.of(ctx, "bob")
     assert [(one.id, one.address, one.agent, one.method, one.current) for one in listed] == [
         (second.id, ELSEWHERE.address, "curl", "password", True),
         (first.id, HOME.address, "Firefox", "password", False),
@@ -44,18 +44,18 @@ def test_they_end_by_themselves(town: Town) -> None:
     assert is_in(town, signed_in)
     town.clock.pass_by(1)
     assert not is_in(town, signed_in)
-    with town.house.read(bob) as work:
-        assert sign_ins.of(work, "bob") == []
+    with town.platform.read(bob) as ctx:
+        assert sign_ins.of(ctx, "bob") == []
 
 
 def test_one_or_all_others_are_ended(town: Town) -> None:
     bob = town.person("Bob")
     one, two, three = (town.signed_in("Bob") for _ in range(3))
-    with town.house.write(bob) as work:
-        sign_ins.end(work, "bob", one.id)
+    with town.platform.write(bob) as ctx:
+        sign_ins.end(ctx, "bob", one.id)
     assert [is_in(town, each) for each in (one, two, three)] == [False, True, True]
-    with town.house.write(sign_ins.caller(town.house, two.secret)) as work:
-        assert sign_ins.end_all(work, "bob", but=two.id) == 1
+    with town.platform.write(sign_ins.caller(town.platform, two.secret)) as ctx:
+        assert sign_ins.end_all(ctx, "bob", but=two.id) == 1
     assert [is_in(town, each) for each in (one, two, three)] == [False, True, False]
     assert [deed[1] for deed in town.deeds()[-2:]] == ["sign out", "sign out"]
 
@@ -67,33 +67,36 @@ def test_an_admin_ends_those_of_others_and_nobody_else_does(town: Town) -> None:
     town.refuses(
         eve,
         DeniedError,
-        lambda work: sign_ins.of(work, "bob"),
-        lambda work: sign_ins.end(work, "bob", signed_in.id),
-        lambda work: sign_ins.end_all(work, "bob"),
+        lambda ctx: sign_ins.of(ctx, "bob"),
+        lambda ctx: sign_ins.end(ctx, "bob", signed_in.id),
+        lambda ctx: sign_ins.end_all(ctx, "bob"),
     )
-    with pytest.raises(NotFoundError), town.house.write(eve) as work:
-        sign_ins.end(work, "eve", signed_in.id)
+    with pytest.raises(NotFoundError), town.platform.write(eve) as ctx:
+        sign_ins.end(ctx, "eve", signed_in.id)
     assert is_in(town, signed_in)
-    with town.house.write(adam) as work:
-        assert sign_ins.end_all(work, "bob") == 1
+    with town.platform.write(adam) as ctx:
+        assert sign_ins.end_all(ctx, "bob") == 1
     assert not is_in(town, signed_in)
 
 
 def test_an_unknown_one_is_not_found(town: Town) -> None:
     bob = town.person("Bob")
     for wrong in ("nothing", "", "x" * 500):
-        with pytest.raises(NotFoundError, match="There is no sign-in"), town.house.write(bob) as work:
-            sign_ins.end(work, "bob", wrong)
+        with pytest.raises(NotFoundError, match="There is no sign-in"), town.platform.write(bob) as ctx:
+            sign_ins.end(ctx, "bob", wrong)
 
 
 def test_neither_a_narrowed_token_nor_who_views_as_another_touches_them(town: Town) -> None:
     bob = town.person("Bob")
     signed_in = town.signed_in("Bob")
     narrowed = replace(bob, narrowed=Token("bob", actions=frozenset({"see"})), token_id="t")
-    with pytest.raises(DeniedError), town.house.read(narrowed) as work:
-        sign_ins.of(work, "bob")
-    with pytest.raises(ForbiddenError), town.house.write(Caller(town.tenant, "bob", behind=town.olga.member)) as work:
-        sign_ins.end(work, "bob", signed_in.id)
+    with pytest.raises(DeniedError), town.platform.read(narrowed) as ctx:
+        sign_ins.of(ctx, "bob")
+    with (
+        pytest.raises(ForbiddenError),
+        town.platform.write(Caller(town.tenant, "bob", impersonator=town.olga.member)) as ctx,
+    ):
+        sign_ins.end(ctx, "bob", signed_in.id)
     assert is_in(town, signed_in)
 
 
@@ -104,7 +107,7 @@ def test_what_was_never_one_is_refused_in_the_same_words(town: Town) -> None:
     answers = set()
     for wrong in ("", "x", "lhs_", "\0", "\ud800", forged, credentials.new(credentials.SIGN_IN).text):
         with pytest.raises(UnauthorizedError) as refused:
-            sign_ins.caller(town.house, wrong)
+            sign_ins.caller(town.platform, wrong)
         answers.add(str(refused.value))
     assert len(answers) == 1
 
@@ -115,13 +118,13 @@ def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
     began = town.clock()
 
     def used_at() -> int:
-        with town.house.read(bob) as work:
-            return sign_ins.of(work, "bob")[0].used_at
+        with town.platform.read(bob) as ctx:
+            return sign_ins.of(ctx, "bob")[0].used_at
 
     town.clock.pass_by(59)
-    sign_ins.caller(town.house, signed_in.secret)
+    sign_ins.caller(town.platform, signed_in.secret)
     assert used_at() == began
     used = town.clock.pass_by(1)
-    sign_ins.caller(town.house, signed_in.secret)
+    sign_ins.caller(town.platform, signed_in.secret)
     assert used_at() == used
-    assert town.house.uses.write(town.house.database) == 0
+    assert town.platform.uses.write(town.platform.database) == 0

@@ -11,21 +11,21 @@ from tests.directory.town import Town
 def test_it_drops_what_has_ended(town: Town) -> None:
     bob = town.person("Bob")
     town.signed_in("Bob")
-    with town.house.write(town.olga) as work:
-        links.make(work, town.house.settings, "bob", SIGN_IN)
-        invites.make(work, town.house.settings, "new@example.org")
-        tokens.make(work, "short", days=1)
-        tokens.make(work, "long", days=None)
-    assert tidy(town.house) == 0
+    with town.platform.write(town.olga) as ctx:
+        links.make(ctx, town.platform.settings, "bob", SIGN_IN)
+        invites.make(ctx, town.platform.settings, "new@example.org")
+        tokens.make(ctx, "short", days=1)
+        tokens.make(ctx, "long", days=None)
+    assert tidy(town.platform) == 0
     town.clock.pass_by(15 * 86_400)
-    assert tidy(town.house) == 1 + 1 + 2  # the sign-in, the link, and the attempts of an account and an address
-    with town.house.read(bob) as work:
-        assert sign_ins.of(work, "bob") == []
-    with town.house.read(town.olga) as work:
-        assert {token.name for token in tokens.every(work)} == {"short", "long"}
-        assert len(invites.page(work)) == 1
+    assert tidy(town.platform) == 1 + 1 + 2  # the sign-in, the link, and the attempts of an account and an address
+    with town.platform.read(bob) as ctx:
+        assert sign_ins.of(ctx, "bob") == []
+    with town.platform.read(town.olga) as ctx:
+        assert {token.name for token in tokens.every(ctx)} == {"short", "long"}
+        assert len(invites.page(ctx)) == 1
     town.clock.pass_by(30 * 86_400)
-    assert tidy(town.house) == 2
-    with town.house.read(town.olga) as work:
-        assert [token.name for token in tokens.every(work)] == ["long"]
-        assert invites.page(work) == []
+    assert tidy(town.platform) == 2
+    with town.platform.read(town.olga) as ctx:
+        assert [token.name for token in tokens.every(ctx)] == ["long"]
+        assert invites.page(ctx) == []

@@ -16,13 +16,13 @@ from tests.directory.town import Town
 
 
 def made(town: Town, caller: Caller, name: str = "ci", **wanted: object) -> tokens.Made:
-    with town.house.write(caller) as work:
-        return tokens.make(work, name, **wanted)  # type: ignore[arg-type]
+    with town.platform.write(caller) as ctx:
+        return tokens.make(ctx, name, **wanted)  # type: ignore[arg-type]
 
 
 def is_valid(town: Town, secret: str) -> bool:
     try:
-        return bool(tokens.caller(town.house, secret))
+        return bool(tokens.caller(town.platform, secret))
     except UnauthorizedError:
         return False
 
@@ -30,7 +30,7 @@ def is_valid(town: Town, secret: str) -> bool:
 def test_it_acts_as_its_member(town: Town) -> None:
     bob = town.person("Bob")
     token = made(town, bob)
-    caller = tokens.caller(town.house, token.secret)
+    caller = tokens.caller(town.platform, token.secret)
     assert (caller.tenant, caller.member, caller.token_id, caller.narrowed) == ("acme", "bob", token.token.id, None)
     assert token.secret.startswith("lh_")
     assert token.secret.startswith(token.token.prefix)
@@ -41,9 +41,9 @@ def test_it_is_shown_once_and_kept_as_a_hash(town: Town) -> None:
     token = made(town, bob)
     assert token.secret not in repr(token)
     assert token.secret not in str(town.log())
-    with town.house.read(bob) as work:
-        assert token.secret not in repr(tokens.of(work, "bob"))
-    with town.house.database.read() as transaction:
+    with town.platform.read(bob) as ctx:
+        assert token.secret not in repr(tokens.of(ctx, "bob"))
+    with town.platform.database.read() as transaction:
         row = transaction.connection.exec_driver_sql("SELECT * FROM token").one()
     assert token.secret not in str(row)
     assert token.secret[-38:] not in str(row)
@@ -51,39 +51,39 @@ def test_it_is_shown_once_and_kept_as_a_hash(town: Town) -> None:
 
 def test_it_lives_with_its_members_rights(town: Town) -> None:
     adam = town.admin()
-    caller = tokens.caller(town.house, made(town, adam).secret)
-    with town.house.read(caller) as work:
-        work.need("manage_members", town.tenant)
-    with town.house.write(town.olga) as work:
-        roles.take(work, "adam", "admin")
-    with pytest.raises(DeniedError), town.house.read(caller) as work:
-        work.need("manage_members", town.tenant)
+    caller = tokens.caller(town.platform, made(town, adam).secret)
+    with town.platform.read(caller) as ctx:
+        ctx.need("manage_members", town.tenant)
+    with town.platform.write(town.olga) as ctx:
+        roles.take(ctx, "adam", "admin")
+    with pytest.raises(DeniedError), town.platform.read(caller) as ctx:
+        ctx.need("manage_members", town.tenant)
 
 
 def test_it_is_narrowed_to_actions_and_resources(town: Town) -> None:
     town.made("lakehouse.lakehouse", "lake", tenant=town.tenant)
     town.made("lakehouse.layer", "raw", lakehouse="lake")
     adam = town.admin()
-    caller = tokens.caller(town.house, made(town, adam, actions=["see", "edit"], resources=["raw"]).secret)
-    with town.house.read(caller) as work:
-        work.need("edit", "raw")
+    caller = tokens.caller(town.platform, made(town, adam, actions=["see", "edit"], resources=["raw"]).secret)
+    with town.platform.read(caller) as ctx:
+        ctx.need("edit", "raw")
     for action, resource in (("delete", "raw"), ("see", "lake"), ("manage_members", town.tenant)):
-        with pytest.raises((DeniedError, HiddenError)), town.house.read(caller) as work:
-            work.need(action, resource)
+        with pytest.raises((DeniedError, HiddenError)), town.platform.read(caller) as ctx:
+            ctx.need(action, resource)
 
 
 def test_a_narrowed_one_makes_no_tokens_and_sees_none(town: Town) -> None:
     bob = town.person("Bob")
     token = made(town, bob, actions=["see"])
-    narrowed = tokens.caller(town.house, token.secret)
+    narrowed = tokens.caller(town.platform, token.secret)
     town.refuses(
         narrowed,
         DeniedError,
-        lambda work: tokens.make(work, "more"),
-        lambda work: tokens.of(work, "bob"),
+        lambda ctx: tokens.make(ctx, "more"),
+        lambda ctx: tokens.of(ctx, "bob"),
         tokens.every,
-        lambda work: tokens.one(work, token.token.id),
-        lambda work: tokens.revoke(work, token.token.id),
+        lambda ctx: tokens.one(ctx, token.token.id),
+        lambda ctx: tokens.revoke(ctx, token.token.id),
         match="narrowed token",
     )
     assert town.deeds()[-1][1:] == ("see tokens", "bob", "denied")
@@ -91,7 +91,7 @@ def test_a_narrowed_one_makes_no_tokens_and_sees_none(town: Town) -> None:
 
 def test_one_that_is_not_narrowed_makes_tokens_that_end_no_later(town: Town) -> None:
     bob = town.person("Bob")
-    caller = tokens.caller(town.house, made(town, bob, days=3).secret)
+    caller = tokens.caller(town.platform, made(town, bob, days=3).secret)
     assert made(town, caller, days=2).token.until == town.clock() + 2 * DAY
     assert made(town, caller, days=30).token.until == town.clock() + 3 * DAY
     assert made(town, caller, days=None).token.until == town.clock() + 3 * DAY
@@ -119,8 +119,8 @@ def test_bad_input(town: Town, wanted: dict[str, object], says: str) -> None:
     with pytest.raises(LakeholdError) as refused:
         made(town, town.olga, **{"name": "ci", **wanted})  # type: ignore[arg-type]
     assert says in str(refused.value)
-    with town.house.read(town.olga) as work:
-        assert tokens.every(work) == []
+    with town.platform.read(town.olga) as ctx:
+        assert tokens.every(ctx) == []
 
 
 def test_it_cannot_be_narrowed_to_what_its_maker_may_not_see(town: Town) -> None:
@@ -140,21 +140,21 @@ def test_it_ends_by_itself_and_stays_in_the_list(town: Town) -> None:
     assert is_valid(town, token.secret)
     town.clock.pass_by(1)
     assert not is_valid(town, token.secret)
-    with town.house.read(bob) as work:
-        assert [one.id for one in tokens.of(work, "bob")] == [token.token.id]
+    with town.platform.read(bob) as ctx:
+        assert [one.id for one in tokens.of(ctx, "bob")] == [token.token.id]
 
 
 def test_one_is_revoked_at_once_by_its_member(town: Town) -> None:
     bob, eve = town.person("Bob"), town.person("Eve")
     token = made(town, bob)
-    with pytest.raises(NotFoundError) as other, town.house.write(eve) as work:
-        tokens.revoke(work, token.token.id)
-    with pytest.raises(NotFoundError) as missing, town.house.write(eve) as work:
-        tokens.revoke(work, "nothing")
+    with pytest.raises(NotFoundError) as other, town.platform.write(eve) as ctx:
+        tokens.revoke(ctx, token.token.id)
+    with pytest.raises(NotFoundError) as missing, town.platform.write(eve) as ctx:
+        tokens.revoke(ctx, "nothing")
     assert str(other.value).replace(token.token.id, "nothing") == str(missing.value)
     assert is_valid(town, token.secret)
-    with town.house.write(bob) as work:
-        tokens.revoke(work, token.token.id)
+    with town.platform.write(bob) as ctx:
+        tokens.revoke(ctx, token.token.id)
     assert not is_valid(town, token.secret)
     assert town.deeds()[-1] == ("bob", "revoke token", "bob", "done")
 
@@ -165,13 +165,13 @@ def test_admins_list_and_revoke_all(town: Town) -> None:
     for caller in (bob, eve, bob):
         town.clock.pass_by(1)
         ids.append(made(town, caller).token.id)
-    with town.house.write(adam) as work:
-        first = tokens.every(work, limit=2)
-        rest = tokens.every(work, limit=2, after=(first[-1].made_at, first[-1].id))
+    with town.platform.write(adam) as ctx:
+        first = tokens.every(ctx, limit=2)
+        rest = tokens.every(ctx, limit=2, after=(first[-1].made_at, first[-1].id))
         assert [one.id for one in (*first, *rest)] == ids[::-1]
-        assert [one.id for one in tokens.of(work, "eve")] == [ids[1]]
-        tokens.revoke(work, ids[1])
-    town.refuses(bob, DeniedError, tokens.every, lambda work: tokens.of(work, "eve"))
+        assert [one.id for one in tokens.of(ctx, "eve")] == [ids[1]]
+        tokens.revoke(ctx, ids[1])
+    town.refuses(bob, DeniedError, tokens.every, lambda ctx: tokens.of(ctx, "eve"))
 
 
 def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
@@ -179,32 +179,32 @@ def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
     token = made(town, bob)
 
     def used_at() -> int:
-        with town.house.read(bob) as work:
-            return tokens.of(work, "bob")[0].used_at
+        with town.platform.read(bob) as ctx:
+            return tokens.of(ctx, "bob")[0].used_at
 
     assert used_at() == 0
     first = town.clock()
-    with town.house.database.read() as transaction:
+    with town.platform.database.read() as transaction:
         # In the transaction of a request it is only remembered.
-        assert tokens.caller_of_token(town.house, transaction, token.secret)
+        assert tokens.caller_of_token(town.platform, transaction, token.secret)
     assert used_at() == 0
-    assert town.house.uses.write(town.house.database) == 1
+    assert town.platform.uses.write(town.platform.database) == 1
     assert used_at() == first
     town.clock.pass_by(59)
-    tokens.caller(town.house, token.secret)
+    tokens.caller(town.platform, token.secret)
     assert used_at() == first
     town.clock.pass_by(1)
-    tokens.caller(town.house, token.secret)
+    tokens.caller(town.platform, token.secret)
     assert used_at() == town.clock()
 
 
 def test_those_of_a_removed_member_are_refused_in_the_same_words(town: Town) -> None:
     bob = town.person("Bob")
     token, gone = made(town, bob), made(town, bob)
-    with town.house.write(bob) as work:
-        tokens.revoke(work, gone.token.id)
-    with town.house.write(town.olga) as work:
-        removal.remove(work, "bob")
+    with town.platform.write(bob) as ctx:
+        tokens.revoke(ctx, gone.token.id)
+    with town.platform.write(town.olga) as ctx:
+        removal.remove(ctx, "bob")
     answers = set()
     for secret in (
         token.secret,
@@ -217,7 +217,7 @@ def test_those_of_a_removed_member_are_refused_in_the_same_words(town: Town) -> 
         "\ud800",
     ):
         with pytest.raises(UnauthorizedError) as refused:
-            tokens.caller(town.house, secret)
+            tokens.caller(town.platform, secret)
         answers.add(str(refused.value))
     assert len(answers) == 1
 
@@ -225,16 +225,16 @@ def test_those_of_a_removed_member_are_refused_in_the_same_words(town: Town) -> 
 def test_those_of_a_member_who_was_deleted_by_the_facts_alone_are_refused_too(town: Town) -> None:
     bob = town.person("Bob")
     token = made(town, bob)
-    with town.house.write(town.olga) as work:
-        work.session.store.delete("bob")
+    with town.platform.write(town.olga) as ctx:
+        ctx.session.store.delete("bob")
     assert not is_valid(town, token.secret)
 
 
 def test_a_hundred_are_enough(town: Town) -> None:
     bob = town.person("Bob")
-    with town.house.write(bob) as work:
+    with town.platform.write(bob) as ctx:
         for n in range(100):
-            tokens.make(work, f"token {n}")
+            tokens.make(ctx, f"token {n}")
     with pytest.raises(ConflictError, match="100 tokens"):
         made(town, bob)
 
@@ -250,7 +250,7 @@ def test_nobody_makes_one_for_another_person(town: Town) -> None:
 def test_who_views_as_another_makes_none(town: Town) -> None:
     bob = town.person("Bob")
     with pytest.raises(ForbiddenError):
-        made(town, replace(bob, behind=town.olga.member))
+        made(town, replace(bob, impersonator=town.olga.member))
 
 
 # Service accounts
@@ -258,31 +258,31 @@ def test_who_views_as_another_makes_none(town: Town) -> None:
 
 def test_an_admin_keeps_service_accounts_and_makes_their_tokens(town: Town) -> None:
     adam = town.admin()
-    with town.house.write(adam) as work:
-        nightly = service_accounts.create(work, "Nightly")
-        roles.give(work, nightly, "viewer")
-    caller = tokens.caller(town.house, made(town, adam, member=nightly).secret)
+    with town.platform.write(adam) as ctx:
+        nightly = service_accounts.create(ctx, "Nightly")
+        roles.give(ctx, nightly, "viewer")
+    caller = tokens.caller(town.platform, made(town, adam, member=nightly).secret)
     assert caller.member == nightly
-    with town.house.read(adam) as work:
-        (told,) = service_accounts.every(work)
+    with town.platform.read(adam) as ctx:
+        (told,) = service_accounts.every(ctx)
         assert (told.uid, told.service, told.roles) == (nightly, True, ("viewer",))
-        assert [one.made_by for one in tokens.of(work, nightly)] == ["adam"]
+        assert [one.made_by for one in tokens.of(ctx, nightly)] == ["adam"]
     town.refuses(
         town.person("Eve"),
         DeniedError,
-        lambda work: service_accounts.create(work, "Mine"),
+        lambda ctx: service_accounts.create(ctx, "Mine"),
         service_accounts.every,
     )
 
 
 def test_an_admin_makes_no_token_for_one_that_is_owner(town: Town) -> None:
     adam = town.admin()
-    with town.house.write(town.olga) as work:
-        nightly = service_accounts.create(work, "Nightly")
-        work.make(Add(Grant(nightly, "owner", town.tenant)))
+    with town.platform.write(town.olga) as ctx:
+        nightly = service_accounts.create(ctx, "Nightly")
+        ctx.make(Add(Grant(nightly, "owner", town.tenant)))
     with pytest.raises(DeniedError):
         made(town, adam, member=nightly)
     made(town, town.olga, member=nightly)
-    with town.house.write(town.olga) as work:
-        work.make(Remove(Grant(nightly, "owner", town.tenant)))
+    with town.platform.write(town.olga) as ctx:
+        ctx.make(Remove(Grant(nightly, "owner", town.tenant)))
     made(town, adam, member=nightly)

@@ -7,34 +7,34 @@ import pytest
 from lakehold.access import Add, Attribute, Edge, Grant, Remove, Token
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.ledger.audit import DENIED, Filter, Numbered
 from tests.access.company import TENANT
 from tests.house import ADA, BOB
 
 
-def log(house: Installation, wanted: Filter | None = None) -> list[Numbered]:
-    with house.read(ADA) as work:
-        assert not work.audit.verify().fault
-        return work.audit.page(wanted or Filter())
+def log(platform: Platform, wanted: Filter | None = None) -> list[Numbered]:
+    with platform.read(ADA) as ctx:
+        assert not ctx.audit.verify().fault
+        return ctx.audit.page(wanted or Filter())
 
 
-def test_a_resource_is_made_renamed_moved_and_deleted(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
-        work.create("lakehouse.table", "Customers", uid="customers", edges={"layer": "silver"})
-        work.rename("customers", "Clients")
-        work.make(Add(Edge("layer", "customers", "bronze")))
-        work.make(Add(Grant("bob", "viewer", "customers")))
-    with house.read(BOB) as work:
-        work.need("read", "customers")
-        assert [item.name for item in work.session.list("bob", "see", "lakehouse.table", search="clien").items] == [
+def test_a_resource_is_made_renamed_moved_and_deleted(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
+        ctx.create("lakehouse.table", "Customers", uid="customers", edges={"layer": "silver"})
+        ctx.rename("customers", "Clients")
+        ctx.make(Add(Edge("layer", "customers", "bronze")))
+        ctx.make(Add(Grant("bob", "viewer", "customers")))
+    with platform.read(BOB) as ctx:
+        ctx.need("read", "customers")
+        assert [item.name for item in ctx.session.list("bob", "see", "lakehouse.table", search="clien").items] == [
             "Clients"
         ]
-    with house.write(ADA) as work:
-        work.delete("customers")
-    deeds = [(line.entry.action, line.entry.resource_name) for line in reversed(log(house))]
+    with platform.write(ADA) as ctx:
+        ctx.delete("customers")
+    deeds = [(line.entry.action, line.entry.resource_name) for line in reversed(log(platform))]
     assert deeds == [
         ("create", "Silver"),
         ("create", "Customers"),
@@ -45,47 +45,47 @@ def test_a_resource_is_made_renamed_moved_and_deleted(house: Installation) -> No
     ]
 
 
-def test_what_may_not_be_seen_reads_like_what_is_not_there(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.create("lakehouse.layer", "Secret", uid="secret", edges={"lakehouse": "lh"})
-    with pytest.raises(HiddenError) as hidden, house.read(BOB) as work:
-        work.need("edit", "secret")
-    with pytest.raises(NotFoundError) as missing, house.read(BOB) as work:
-        work.need("edit", "nothing")
+def test_what_may_not_be_seen_reads_like_what_is_not_there(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.create("lakehouse.layer", "Secret", uid="secret", edges={"lakehouse": "lh"})
+    with pytest.raises(HiddenError) as hidden, platform.read(BOB) as ctx:
+        ctx.need("edit", "secret")
+    with pytest.raises(NotFoundError) as missing, platform.read(BOB) as ctx:
+        ctx.need("edit", "nothing")
     assert str(hidden.value).replace("secret", "nothing") == str(missing.value)
-    (line,) = log(house, Filter(outcome=DENIED))
+    (line,) = log(platform, Filter(outcome=DENIED))
     assert (line.entry.member, line.entry.action, line.entry.resource) == ("bob", "edit", "secret")
 
 
-def test_a_denial_names_the_missing_right_and_who_could_give_it(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Grant("bob", "viewer", "bronze")))
-    with pytest.raises(DeniedError) as denied, house.write(BOB) as work:
-        work.make(Add(Grant("bob", "editor", "bronze")))
+def test_a_denial_names_the_missing_right_and_who_could_give_it(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "viewer", "bronze")))
+    with pytest.raises(DeniedError) as denied, platform.write(BOB) as ctx:
+        ctx.make(Add(Grant("bob", "editor", "bronze")))
     assert "Manager on layer" in denied.value.hint
     assert "ada" in denied.value.givers
-    with house.read(ADA) as work:
-        assert not work.session.check("bob", "edit", "bronze")
-    (line,) = log(house, Filter(outcome=DENIED))
+    with platform.read(ADA) as ctx:
+        assert not ctx.session.check("bob", "edit", "bronze")
+    (line,) = log(platform, Filter(outcome=DENIED))
     assert line.entry.action == "grant"
 
 
-def test_before_and_after(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Attribute(TENANT, "plan", "growth")))
-        work.make(Add(Attribute(TENANT, "plan", "starter")))
-        work.make(Add(Grant("bob", "viewer", "bronze")))
-        work.make(Remove(Grant("bob", "viewer", "bronze")))
-    lines = [line.entry for line in reversed(log(house))]
+def test_before_and_after(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Attribute(TENANT, "plan", "growth")))
+        ctx.make(Add(Attribute(TENANT, "plan", "starter")))
+        ctx.make(Add(Grant("bob", "viewer", "bronze")))
+        ctx.make(Remove(Grant("bob", "viewer", "bronze")))
+    lines = [line.entry for line in reversed(log(platform))]
     assert (lines[1].before, lines[1].after["plan"]) == ({"plan": "growth"}, "starter")
     assert lines[3].before["role"] == "viewer"
     assert lines[3].after == {}
 
 
-def test_a_narrowed_token_and_a_view_as_change_nothing_more(house: Installation) -> None:
+def test_a_narrowed_token_and_a_view_as_change_nothing_more(platform: Platform) -> None:
     narrowed = Caller(TENANT, "ada", narrowed=Token("ada", actions=frozenset({"see"})), token_id="t1")
-    with pytest.raises(DeniedError), house.write(narrowed) as work:
-        work.create("lakehouse.layer", "Silver", edges={"lakehouse": "lh"})
-    with pytest.raises(ForbiddenError), house.write(Caller(TENANT, "ada", behind="bob")) as work:
-        work.rename("bronze", "Bronze again")
-    assert {line.entry.token for line in log(house)} == {"t1"}
+    with pytest.raises(DeniedError), platform.write(narrowed) as ctx:
+        ctx.create("lakehouse.layer", "Silver", edges={"lakehouse": "lh"})
+    with pytest.raises(ForbiddenError), platform.write(Caller(TENANT, "ada", impersonator="bob")) as ctx:
+        ctx.rename("bronze", "Bronze again")
+    assert {line.entry.token for line in log(platform)} == {"t1"}

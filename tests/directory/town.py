@@ -12,12 +12,12 @@ from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.directory import accounts, passwords, tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_in import Password, sign_in
 from lakehold.directory.sign_ins import SignedIn
 from lakehold.directory.tenants import Founding
 from lakehold.directory.visit import Visit
-from lakehold.directory.work import Work
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.keys import Keys
 from lakehold.kit.settings import Settings
@@ -34,7 +34,7 @@ ELSEWHERE = Visit("198.51.100.9", "curl", "r2")
 class Town:
     """A house whose first tenant is Acme, with Olga as its Owner."""
 
-    house: Installation
+    platform: Platform
     clock: StoppedClock
     olga: Caller
     tenant: str = "acme"
@@ -43,11 +43,11 @@ class Town:
         """A member with an account, and these roles on these resources."""
         tenant = tenant or self.tenant
         uid = name.lower()
-        with self.house.write(Caller(tenant, "")) as work:
-            work.session.store.create("tenant.member", name, uid=uid, edges={"tenant": tenant})
-            accounts.add(work, uid, email=f"{uid}@example.org", password=passwords.hashed(password))
+        with self.platform.write(Caller(tenant, "")) as ctx:
+            ctx.session.store.create("tenant.member", name, uid=uid, edges={"tenant": tenant})
+            accounts.add(ctx, uid, email=f"{uid}@example.org", password=passwords.hashed(password))
             for role, resource in roles:
-                work.session.store.add(Grant(uid, role, resource))
+                ctx.session.store.add(Grant(uid, role, resource))
         return Caller(tenant, uid)
 
     def admin(self, name: str = "Adam") -> Caller:
@@ -56,8 +56,8 @@ class Town:
 
     def made(self, kind: str, uid: str, creator: str | None = None, **edges: str) -> str:
         """A resource, without asking whether anybody may make it."""
-        with self.house.write(Caller(self.tenant, "")) as work:
-            return work.session.store.create(kind, uid.title(), uid=uid, edges=edges, creator=creator)
+        with self.platform.write(Caller(self.tenant, "")) as ctx:
+            return ctx.session.store.create(kind, uid.title(), uid=uid, edges=edges, creator=creator)
 
     def project(self, uid: str = "sales") -> str:
         """A project of marts."""
@@ -65,21 +65,25 @@ class Town:
 
     def signed_in(self, name: str, visit: Visit = HOME, password: str = SECRET) -> SignedIn:
         """Sign in with the password."""
-        return sign_in(self.house, Password(f"{name.lower()}@example.org", password, self.tenant), visit)
+        return sign_in(self.platform, Password(f"{name.lower()}@example.org", password, self.tenant), visit)
 
     def refuses(
-        self, caller: Caller, error: type[LakeholdError], *deeds: Callable[[Work], object], match: str | None = None
+        self,
+        caller: Caller,
+        error: type[LakeholdError],
+        *deeds: Callable[[RequestContext], object],
+        match: str | None = None,
     ) -> None:
         """Each of these is refused to the caller."""
         for deed in deeds:
-            with pytest.raises(error, match=match), self.house.write(caller) as work:
-                deed(work)
+            with pytest.raises(error, match=match), self.platform.write(caller) as ctx:
+                deed(ctx)
 
     def log(self, tenant: str = "", wanted: Filter | None = None) -> list[Entry]:
         """The audit log, the oldest entry first. It always verifies."""
-        with self.house.read(Caller(tenant or self.tenant, "")) as work:
-            assert not work.audit.verify().fault
-            return [line.entry for line in reversed(work.audit.page(wanted or Filter(), limit=1_000))]
+        with self.platform.read(Caller(tenant or self.tenant, "")) as ctx:
+            assert not ctx.audit.verify().fault
+            return [line.entry for line in reversed(ctx.audit.page(wanted or Filter(), limit=1_000))]
 
     def deeds(self, wanted: Filter | None = None) -> list[tuple[str, str, str, str]]:
         """Who did what to whom, and whether it was done."""
@@ -87,24 +91,24 @@ class Town:
 
     def mails(self) -> list[tuple[str, str, str]]:
         """Receiver, subject and body of all mails that wait."""
-        with self.house.database.read() as transaction:
+        with self.platform.database.read() as transaction:
             waiting = outbox.due(transaction, self.clock())
         return [(mail.receiver, mail.subject, self.keys.decrypt(mail.body)) for mail in waiting]
 
     @property
     def keys(self) -> Keys:
         """The installation's keys."""
-        return self.house.keys
+        return self.platform.keys
 
     def with_mails(self) -> Settings:
         """Let the installation send mails from now on."""
-        self.house.settings = self.house.settings.model_copy(update={"smtp": SecretStr("smtp://127.0.0.1:25")})
-        return self.house.settings
+        self.platform.settings = self.platform.settings.model_copy(update={"smtp": SecretStr("smtp://127.0.0.1:25")})
+        return self.platform.settings
 
     def second_tenant(self, owner: str = "Otto") -> Caller:
         """Another tenant beside, with an Owner of its own."""
         founded = tenants.found(
-            self.house,
+            self.platform,
             workspaces.models(),
             Founding("Bolt", owner, f"{owner.lower()}@example.org", SECRET, "bolt"),
         )

@@ -5,19 +5,7 @@ Each row is asked twice: as a decision of the model, and as a flow over REST and
 
 from __future__ import annotations
 
-from tests.golden.marts_world import (
-    ADMIN,
-    BOTH,
-    BU,
-    ENTIRE,
-    MAINTENANCE,
-    NO_OVERLAP,
-    OVERLAP,
-    REPORTING,
-    TU,
-    USE,
-    Seat,
-)
+from tests.golden.marts_world import ADMIN, BOTH, BU, ENTIRE, MAINTENANCE, NO_OVERLAP, OVERLAP, REPORTING, TU, USE, Seat
 
 REPORT_OWNER = {"weekly": "owner"}
 TECHNICAL, BUSINESS = {"orders": "technical_owner"}, {"orders": "business_owner"}

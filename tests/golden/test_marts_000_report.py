@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access.facts.records import Edge
-from tests.golden.marts_000 import (
-    MAINTAINS,
-    REPORT_OWNER,
-    REPORT_ROWS,
-    REPORT_SEATS,
-    REPORT_TRIGGER_ROWS,
-    on,
-)
+from tests.golden.marts_000 import MAINTAINS, REPORT_OWNER, REPORT_ROWS, REPORT_SEATS, REPORT_TRIGGER_ROWS, on
 from tests.golden.marts_world import (
     BU,
     MAINTENANCE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Attribute, Grant
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.workspaces.marts.notifications import owners, receivers
 from lakehold.workspaces.marts.notifications.channels import Channel
 from tests.access.company import TENANT
@@ -19,21 +19,21 @@ TECHNICAL = [ADMIN, TU]
 
 
 @pytest.fixture
-def office(house: Installation) -> Office:
+def office(platform: Platform) -> Office:
     """Pam is Admin of the project, Tess a Technical User, Ben a Business User. Ned joins in the tests."""
-    return opened(house)
+    return opened(platform)
 
 
 def subscribed(office: Office, member: str) -> list[str]:
     """The channels that a member is subscribed to."""
-    with office.house.read(PAM) as work:
-        (found,) = (each for each in receivers.listed(work, PROJECT) if each.member.uid == member)
+    with office.platform.read(PAM) as ctx:
+        (found,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == member)
     return [channel.value for channel, way in found.channels.items() if way.on]
 
 
 def warned(office: Office) -> list[tuple[str, str]]:
-    with office.house.read(PAM) as work:
-        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(work, PROJECT)]
+    with office.platform.read(PAM) as ctx:
+        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(ctx, PROJECT)]
 
 
 def test_the_channels_are_these() -> None:
@@ -100,7 +100,7 @@ def test_a_notice_goes_only_to_receivers_who_may_see_the_data_mart(office: Offic
     office.ends(MART, "It failed.")
     assert set(office.told()) == {"ned", "pam", "tess"}
     office.forget()
-    with office.house.access.write(TENANT) as session:
+    with office.platform.access.write(TENANT) as session:
         session.store.add(Attribute(MART, "shared_for_reporting", "false"))
     office.ends(MART, "It failed.")
     # Who owns it and who is Admin see it all the same.

@@ -11,7 +11,7 @@ import lakehold.migrations
 from lakehold.access import Access
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
 from tests import postgres
@@ -39,11 +39,11 @@ def test_upgrade_with_data(url: str, revision: str, tmp_path: Path) -> None:
         said = session.check_many(ASKED)
     old.close()
 
-    house = Installation(Settings(data=tmp_path / "data", database=url))
-    house.database.migrate()
-    with house.write(Caller(company.TENANT, "olga")) as work:
-        assert work.session.check_many(ASKED) == said
-        work.note("upgrade", company.TENANT)
-    with house.read(Caller(company.TENANT, "olga")) as work:
-        assert not work.audit.verify().fault
-    house.close()
+    platform = Platform(Settings(data=tmp_path / "data", database=url))
+    platform.database.migrate()
+    with platform.write(Caller(company.TENANT, "olga")) as ctx:
+        assert ctx.session.check_many(ASKED) == said
+        ctx.note("upgrade", company.TENANT)
+    with platform.read(Caller(company.TENANT, "olga")) as ctx:
+        assert not ctx.audit.verify().fault
+    platform.close()

@@ -17,7 +17,7 @@ from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Lake, Place
 from lakehold.pipeline.spark.tables import Tables
@@ -44,17 +44,17 @@ LAYERS = {"raw": ["orders", "customers"], "service": ["sums"], "secret": ["hidde
 class Shop:
     """It, and how one asks it something."""
 
-    house: Installation
+    platform: Platform
     tables: Tables
 
     def place(self, table: str) -> Place:
-        with self.house.access.read(TENANT) as session:
+        with self.platform.access.read(TENANT) as session:
             return Place(session.tenant, session.seen().resource(table))
 
     def ask(self, caller: Caller, text: str, *, workspace: str = "Shop", rows: int = 1000) -> list[tuple[object, ...]]:
         """The rows of a query, as the worker gives them."""
         uid = f"q{abs(hash((caller.member, text)))}"
-        with asking.ask(self.house, caller, uid=uid, workspace=workspace, text=text, rows=rows) as found:
+        with asking.ask(self.platform, caller, uid=uid, workspace=workspace, text=text, rows=rows) as found:
             batches = list(found.batches)
         return [row for each in batches for row in zip(*(part.to_pylist() for part in each.columns), strict=True)]
 
@@ -62,9 +62,9 @@ class Shop:
 @contextmanager
 def open_shop(spark: SparkSession, url: str, data: Path) -> Iterator[Shop]:
     """With its rows, and a worker that answers at once."""
-    house = Installation(Settings(data=data, database=url, query_seconds=60))
-    house.access.found(TENANT, "Acme", workspaces.models())
-    with house.access.write(TENANT) as session:
+    platform = Platform(Settings(data=data, database=url, query_seconds=60))
+    platform.access.found(TENANT, "Acme", workspaces.models())
+    with platform.access.write(TENANT) as session:
         store = session.store
         for member in ("ada", "rita", "ed", "sam"):
             store.create("tenant.member", member.title(), uid=member, edges={"tenant": TENANT})
@@ -87,13 +87,13 @@ def open_shop(spark: SparkSession, url: str, data: Path) -> Iterator[Shop]:
             ("sam", "viewer", "elsewhere"),
         ):
             store.add(Grant(subject, role, resource))
-    lake = Lake(house.settings)
-    shop = Shop(house, Tables(spark, lake))
+    lake = Lake(platform.settings)
+    shop = Shop(platform, Tables(spark, lake))
     for table, text in ROWS.items():
         write(shop.tables, shop.place(table), spark.sql(text), Write(Mode.OVERWRITE, "first"))
-    with answering(house) as (address, _warm):
-        with house.database.write() as transaction:
+    with answering(platform) as (address, _warm):
+        with platform.database.write() as transaction:
             beats.begin(transaction, "here", address)
         yield shop
     lake.close()
-    house.close()
+    platform.close()

@@ -30,13 +30,13 @@ LIMIT = 60
 
 @pytest.fixture(scope="module")
 def address(shop: Shop) -> Iterator[str]:
-    with served(shop.house) as found:
+    with served(shop.platform) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def way(shop: Shop, address: str) -> Way:
-    return Way(shop.house, address)
+    return Way(shop.platform, address)
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
 
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
-    persons = Persons(spark, shop.house.keys, shop.house.clock, "")
+    persons = Persons(spark, shop.platform.keys, shop.platform.clock, "")
     queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1, patience=60), tmp_path)
     first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
     with queries._counted(first), queries._counted(second):
@@ -146,7 +146,7 @@ def test_what_one_asked_is_remembered_for_oneself(client: httpx.Client, way: Way
 
 @pytest.mark.parametrize("local", [False, True])
 def test_the_terminal_tells_the_same(shop: Shop, way: Way, local: bool) -> None:
-    run = Way(shop.house, "") if local else way
+    run = Way(shop.platform, "") if local else way
     shown = run("sql", "shop", "SELECT id, amount FROM raw.orders ORDER BY id", "--limit", "2", by="rita")
     assert (shown.code, "1.50" in shown.out, "more rows" in shown.err) == (0, True, True)
     told = run("sql", "shop", ORDERS, "--format", "json", by="rita")
@@ -160,6 +160,6 @@ def test_the_terminal_tells_the_same(shop: Shop, way: Way, local: bool) -> None:
 def test_a_ticket_is_good_for_the_worker_alone(address: str, shop: Shop) -> None:
     from lakehold.pipeline import tickets  # noqa: PLC0415 - only here
 
-    ticket = tickets.ticket(shop.house.keys, RITA, shop.house.clock(), 60)
+    ticket = tickets.ticket(shop.platform.keys, RITA, shop.platform.clock(), 60)
     told = httpx.get(f"{address}/api/v1/me", headers={"authorization": f"Bearer {ticket}"})
     assert told.status_code == 401

@@ -18,7 +18,7 @@ import pytest
 from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.settings import Settings
 from lakehold.runs import asking
@@ -51,8 +51,8 @@ SMALL = "SELECT count(*), max(id * 2) FROM range(100000)"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    opened = Installation(Settings(data=tmp_path_factory.mktemp("bombs") / "data"))
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    opened = Platform(Settings(data=tmp_path_factory.mktemp("bombs") / "data"))
     opened.database.migrate()
     opened.access.found(TENANT, "Acme", workspaces.models())
     with opened.access.write(TENANT) as session:
@@ -65,31 +65,31 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 
 @pytest.fixture(scope="module")
-def up(house: Installation) -> Iterator[Process]:
-    told = {**known(house), "LAKEHOLD_PORT": "0", "LAKEHOLD_SPARK": "local[2]", "LAKEHOLD_QUERY_PATIENCE": "3"}
+def up(platform: Platform) -> Iterator[Process]:
+    told = {**known(platform), "LAKEHOLD_PORT": "0", "LAKEHOLD_SPARK": "local[2]", "LAKEHOLD_QUERY_PATIENCE": "3"}
     with Process("up", told) as process:
         process.hear("is ready")
-        asked(house, ED, SMALL)
+        asked(platform, ED, SMALL)
         yield process
         assert process.end() == 0
 
 
-def asked(house: Installation, caller: Caller, text: str) -> int:
+def asked(platform: Platform, caller: Caller, text: str) -> int:
     """How many rows it gave."""
     uid = f"query-{next(_numbers)}"
-    with asking.ask(house, caller, uid=uid, workspace="Shop", text=text, rows=2_000) as found:
+    with asking.ask(platform, caller, uid=uid, workspace="Shop", text=text, rows=2_000) as found:
         return sum(batch.num_rows for batch in found.batches)
 
 
 @contextmanager
-def asking_on(house: Installation) -> Iterator[list[int]]:
+def asking_on(platform: Platform) -> Iterator[list[int]]:
     """Ed, who asks small things all the time, and is answered each time."""
     answers: list[int] = []
     done = threading.Event()
 
     def ask() -> None:
         while not done.is_set():
-            answers.append(asked(house, ED, SMALL))
+            answers.append(asked(platform, ED, SMALL))
 
     with ThreadPoolExecutor(1) as pool:
         busy = pool.submit(ask)
@@ -102,23 +102,23 @@ def asking_on(house: Installation) -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_whoever_wants_all_memory_is_told_so_and_others_are_answered(
-    house: Installation, up: Process, name: str
+    platform: Platform, up: Process, name: str
 ) -> None:
-    with asking_on(house) as beside, pytest.raises(LakeholdError, match=r"more memory|larger than") as told:
-        asked(house, RITA, BOMBS[name])
+    with asking_on(platform) as beside, pytest.raises(LakeholdError, match=r"more memory|larger than") as told:
+        asked(platform, RITA, BOMBS[name])
     assert told.value.code == "limit_reached"
     assert beside
-    assert asked(house, ED, SMALL) == 1
+    assert asked(platform, ED, SMALL) == 1
     assert up.process.poll() is None
 
 
 @pytest.mark.parametrize("name", STORMS)
 def test_whatever_becomes_of_a_storm_its_asker_is_told_and_others_are_answered_soon(
-    house: Installation, up: Process, name: str
+    platform: Platform, up: Process, name: str
 ) -> None:
     with ThreadPoolExecutor(2) as pool:
-        bad = pool.submit(asked, house, RITA, STORMS[name])
-        beside = pool.submit(ask_while, house, bad)
+        bad = pool.submit(asked, platform, RITA, STORMS[name])
+        beside = pool.submit(ask_while, platform, bad)
         with pytest.raises(LakeholdError) as told:
             bad.result(120)
         lost = beside.result(120)
@@ -127,25 +127,25 @@ def test_whatever_becomes_of_a_storm_its_asker_is_told_and_others_are_answered_s
         assert {lost, told.value.code} & {"unavailable"}
         up.hear("the worker ended")
         up.hear("is ready")
-    assert asked(house, ED, SMALL) == 1
+    assert asked(platform, ED, SMALL) == 1
 
 
-def ask_while(house: Installation, other: Future[int]) -> str:
+def ask_while(platform: Platform, other: Future[int]) -> str:
     """Ed asks on while another query runs. The code of what he is refused with, once he is."""
     while not other.done():
         try:
-            asked(house, ED, SMALL)
+            asked(platform, ED, SMALL)
         except LakeholdError as error:
             return error.code
     return ""
 
 
 def test_a_join_that_leaves_nothing_is_stopped_and_if_it_goes_on_another_worker_answers(
-    house: Installation, up: Process
+    platform: Platform, up: Process
 ) -> None:
     with ThreadPoolExecutor(2) as pool:
-        bad = pool.submit(asked, house, RITA, JOIN)
-        beside = pool.submit(ask_until_refused, house)
+        bad = pool.submit(asked, platform, RITA, JOIN)
+        beside = pool.submit(ask_until_refused, platform)
         up.hear("a query of rita is stopped")
         with pytest.raises(LakeholdError, match="left nothing for others"):
             bad.result(120)
@@ -153,26 +153,26 @@ def test_a_join_that_leaves_nothing_is_stopped_and_if_it_goes_on_another_worker_
         assert beside.result(120).code == "unavailable"
     up.hear("the worker ended")
     up.hear("is ready")
-    assert asked(house, ED, SMALL) == 1
+    assert asked(platform, ED, SMALL) == 1
 
 
-def ask_until_refused(house: Installation) -> LakeholdError:
+def ask_until_refused(platform: Platform) -> LakeholdError:
     """Ed asks on, waits once there is nothing left for him, and loses what he waits for with the worker."""
     while True:
         try:
-            asked(house, ED, SMALL)
+            asked(platform, ED, SMALL)
         except LakeholdError as error:
             return error
 
 
-def test_a_worker_whose_spark_is_gone_is_followed_by_another(house: Installation, up: Process) -> None:
+def test_a_worker_whose_spark_is_gone_is_followed_by_another(platform: Platform, up: Process) -> None:
     worker = children(up.process.pid)["worker"]
     os.kill(java_of(worker), signal.SIGKILL)
     up.hear("Spark has ended, and so does this process")
     up.hear("the worker ended")
     up.hear("is ready")
     assert children(up.process.pid)["worker"] != worker
-    assert asked(house, ED, SMALL) == 1
+    assert asked(platform, ED, SMALL) == 1
 
 
 def java_of(worker: int) -> int:

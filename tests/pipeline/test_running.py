@@ -14,7 +14,7 @@ from lakehold import workspaces
 from lakehold.access import Add, Grant, Remove
 from lakehold.catalog import editing, resources
 from lakehold.catalog.editing import Edit
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run, Runs
 from tests.pipeline.shop import ADA, ED, Shop, open_shop
 from tests.processes import Process
@@ -35,34 +35,34 @@ def busy(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="module")
 def working(busy: Shop) -> Iterator[Process]:
-    with worker(busy.house) as running:
+    with worker(busy.platform) as running:
         yield running
 
 
 def made(shop: Shop, kind: str, name: str, reads: list[str], **settings: object) -> str:
     """A pipeline of Ed's, into a table of its own in the layer raw."""
-    with shop.house.write(ED) as work:
+    with shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": reads, "writes": ["raw"], "into": "raw"}
         return resources.create(
-            work, f"lakehouse.{kind}", name, uid=f"{kind}_{name}", edges=edges, settings={"table": name, **settings}
+            ctx, f"lakehouse.{kind}", name, uid=f"{kind}_{name}", edges=edges, settings={"table": name, **settings}
         )
 
 
 def begun(shop: Shop, uid: str) -> str:
-    with shop.house.write(ED) as work:
-        return RUNS.start(work, uid).id
+    with shop.platform.write(ED) as ctx:
+        return RUNS.start(ctx, uid).id
 
 
 def ended(shop: Shop, running: Process, run: str) -> Run:
     running.hear(f"run {run} has")
-    with shop.house.read(ADA) as work:
-        return RUNS.get(work, run)
+    with shop.platform.read(ADA) as ctx:
+        return RUNS.get(ctx, run)
 
 
 def written(shop: Shop, uid: str) -> str:
     """The table that a pipeline writes by now."""
-    with shop.house.read(ADA) as work:
-        view = work.view
+    with shop.platform.read(ADA) as ctx:
+        view = ctx.view
         (end,) = view.out["writes"].get(view.resource(uid)) or ()
         return view.uid(end)
 
@@ -77,8 +77,8 @@ def test_a_query_makes_its_table_and_writes_it_anew_each_time(busy: Shop, workin
     second = ended(busy, working, begun(busy, uid))
     assert second.state == "succeeded"
     assert busy.tables.read(busy.place(table)).count() == 5
-    with busy.house.read(ED) as work:
-        assert any("rows written" in line.text for line in RUNS.lines(work, first.id))
+    with busy.platform.read(ED) as ctx:
+        assert any("rows written" in line.text for line in RUNS.lines(ctx, first.id))
 
 
 def test_a_history_follows_its_table(busy: Shop, working: Process) -> None:
@@ -101,20 +101,20 @@ def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(
     uid = made(busy, "query", "wrong", ["orders"], sql="SELECT nothing FROM raw.orders")
     run = ended(busy, working, begun(busy, uid))
     assert (run.state, "nothing" in run.error, "/" in run.error) == ("failed", True, False)
-    with busy.house.write(ED) as work:
-        editing.edit(work, uid, Edit(settings={"table": "wrong", "sql": "SELECT id FROM raw.orders"}))
-        RUNS.resume(work, run.id)
+    with busy.platform.write(ED) as ctx:
+        editing.edit(ctx, uid, Edit(settings={"table": "wrong", "sql": "SELECT id FROM raw.orders"}))
+        RUNS.resume(ctx, run.id)
     again = ended(busy, working, run.id)
     assert (again.state, again.steps[0].rows, again.tries) == ("succeeded", 100, 1)
 
 
 def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "lost", ["orders"], sql="SELECT id FROM raw.orders")
-    with busy.house.write(ED) as work:
-        run = RUNS.write(work, uid, Wanted(), cause="by schedule")
-        work.session.store.make(Remove(Grant("ed", "editor", "raw")))
+    with busy.platform.write(ED) as ctx:
+        run = RUNS.write(ctx, uid, RunOptions(), cause="by schedule")
+        ctx.session.store.make(Remove(Grant("ed", "editor", "raw")))
     refused = ended(busy, working, run)
-    with busy.house.access.write("acme") as session:
+    with busy.platform.access.write("acme") as session:
         session.store.make(Add(Grant("ed", "editor", "raw")))
     assert refused.state == "failed"
     assert "trigger" in refused.error or "There is no resource" in refused.error
@@ -124,8 +124,8 @@ def test_a_run_is_stopped_in_the_middle(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "long", ["orders"], sql=SLOW.replace("60000", "2000000"))
     run = begun(busy, uid)
     working.hear(f"run {run}: query is begun")
-    with busy.house.write(ED) as work:
-        RUNS.stop(work, run)
+    with busy.platform.write(ED) as ctx:
+        RUNS.stop(ctx, run)
     assert ended(busy, working, run).state == "stopped"
 
 
@@ -136,7 +136,7 @@ def test_a_worker_that_is_killed_is_followed_by_one_that_goes_on(busy: Shop, wor
     run = begun(busy, uid)
     working.hear(f"run {run}: query is begun")
     working.end(signal.SIGKILL)
-    with worker(busy.house) as second:
+    with worker(busy.platform) as second:
         done = ended(busy, second, run)
     assert (done.state, done.error) == ("succeeded", "")
     assert busy.tables.read(busy.place(written(busy, uid))).count() == 1

@@ -26,12 +26,12 @@ def test_everybody_sees_what_they_may_do_themselves(shop: Shop) -> None:
 def test_who_may_ask_about_others_sees_all_of_them(shop: Shop) -> None:
     asked = "SELECT member, member_name FROM system.access WHERE resource = 'orders' AND action = 'read' ORDER BY 1"
     assert shop.ask(ADA, asked) == [("ada", "Ada"), ("ed", "Ed"), ("rita", "Rita")]
-    with shop.house.read(ADA) as work:
+    with shop.platform.read(ADA) as ctx:
         allowed = {
             (member, uid, action)
             for uid in ("orders", "hidden", "raw", "shop")
-            for action in work.view.policy.kind(work.view.kind(work.view.resource(uid))).schema.actions
-            for member in work.session.who(action, uid)
+            for action in ctx.view.policy.kind(ctx.view.kind(ctx.view.resource(uid))).schema.actions
+            for member in ctx.session.who(action, uid)
         }
     asked = "SELECT member, resource, action FROM system.access WHERE resource IN ('orders', 'hidden', 'raw', 'shop')"
     assert set(shop.ask(ADA, asked)) == allowed
@@ -52,8 +52,8 @@ def test_two_mentions_in_one_query_are_one_state(shop: Shop) -> None:
 
 
 def test_the_audit_log_is_for_who_may_see_it(shop: Shop) -> None:
-    with shop.house.write(ADA) as work:
-        work.note("wave", "orders", after={"hand": "left"})
+    with shop.platform.write(ADA) as ctx:
+        ctx.note("wave", "orders", after={"hand": "left"})
     found = shop.ask(ADA, "SELECT member, resource, after FROM system.audit WHERE action = 'wave'")
     assert ("ada", "orders", '{"hand": "left"}') in found
     for caller in (RITA, ED):
@@ -70,12 +70,12 @@ def test_a_token_that_is_narrowed_shows_no_more_than_it_opens(shop: Shop) -> Non
 
 def test_what_the_platform_tells_of_itself_cannot_be_kept(shop: Shop) -> None:
     with pytest.raises(QueryError, match=r"system"):
-        asking.describe(shop.house, ADA, workspace="Shop", text="SELECT * FROM system.access")
+        asking.describe(shop.platform, ADA, workspace="Shop", text="SELECT * FROM system.access")
 
 
 def test_nothing_is_left_behind_a_query(shop: Shop) -> None:
     shop.ask(RITA, "SELECT count(*) FROM system.access")
-    assert list((shop.house.settings.data / "system").iterdir()) == []
+    assert list((shop.platform.settings.data / "system").iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["SELECT * FROM system.keys", "SELECT * FROM system.access.files"])

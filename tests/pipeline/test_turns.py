@@ -28,12 +28,12 @@ SMALL = "SELECT count(*) FROM raw.orders"
 
 def queries(shop: Shop, spark: SparkSession, seconds: int) -> Queries:
     """With little patience."""
-    house = shop.house
-    with house.database.read() as transaction:
+    platform = shop.platform
+    with platform.database.read() as transaction:
         address = beats.addresses(transaction)[0]
-    persons = Persons(spark, house.keys, house.clock, address)
+    persons = Persons(spark, platform.keys, platform.clock, address)
     limits = Limits(at_once=2, seconds=seconds, rows=100, megabytes=1, patience=1)
-    return Queries(spark, persons, limits, house.settings.data)
+    return Queries(spark, persons, limits, platform.settings.data)
 
 
 @dataclass(frozen=True)

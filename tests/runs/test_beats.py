@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Database
 from lakehold.runs import beats
 from lakehold.runs.beats import Watch
@@ -48,17 +48,17 @@ def test_a_tick_comes_once_in_each_span() -> None:
     assert [slot for at in (5, 9, 10, 19, 31) for _, slot in due.at(at * 1_000_000)] == [0, 1, 3]
 
 
-def test_a_worker_that_was_thought_dead_ends_at_once(house: Installation) -> None:
-    with worker(house) as process:
-        with house.database.write() as transaction:
+def test_a_worker_that_was_thought_dead_ends_at_once(platform: Platform) -> None:
+    with worker(platform) as process:
+        with platform.database.write() as transaction:
             for one in beats.counted(transaction):
                 beats.end(transaction, one)
         process.hear("others have taken over")
         assert process.ended() == 75
 
 
-def test_a_worker_that_stops_leaves_no_row(house: Installation) -> None:
-    with worker(house) as process:
+def test_a_worker_that_stops_leaves_no_row(platform: Platform) -> None:
+    with worker(platform) as process:
         assert process.end(signal.SIGINT) == 0
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         assert beats.counted(transaction) == {}

@@ -10,7 +10,7 @@ import pytest
 from lakehold.access import Add, Grant, Remove, Token
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import Filter
@@ -21,109 +21,109 @@ from tests.access.company import TENANT
 from tests.house import ADA, ANN, BOB
 
 
-def start(house: Installation, caller: Caller = ADA, kind: str = AUDIT, **wanted: object) -> Job:
-    with house.write(caller) as work:
-        return jobs.start(work, kind, wanted)
+def start(platform: Platform, caller: Caller = ADA, kind: str = AUDIT, **wanted: object) -> Job:
+    with platform.write(caller) as ctx:
+        return jobs.start(ctx, kind, wanted)
 
 
-def done(house: Installation, job: Job) -> Job:
+def done(platform: Platform, job: Job) -> Job:
     """The job after all its steps, as a worker takes them."""
-    doing.end(house, job.id, doing.begin(house, job.id) or doing.do(house, job.id))
-    with house.read(ADA) as work:
-        return jobs.get(work, job.id)
+    doing.end(platform, job.id, doing.begin(platform, job.id) or doing.do(platform, job.id))
+    with platform.read(ADA) as ctx:
+        return jobs.get(ctx, job.id)
 
 
-def text(house: Installation, job: Job, caller: Caller = ADA) -> str:
-    with house.write(caller) as work:
-        return jobs.result(work, job.id, house.settings.data).file.read_text()
+def text(platform: Platform, job: Job, caller: Caller = ADA) -> str:
+    with platform.write(caller) as ctx:
+        return jobs.result(ctx, job.id, platform.settings.data).file.read_text()
 
 
-def test_the_audit_log_becomes_a_file(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Grant("bob", "viewer", "orders")))
-    job = done(house, start(house, action="grant"))
+def test_the_audit_log_becomes_a_file(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "viewer", "orders")))
+    job = done(platform, start(platform, action="grant"))
     assert (job.state, job.progress, job.rows, job.error) == ("done", 100, 1, "")
-    (line,) = text(house, job).splitlines()
+    (line,) = text(platform, job).splitlines()
     said = json.loads(line)
     assert (said["member"], said["action"], said["resource"]) == ("ada", "grant", "orders")
-    with house.read(ADA) as work:
-        deeds = {line.entry.action for line in work.audit.page(Filter(member="ada"))}
+    with platform.read(ADA) as ctx:
+        deeds = {line.entry.action for line in ctx.audit.page(Filter(member="ada"))}
     assert {"start audit export", "take audit export"} <= deeds
 
 
-def test_who_may_not_see_the_log_gets_no_file_of_it(house: Installation) -> None:
+def test_who_may_not_see_the_log_gets_no_file_of_it(platform: Platform) -> None:
     with pytest.raises(DeniedError):
-        start(house, BOB)
+        start(platform, BOB)
     with pytest.raises(DeniedError):
-        start(house, BOB, REVIEW)
+        start(platform, BOB, REVIEW)
     narrowed = replace(ADA, narrowed=Token("ada", actions=frozenset({"see"})))
     with pytest.raises(DeniedError):
-        start(house, narrowed)
+        start(platform, narrowed)
 
 
-def test_a_right_that_is_gone_when_it_starts_stops_it(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Grant("bob", "admin", TENANT)))
-    job = start(house, BOB)
-    with house.write(ADA) as work:
-        work.make(Remove(Grant("bob", "admin", TENANT)))
-    job = done(house, job)
+def test_a_right_that_is_gone_when_it_starts_stops_it(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "admin", TENANT)))
+    job = start(platform, BOB)
+    with platform.write(ADA) as ctx:
+        ctx.make(Remove(Grant("bob", "admin", TENANT)))
+    job = done(platform, job)
     assert job.state == "failed"
     assert "Admin on tenant" in job.error
-    with house.read(ADA) as work:
-        (denied,) = work.audit.page(Filter(member="bob", outcome="denied"))
+    with platform.read(ADA) as ctx:
+        (denied,) = ctx.audit.page(Filter(member="bob", outcome="denied"))
     assert denied.entry.address == "worker"
 
 
-def test_a_right_that_is_gone_afterwards_keeps_the_file_back(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Grant("bob", "admin", TENANT)))
-    job = done(house, start(house, BOB))
-    with house.write(ADA) as work:
-        work.make(Remove(Grant("bob", "admin", TENANT)))
+def test_a_right_that_is_gone_afterwards_keeps_the_file_back(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "admin", TENANT)))
+    job = done(platform, start(platform, BOB))
+    with platform.write(ADA) as ctx:
+        ctx.make(Remove(Grant("bob", "admin", TENANT)))
     with pytest.raises(DeniedError):
-        text(house, job, BOB)
-    assert text(house, job)
+        text(platform, job, BOB)
+    assert text(platform, job)
 
 
-def test_it_runs_as_narrow_as_it_was_started(house: Installation) -> None:
+def test_it_runs_as_narrow_as_it_was_started(platform: Platform) -> None:
     narrowed = replace(
         ADA, narrowed=Token("ada", actions=frozenset({"see_audit", "see"}), resources=frozenset({TENANT})), token_id="t"
     )
-    job = start(house, narrowed)
-    with house.database.read() as transaction:
+    job = start(platform, narrowed)
+    with platform.database.read() as transaction:
         assert book.caller_of(book.row_of(transaction, job.id)) == replace(narrowed, address="worker")
 
 
-def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(house: Installation) -> None:
-    with house.write(ADA) as work:
-        work.make(Add(Grant("bob", "admin", TENANT)))
-    mine, theirs = start(house, BOB), start(house)
-    with house.write(ADA) as work:
-        work.make(Remove(Grant("bob", "admin", TENANT)))
-    with house.read(BOB) as work:
-        assert [job.id for job in jobs.page(work)] == [mine.id]
+def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "admin", TENANT)))
+    mine, theirs = start(platform, BOB), start(platform)
+    with platform.write(ADA) as ctx:
+        ctx.make(Remove(Grant("bob", "admin", TENANT)))
+    with platform.read(BOB) as ctx:
+        assert [job.id for job in jobs.page(ctx)] == [mine.id]
         with pytest.raises(NotFoundError):
-            jobs.get(work, theirs.id)
-    with house.read(ANN) as work:
-        assert [job.id for job in jobs.page(work)] == [theirs.id, mine.id]
-        assert [job.id for job in jobs.page(work, before=theirs.id)] == [mine.id]
-        assert jobs.page(work, kind=REVIEW) == []
+            jobs.get(ctx, theirs.id)
+    with platform.read(ANN) as ctx:
+        assert [job.id for job in jobs.page(ctx)] == [theirs.id, mine.id]
+        assert [job.id for job in jobs.page(ctx, before=theirs.id)] == [mine.id]
+        assert jobs.page(ctx, kind=REVIEW) == []
 
 
-def test_what_is_not_done_has_no_result(house: Installation) -> None:
-    job = start(house)
+def test_what_is_not_done_has_no_result(platform: Platform) -> None:
+    job = start(platform)
     with pytest.raises(ConflictError, match="not done yet"):
-        text(house, job)
-    with house.database.write() as transaction:
+        text(platform, job)
+    with platform.database.write() as transaction:
         book.move(transaction, job.id, {"state": book.FAILED, "error": "because"})
     with pytest.raises(ConflictError, match="because"):
-        text(house, job)
+        text(platform, job)
 
 
-def test_who_views_as_somebody_starts_nothing(house: Installation) -> None:
+def test_who_views_as_somebody_starts_nothing(platform: Platform) -> None:
     with pytest.raises(ForbiddenError):
-        start(house, replace(ADA, behind="ann"))
+        start(platform, replace(ADA, impersonator="ann"))
 
 
 @pytest.mark.parametrize(
@@ -141,40 +141,40 @@ def test_who_views_as_somebody_starts_nothing(house: Installation) -> None:
     ],
 )
 def test_what_can_never_be_right_is_refused_at_once(
-    house: Installation, kind: str, wanted: dict[str, object], words: str
+    platform: Platform, kind: str, wanted: dict[str, object], words: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=words):
-        start(house, ADA, kind, **wanted)
-    with house.read(ADA) as work:
-        assert jobs.page(work) == []
+        start(platform, ADA, kind, **wanted)
+    with platform.read(ADA) as ctx:
+        assert jobs.page(ctx) == []
 
 
-def test_a_step_that_is_begun_again_leaves_the_same_behind(house: Installation) -> None:
-    job = start(house)
-    assert doing.begin(house, job.id) == doing.begin(house, job.id) == {}
-    first, second = doing.do(house, job.id), doing.do(house, job.id)
+def test_a_step_that_is_begun_again_leaves_the_same_behind(platform: Platform) -> None:
+    job = start(platform)
+    assert doing.begin(platform, job.id) == doing.begin(platform, job.id) == {}
+    first, second = doing.do(platform, job.id), doing.do(platform, job.id)
     assert first == second
-    doing.end(house, job.id, first)
-    doing.end(house, job.id, {"error": "too late"})
-    folder = book.folder(house.settings.data, 1)
+    doing.end(platform, job.id, first)
+    doing.end(platform, job.id, {"error": "too late"})
+    folder = book.folder(platform.settings.data, 1)
     assert [file.name for file in folder.iterdir()] == [f"{job.id}.jsonl"]
-    with house.read(ADA) as work:
-        assert jobs.get(work, job.id).state == "done"
+    with platform.read(ADA) as ctx:
+        assert jobs.get(ctx, job.id).state == "done"
 
 
-def test_a_job_at_which_workers_die_is_given_up(house: Installation) -> None:
-    job = start(house)
-    with house.database.write() as transaction:
+def test_a_job_at_which_workers_die_is_given_up(platform: Platform) -> None:
+    job = start(platform)
+    with platform.database.write() as transaction:
         book.move(transaction, job.id, {"tries": 3})
-    assert "3 times" in str(doing.do(house, job.id)["error"])
+    assert "3 times" in str(doing.do(platform, job.id)["error"])
 
 
-def test_results_are_not_kept_for_ever(house: Installation) -> None:
-    job = done(house, start(house))
-    assert tending.clear_results(house) == 0
-    with house.database.write() as transaction:
-        book.move(transaction, job.id, {"ended_at": house.clock() - 8 * DAY}, unless=frozenset())
-    assert tending.clear_results(house) == 1
-    assert list(book.folder(house.settings.data, 1).iterdir()) == []
+def test_results_are_not_kept_for_ever(platform: Platform) -> None:
+    job = done(platform, start(platform))
+    assert tending.clear_results(platform) == 0
+    with platform.database.write() as transaction:
+        book.move(transaction, job.id, {"ended_at": platform.clock() - 8 * DAY}, unless=frozenset())
+    assert tending.clear_results(platform) == 1
+    assert list(book.folder(platform.settings.data, 1).iterdir()) == []
     with pytest.raises(NotFoundError):
-        text(house, job)
+        text(platform, job)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.mails import Post, message
 from lakehold.ledger import outbox
@@ -26,30 +26,30 @@ def post() -> Iterator[Sink]:
         yield made
 
 
-def put(house: Installation, receiver: str, subject: str = "Hello", body: str = "A link.") -> None:
-    with house.write(ADA) as work:
+def put(platform: Platform, receiver: str, subject: str = "Hello", body: str = "A link.") -> None:
+    with platform.write(ADA) as ctx:
         outbox.put(
-            work.session.transaction,
-            work.session.tenant,
-            work.at,
+            ctx.session.transaction,
+            ctx.session.tenant,
+            ctx.at,
             receiver=receiver,
             subject=subject,
-            body=house.keys.encrypt(body),
+            body=platform.keys.encrypt(body),
         )
 
 
-def rows(house: Installation) -> list[sa.Row[tuple[object, ...]]]:
-    with house.database.read() as transaction:
+def rows(platform: Platform) -> list[sa.Row[tuple[object, ...]]]:
+    with platform.database.read() as transaction:
         return list(transaction.connection.execute(sa.select(outbox_table).order_by(outbox_table.c.id)))
 
 
-def mailer(house: Installation, post: Sink) -> Process:
-    return worker(house, LAKEHOLD_SMTP=post.url, LAKEHOLD_MAIL_FROM="Lakehold <hold@example.test>")
+def mailer(platform: Platform, post: Sink) -> Process:
+    return worker(platform, LAKEHOLD_SMTP=post.url, LAKEHOLD_MAIL_FROM="Lakehold <hold@example.test>")
 
 
-def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(house: Installation, post: Sink) -> None:
-    with mailer(house, post) as process:
-        put(house, "zoë@example.test".replace("ë", "e"), "Grüße", "Click\n.here\nund weiter…")
+def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(platform: Platform, post: Sink) -> None:
+    with mailer(platform, post) as process:
+        put(platform, "zoë@example.test".replace("ë", "e"), "Grüße", "Click\n.here\nund weiter…")
         mail = post.next()
         assert process.end() == 0
     assert (mail["To"], mail["Subject"], mail["From"]) == (
@@ -58,29 +58,29 @@ def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(house: Installation
         "Lakehold <hold@example.test>",
     )
     assert mail.get_content().splitlines() == ["Click", ".here", "und weiter…"]
-    (row,) = rows(house)
+    (row,) = rows(platform)
     assert row.sent_at is not None
     assert row.body == ""
 
 
-def test_two_workers_send_each_mail_once(house: Installation, post: Sink) -> None:
+def test_two_workers_send_each_mail_once(platform: Platform, post: Sink) -> None:
     for number in range(30):
-        put(house, f"m{number}@example.test")
-    with mailer(house, post) as one, mailer(house, post) as two:
+        put(platform, f"m{number}@example.test")
+    with mailer(platform, post) as one, mailer(platform, post) as two:
         sent = [str(post.next()["To"]) for _ in range(30)]
         assert one.end() == two.end() == 0
     assert sorted(sent) == sorted(f"m{number}@example.test" for number in range(30))
     assert post.taken.empty()
-    assert all(row.sent_at and row.tries == 1 for row in rows(house))
+    assert all(row.sent_at and row.tries == 1 for row in rows(platform))
 
 
-def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(house: Installation, post: Sink) -> None:
+def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(platform: Platform, post: Sink) -> None:
     post.open.clear()
-    put(house, "ada@example.test")
-    with mailer(house, post) as first:
+    put(platform, "ada@example.test")
+    with mailer(platform, post) as first:
         assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
         assert first.end(signal.SIGKILL) == -signal.SIGKILL
-    with mailer(house, post) as second:
+    with mailer(platform, post) as second:
         second.hear("goes on with what")
         assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
         post.open.set()
@@ -90,48 +90,48 @@ def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(house: In
     while not post.taken.empty():
         ids.add(str(post.next()["Message-ID"]))
     assert len(ids) == 1
-    assert rows(house)[0].tries == 1
+    assert rows(platform)[0].tries == 1
 
 
-def test_a_worker_that_is_stopped_lets_a_mail_end(house: Installation, post: Sink) -> None:
+def test_a_worker_that_is_stopped_lets_a_mail_end(platform: Platform, post: Sink) -> None:
     post.open.clear()
-    put(house, "ada@example.test")
-    with mailer(house, post) as process:
+    put(platform, "ada@example.test")
+    with mailer(platform, post) as process:
         post.come.get(timeout=60)
         process.tell(signal.SIGTERM)
         process.hear("stops")
         post.open.set()
         assert process.ended() == 0
-    assert rows(house)[0].sent_at is not None
+    assert rows(platform)[0].sent_at is not None
 
 
-def test_what_was_refused_is_tried_again_later(house: Installation, post: Sink) -> None:
+def test_what_was_refused_is_tried_again_later(platform: Platform, post: Sink) -> None:
     post.refusing = 1
-    put(house, "ada@example.test")
-    settings = house.settings.model_copy(update={"smtp": type(house.settings.smtp)(post.url)})
-    again = Installation(settings)
+    put(platform, "ada@example.test")
+    settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
+    again = Platform(settings)
     try:
         problem = sending.send(again, 1, 0)
         sending.write_down(again, 1, 0, problem)
-        (row,) = rows(house)
+        (row,) = rows(platform)
         assert "451" in row.error
         assert (row.tries, row.sent_at) == (1, None)
-        assert row.due_at > house.clock()
+        assert row.due_at > platform.clock()
         # The same step, begun once more after a crash, changes nothing.
         sending.write_down(again, 1, 0, problem)
-        assert rows(house)[0].tries == 1
+        assert rows(platform)[0].tries == 1
         assert sending.send(again, 1, 1) == ""
         sending.write_down(again, 1, 1, "")
     finally:
         again.close()
-    assert rows(house)[0].sent_at is not None
+    assert rows(platform)[0].sent_at is not None
     assert post.next()["To"] == "ada@example.test"
 
 
-def test_a_subject_cannot_bring_headers_of_its_own(house: Installation, post: Sink) -> None:
-    put(house, "ada@example.test", "Hello\r\nBcc: eve@example.test")
-    settings = house.settings.model_copy(update={"smtp": type(house.settings.smtp)(post.url)})
-    again = Installation(settings)
+def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Sink) -> None:
+    put(platform, "ada@example.test", "Hello\r\nBcc: eve@example.test")
+    settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
+    again = Platform(settings)
     try:
         assert sending.send(again, 1, 0)
     finally:

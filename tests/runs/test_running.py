@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold import workspaces
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.runs import beats, turns
 from lakehold.runs import worker as working
 from lakehold.runs.runnable import Done
@@ -23,21 +23,21 @@ class KilledError(BaseException):
 
 
 @pytest.fixture
-def number(house: Installation) -> int:
+def number(platform: Platform) -> int:
     """A run that has begun."""
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
-        RUNS.start(work, uid)
-    with house.database.write(turns.TURN) as transaction:
-        ((found, _),) = turns.claim(transaction, house.clock(), most=1, at_once=1)
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
+        RUNS.start(ctx, uid)
+    with platform.database.write(turns.TURN) as transaction:
+        ((found, _),) = turns.claim(transaction, platform.clock(), most=1, at_once=1)
     return found
 
 
-def lost(house: Installation, number: int, monkeypatch: pytest.MonkeyPatch, *, leaves: bool) -> str:
+def lost(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch, *, leaves: bool) -> str:
     """What is said of the step, or nothing if a worker was lost over it."""
-    running = Running(house, workspaces.runnables(), dict, Warm(house, ""))
+    running = Running(platform, workspaces.runnables(), dict, Warm(platform, ""))
     worker = Worker.__new__(Worker)
-    worker.id, worker._house, worker._running = "it", house, running
+    worker.id, worker._platform, worker._running = "it", platform, running
 
     def ends(*_: object) -> tuple[str, Done]:
         if leaves:
@@ -57,18 +57,18 @@ def lost(house: Installation, number: int, monkeypatch: pytest.MonkeyPatch, *, l
 
 
 def test_a_step_at_which_workers_die_is_given_up(
-    house: Installation, number: int, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [lost(house, number, monkeypatch, leaves=False) for _ in range(4)]
+    told = [lost(platform, number, monkeypatch, leaves=False) for _ in range(4)]
     assert told[:3] == ["", "", ""]
     assert "not tried again" in told[3]
 
 
-def test_a_worker_that_leaves_is_not_counted(house: Installation, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    with house.database.write() as transaction:
+def test_a_worker_that_leaves_is_not_counted(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with platform.database.write() as transaction:
         beats.begin(transaction, "it")
-    assert [lost(house, number, monkeypatch, leaves=True) for _ in range(5)] == [""] * 5
-    with house.database.read() as transaction:
+    assert [lost(platform, number, monkeypatch, leaves=True) for _ in range(5)] == [""] * 5
+    with platform.database.read() as transaction:
         assert beats.counted(transaction) == {}
-    assert [lost(house, number, monkeypatch, leaves=False) for _ in range(3)] == [""] * 3
-    assert "not tried again" in lost(house, number, monkeypatch, leaves=False)
+    assert [lost(platform, number, monkeypatch, leaves=False) for _ in range(3)] == [""] * 3
+    assert "not tried again" in lost(platform, number, monkeypatch, leaves=False)

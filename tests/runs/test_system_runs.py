@@ -8,7 +8,7 @@ import pyarrow.parquet
 
 from lakehold.access import Grant
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.runs.system import runs as system_runs
@@ -17,25 +17,25 @@ from tests.runs.test_runs import start
 from tests.runs.test_triggers import RUNS, query
 
 
-def told(house: Installation, caller: Caller, folder: Path) -> list[dict[str, object]]:
-    with house.read(caller) as work:
-        files = system_runs.write(RUNS, work, folder)
+def told(platform: Platform, caller: Caller, folder: Path) -> list[dict[str, object]]:
+    with platform.read(caller) as ctx:
+        files = system_runs.write(RUNS, ctx, folder)
     return [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
 
 
-def test_a_run_is_a_row_to_who_may_see_it(house: Installation, tmp_path: Path) -> None:
-    run = start(house, query(house, "daily"))
-    assert told(house, BOB, tmp_path) == []
-    with house.write(ADA) as work:
-        work.session.store.add(Grant("bob", "viewer", "bronze"))
-    (row,) = told(house, BOB, tmp_path)
+def test_a_run_is_a_row_to_who_may_see_it(platform: Platform, tmp_path: Path) -> None:
+    run = start(platform, query(platform, "daily"))
+    assert told(platform, BOB, tmp_path) == []
+    with platform.write(ADA) as ctx:
+        ctx.session.store.add(Grant("bob", "viewer", "bronze"))
+    (row,) = told(platform, BOB, tmp_path)
     assert (row["id"], row["state"], row["workspace"], row["started_by"]) == (run, states.QUEUED, "lh", "ada")
     assert row["ended_at"] is None
 
 
-def test_what_its_steps_did_is_added_up(house: Installation, tmp_path: Path) -> None:
-    run = start(house, query(house, "daily"))
-    with house.database.write() as transaction:
+def test_what_its_steps_did_is_added_up(platform: Platform, tmp_path: Path) -> None:
+    run = start(platform, query(platform, "daily"))
+    with platform.database.write() as transaction:
         here = run_table.select().where(run_table.c.id == run)
         number = transaction.connection.execute(here).one()
         step = {
@@ -50,5 +50,5 @@ def test_what_its_steps_did_is_added_up(house: Installation, tmp_path: Path) -> 
         for n, (rows, bad) in enumerate([(7, 1), (5, 0)]):
             added = run_step_table.insert().values(**step, number=n, rows=rows, size=100, bad=bad)
             transaction.connection.execute(added)
-    (row,) = told(house, ADA, tmp_path)
+    (row,) = told(platform, ADA, tmp_path)
     assert (row["rows"], row["size"], row["bad"]) == (12, 200, 1)

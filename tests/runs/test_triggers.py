@@ -14,14 +14,14 @@ from lakehold import workspaces
 from lakehold.access import Add, Edge, Grant, Remove
 from lakehold.catalog import resources
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Runs
 from lakehold.runs.trigger_table import trigger_table
 from lakehold.runs.triggers import Triggers
@@ -32,24 +32,24 @@ RUNS = Runs(workspaces.runnables())
 TRIGGERS, FIRING = Triggers(RUNS), Firing(RUNS)
 
 
-def query(house: Installation, name: str) -> str:
+def query(platform: Platform, name: str) -> str:
     """A query over Acme's orders, into a table of its own."""
-    with house.write(ADA) as work:
+    with platform.write(ADA) as ctx:
         edges = {"lakehouse": "lh", "reads": ["orders"], "writes": ["bronze"], "into": "bronze"}
         settings = {"sql": "SELECT 1 AS one", "table": name}
-        return resources.create(work, "lakehouse.query", name, uid=name, edges=edges, settings=settings)
+        return resources.create(ctx, "lakehouse.query", name, uid=name, edges=edges, settings=settings)
 
 
-def causes(house: Installation) -> list[str]:
-    with house.database.read() as transaction:
+def causes(platform: Platform) -> list[str]:
+    with platform.database.read() as transaction:
         return list(transaction.connection.execute(sa.select(run_table.c.cause).order_by(run_table.c.n)).scalars())
 
 
-def succeeded(house: Installation, uid: str) -> int:
+def succeeded(platform: Platform, uid: str) -> int:
     """The number of a run that has."""
-    with house.write(ADA) as work:
-        run = RUNS.start(work, uid).id
-    with house.database.write() as transaction:
+    with platform.write(ADA) as ctx:
+        run = RUNS.start(ctx, uid).id
+    with platform.database.write() as transaction:
         mine = run_table.c.id == run
         transaction.connection.execute(run_table.update().where(mine).values(state=states.SUCCEEDED))
         return int(transaction.connection.execute(sa.select(run_table.c.n).where(mine)).scalar_one())
@@ -85,20 +85,20 @@ def test_on_the_days_when_clocks_change_it_runs_once(zone: str, behind: str, due
     ],
 )
 def test_from_noon_to_noon_over_a_change_of_clocks_one_run_is_started(
-    house: Installation, zone: str, cron: str, day: str
+    platform: Platform, zone: str, cron: str, day: str
 ) -> None:
-    uid = query(house, "nightly")
+    uid = query(platform, "nightly")
     noon = datetime.fromisoformat(f"{day} 12:00").replace(tzinfo=ZoneInfo(zone))
-    with house.write(ADA) as work:
-        made = TRIGGERS.save(work, uid, When(cron, zone))
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, When(cron, zone))
     before = noon - timedelta(days=1)
     first = int(When(cron, zone).next(before).timestamp()) * SECOND
-    with house.database.write() as transaction:
+    with platform.database.write() as transaction:
         mine = trigger_table.c.id == made.id
         transaction.connection.execute(trigger_table.update().where(mine).values(next_at=first))
     # Every quarter of an hour somebody looks whether it is due.
     looks = range(int(before.timestamp()) * SECOND, int(noon.timestamp()) * SECOND, 900 * SECOND)
-    assert sum(FIRING.fire(house, at) for at in looks) == 1
+    assert sum(FIRING.fire(platform, at) for at in looks) == 1
 
 
 @pytest.mark.parametrize(
@@ -117,168 +117,168 @@ def test_what_can_never_be_due_is_refused(when: When, said: str) -> None:
         when.checked()
 
 
-def test_what_is_due_is_started_once_however_many_ask(house: Installation) -> None:
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
-        made = TRIGGERS.save(work, uid, When("0 6 * * *", "Europe/Berlin"))
+def test_what_is_due_is_started_once_however_many_ask(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *", "Europe/Berlin"))
     assert made.next_at is not None
-    assert FIRING.fire(house, made.next_at - SECOND) == 0
+    assert FIRING.fire(platform, made.next_at - SECOND) == 0
     found: list[int] = []
-    askers = [Thread(target=lambda: found.append(FIRING.fire(house, made.next_at or 0))) for _ in range(4)]
+    askers = [Thread(target=lambda: found.append(FIRING.fire(platform, made.next_at or 0))) for _ in range(4)]
     for asker in askers:
         asker.start()
     for asker in askers:
         asker.join()
     assert sum(found) == 1
-    assert causes(house) == ["by schedule 0 6 * * * Europe/Berlin"]
-    with house.read(ADA) as work:
-        after = TRIGGERS.get(work, made.id)
+    assert causes(platform) == ["by schedule 0 6 * * * Europe/Berlin"]
+    with platform.read(ADA) as ctx:
+        after = TRIGGERS.get(ctx, made.id)
     assert after.next_at is not None
     assert 20 * 3600 * SECOND < after.next_at - made.next_at < 2 * DAY
 
 
 def test_one_that_cannot_be_started_leaves_the_others_alone(
-    house: Installation, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [query(house, name) for name in ("one", "two", "three")]
-    with house.write(ADA) as work:
-        made = [TRIGGERS.save(work, uid, When("0 6 * * *")) for uid in names]
+    names = [query(platform, name) for name in ("one", "two", "three")]
+    with platform.write(ADA) as ctx:
+        made = [TRIGGERS.save(ctx, uid, When("0 6 * * *")) for uid in names]
     due = made[0].next_at
     assert due is not None
     plain = RUNS.write
 
-    def write(work: Work, uid: str, asked: Wanted, *, cause: str) -> str:
+    def write(ctx: RequestContext, uid: str, asked: RunOptions, *, cause: str) -> str:
         if uid == "two":
             raise ConflictError("It cannot be.", "Never mind.")
-        return plain(work, uid, asked, cause=cause)
+        return plain(ctx, uid, asked, cause=cause)
 
     monkeypatch.setattr(RUNS, "write", write)
-    assert FIRING.fire(house, due) == 2
-    assert FIRING.fire(house, due) == 0
+    assert FIRING.fire(platform, due) == 2
+    assert FIRING.fire(platform, due) == 0
     monkeypatch.undo()
-    assert FIRING.fire(house, due) == 1
-    assert len(causes(house)) == 3
+    assert FIRING.fire(platform, due) == 1
+    assert len(causes(platform)) == 3
 
 
-def test_after_a_long_silence_it_is_started_once_and_not_for_every_day(house: Installation) -> None:
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
-        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
+def test_after_a_long_silence_it_is_started_once_and_not_for_every_day(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *"))
     later = (made.next_at or 0) + 10 * DAY
-    assert FIRING.fire(house, later) == 1
-    assert FIRING.fire(house, later) == 0
+    assert FIRING.fire(platform, later) == 1
+    assert FIRING.fire(platform, later) == 0
 
 
 @pytest.mark.parametrize(("every", "started"), [(False, [1, 1, 1]), (True, [0, 1, 0])])
-def test_it_comes_after_any_or_after_all_of_others(house: Installation, every: bool, started: list[int]) -> None:
-    first, second, last = (query(house, name) for name in ("first", "second", "last"))
-    with house.write(ADA) as work:
-        TRIGGERS.save(work, last, When(after=(first, second), every=every))
+def test_it_comes_after_any_or_after_all_of_others(platform: Platform, every: bool, started: list[int]) -> None:
+    first, second, last = (query(platform, name) for name in ("first", "second", "last"))
+    with platform.write(ADA) as ctx:
+        TRIGGERS.save(ctx, last, When(after=(first, second), every=every))
     found = []
     for uid in (first, second, first):
-        number = succeeded(house, uid)
-        found.append(FIRING.hear(house, number))
+        number = succeeded(platform, uid)
+        found.append(FIRING.hear(platform, number))
         # A worker that died before it wrote down that it had told of the run is followed by one that tells it again.
-        assert FIRING.hear(house, number) == 0
+        assert FIRING.hear(platform, number) == 0
     assert found == started
 
 
-def test_what_would_come_after_itself_is_refused(house: Installation) -> None:
-    first, second, last = (query(house, name) for name in ("first", "second", "last"))
-    with house.write(ADA) as work:
-        TRIGGERS.save(work, second, When(after=(first,)))
-        kept = TRIGGERS.save(work, last, When(after=(second,)))
+def test_what_would_come_after_itself_is_refused(platform: Platform) -> None:
+    first, second, last = (query(platform, name) for name in ("first", "second", "last"))
+    with platform.write(ADA) as ctx:
+        TRIGGERS.save(ctx, second, When(after=(first,)))
+        kept = TRIGGERS.save(ctx, last, When(after=(second,)))
         for uid in (first, second, last):
             with pytest.raises(InvalidInputError, match="after itself"):
-                TRIGGERS.save(work, first, When(after=(uid,)))
+                TRIGGERS.save(ctx, first, When(after=(uid,)))
         # Saved again, it is in nobody's way; nor is one that is gone.
-        TRIGGERS.save(work, last, When(after=(first,)), uid=kept.id)
-        TRIGGERS.remove(work, kept.id)
-        TRIGGERS.save(work, first, When(after=(last,)))
+        TRIGGERS.save(ctx, last, When(after=(first,)), uid=kept.id)
+        TRIGGERS.remove(ctx, kept.id)
+        TRIGGERS.save(ctx, first, When(after=(last,)))
 
 
-def test_runs_that_end_at_once_are_both_heard_of(house: Installation) -> None:
-    first, second, last = (query(house, name) for name in ("first", "second", "last"))
-    with house.write(ADA) as work:
-        TRIGGERS.save(work, last, When(after=(first, second), every=True))
-    numbers = [succeeded(house, uid) for uid in (first, second)]
+def test_runs_that_end_at_once_are_both_heard_of(platform: Platform) -> None:
+    first, second, last = (query(platform, name) for name in ("first", "second", "last"))
+    with platform.write(ADA) as ctx:
+        TRIGGERS.save(ctx, last, When(after=(first, second), every=True))
+    numbers = [succeeded(platform, uid) for uid in (first, second)]
     with ThreadPoolExecutor(2) as both:
-        assert sum(both.map(lambda number: FIRING.hear(house, number), numbers)) == 1
+        assert sum(both.map(lambda number: FIRING.hear(platform, number), numbers)) == 1
 
 
-def test_only_who_may_run_it_has_a_trigger_on_it(house: Installation) -> None:
-    uid = query(house, "daily")
-    with pytest.raises(HiddenError), house.write(BOB) as work:
-        TRIGGERS.save(work, uid, When("0 6 * * *"))
-    with house.write(ADA) as work:
-        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
-        work.session.store.add(Grant("bob", "viewer", "bronze"))
-    with house.read(BOB) as work:
-        assert [each.id for each in TRIGGERS.of(work, uid)] == [made.id]
-    with pytest.raises(DeniedError), house.write(BOB) as work:
-        TRIGGERS.remove(work, made.id)
-    with house.write(ADA) as work:
-        work.made(Remove(Grant("bob", "viewer", "bronze")))
-    with pytest.raises(NotFoundError), house.read(BOB) as work:
-        TRIGGERS.get(work, made.id)
+def test_only_who_may_run_it_has_a_trigger_on_it(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with pytest.raises(HiddenError), platform.write(BOB) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+        ctx.session.store.add(Grant("bob", "viewer", "bronze"))
+    with platform.read(BOB) as ctx:
+        assert [each.id for each in TRIGGERS.of(ctx, uid)] == [made.id]
+    with pytest.raises(DeniedError), platform.write(BOB) as ctx:
+        TRIGGERS.remove(ctx, made.id)
+    with platform.write(ADA) as ctx:
+        ctx.made(Remove(Grant("bob", "viewer", "bronze")))
+    with pytest.raises(NotFoundError), platform.read(BOB) as ctx:
+        TRIGGERS.get(ctx, made.id)
 
 
-def test_whoever_saves_it_last_is_who_it_runs_as(house: Installation) -> None:
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
-        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
-        work.session.store.add(Grant("bob", "editor", "bronze"))
-    with house.write(BOB) as work:
-        TRIGGERS.save(work, uid, When("0 7 * * *"), uid=made.id)
-    with house.read(ADA) as work:
-        assert TRIGGERS.get(work, made.id).saved_by == "bob"
-    assert FIRING.fire(house, house.clock() + 2 * DAY) == 1
-    with house.database.read() as transaction:
+def test_whoever_saves_it_last_is_who_it_runs_as(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+        ctx.session.store.add(Grant("bob", "editor", "bronze"))
+    with platform.write(BOB) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 7 * * *"), uid=made.id)
+    with platform.read(ADA) as ctx:
+        assert TRIGGERS.get(ctx, made.id).saved_by == "bob"
+    assert FIRING.fire(platform, platform.clock() + 2 * DAY) == 1
+    with platform.database.read() as transaction:
         assert transaction.connection.execute(sa.select(run_table.c.started_by)).scalar_one() == "bob"
 
 
-def test_one_that_is_switched_off_starts_nothing(house: Installation) -> None:
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
-        TRIGGERS.save(work, uid, When("0 6 * * *"), active=False)
-    assert FIRING.fire(house, house.clock() + 2 * DAY) == 0
+def test_one_that_is_switched_off_starts_nothing(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 6 * * *"), active=False)
+    assert FIRING.fire(platform, platform.clock() + 2 * DAY) == 0
 
 
-def test_one_is_paused_and_goes_on_as_whoever_lets_it(house: Installation) -> None:
-    uid, other = query(house, "daily"), query(house, "other")
-    with house.write(ADA) as work:
-        work.session.store.create("lakehouse.layer", "Hidden", uid="hidden_layer", edges={"lakehouse": "lh"})
-        made = TRIGGERS.save(work, uid, When("0 6 * * *"))
-        waits = TRIGGERS.save(work, uid, When(after=(other,)))
-        work.session.store.add(Grant("bob", "editor", "bronze"))
-        work.make(Add(Edge("writes", other, "hidden_layer")))
-    with house.write(BOB) as work:
-        assert TRIGGERS.get(work, waits.id).when.after == ()
-        paused = TRIGGERS.switch(work, made.id, active=False)
+def test_one_is_paused_and_goes_on_as_whoever_lets_it(platform: Platform) -> None:
+    uid, other = query(platform, "daily"), query(platform, "other")
+    with platform.write(ADA) as ctx:
+        ctx.session.store.create("lakehouse.layer", "Hidden", uid="hidden_layer", edges={"lakehouse": "lh"})
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+        waits = TRIGGERS.save(ctx, uid, When(after=(other,)))
+        ctx.session.store.add(Grant("bob", "editor", "bronze"))
+        ctx.make(Add(Edge("writes", other, "hidden_layer")))
+    with platform.write(BOB) as ctx:
+        assert TRIGGERS.get(ctx, waits.id).when.after == ()
+        paused = TRIGGERS.switch(ctx, made.id, active=False)
         assert (paused.active, paused.next_at, paused.saved_by) == (False, None, "ada")
-        TRIGGERS.switch(work, waits.id, active=False)
-    assert FIRING.fire(house, house.clock() + 2 * DAY) == 0
-    with house.write(BOB) as work:
-        again = TRIGGERS.switch(work, made.id, active=True)
+        TRIGGERS.switch(ctx, waits.id, active=False)
+    assert FIRING.fire(platform, platform.clock() + 2 * DAY) == 0
+    with platform.write(BOB) as ctx:
+        again = TRIGGERS.switch(ctx, made.id, active=True)
         assert (again.active, again.next_at, again.saved_by) == (True, made.next_at, "bob")
-    with house.write(ADA) as work:
-        assert TRIGGERS.get(work, waits.id).when.after == (other,)  # what Bob does not see has stayed
-        work.made(Remove(Grant("bob", "editor", "bronze")))
-        work.session.store.add(Grant("bob", "viewer", "bronze"))
-    with pytest.raises(DeniedError), house.write(BOB) as work:
-        TRIGGERS.switch(work, made.id, active=False)
+    with platform.write(ADA) as ctx:
+        assert TRIGGERS.get(ctx, waits.id).when.after == (other,)  # what Bob does not see has stayed
+        ctx.made(Remove(Grant("bob", "editor", "bronze")))
+        ctx.session.store.add(Grant("bob", "viewer", "bronze"))
+    with pytest.raises(DeniedError), platform.write(BOB) as ctx:
+        TRIGGERS.switch(ctx, made.id, active=False)
 
 
-def test_a_pipeline_is_deactivated_and_activated_with_all_its_triggers(house: Installation) -> None:
-    uid = query(house, "daily")
-    with house.write(ADA) as work:
+def test_a_pipeline_is_deactivated_and_activated_with_all_its_triggers(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    with platform.write(ADA) as ctx:
         for hour in (1, 2):
-            TRIGGERS.save(work, uid, When(f"0 {hour} * * *"))
-    with pytest.raises(HiddenError), house.write(BOB) as work:
-        TRIGGERS.activate(work, uid, active=False)
-    with house.write(ADA) as work:
-        assert [each.active for each in TRIGGERS.activate(work, uid, active=False)] == [False, False]
-        assert [each.next_at for each in TRIGGERS.of(work, uid)] == [None, None]
-    with house.write(ANN) as work:
-        found = TRIGGERS.activate(work, uid, active=True)
+            TRIGGERS.save(ctx, uid, When(f"0 {hour} * * *"))
+    with pytest.raises(HiddenError), platform.write(BOB) as ctx:
+        TRIGGERS.activate(ctx, uid, active=False)
+    with platform.write(ADA) as ctx:
+        assert [each.active for each in TRIGGERS.activate(ctx, uid, active=False)] == [False, False]
+        assert [each.next_at for each in TRIGGERS.of(ctx, uid)] == [None, None]
+    with platform.write(ANN) as ctx:
+        found = TRIGGERS.activate(ctx, uid, active=True)
     assert [(each.active, each.saved_by, each.next_at is not None) for each in found] == [(True, "ann", True)] * 2

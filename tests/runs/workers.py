@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.processes import Process
 
 
-def worker(house: Installation, beside: Process | None = None, **more: str) -> Process:
+def worker(platform: Platform, beside: Process | None = None, **more: str) -> Process:
     """A worker that is ready."""
-    begun = beginning(house, beside, **more)
+    begun = beginning(platform, beside, **more)
     try:
         begun.hear("is ready")
     except BaseException:
@@ -17,12 +17,12 @@ def worker(house: Installation, beside: Process | None = None, **more: str) -> P
     return begun
 
 
-def beginning(house: Installation, beside: Process | None = None, **more: str) -> Process:
+def beginning(platform: Platform, beside: Process | None = None, **more: str) -> Process:
     """A worker that is not ready yet. Others take over after five seconds without a word."""
-    return Process("worker", {**known(house), **more}, beside)
+    return Process("worker", {**known(platform), **more}, beside)
 
 
-def known(house: Installation) -> dict[str, str]:
+def known(platform: Platform) -> dict[str, str]:
     """What a worker is told by its environment."""
-    settings = house.settings
+    settings = platform.settings
     return {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_WORKER_SILENCE": "5"}

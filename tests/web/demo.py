@@ -16,7 +16,7 @@ from lakehold.api.frame.callers import COOKIE
 from lakehold.demo import company, furnishing
 from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.settings import Settings, read
 from lakehold.web import site
@@ -29,15 +29,15 @@ SECRET = "nine purple elephants"
 class Shop:
     """The company, and where it is served."""
 
-    house: Installation
+    platform: Platform
     address: str
     clients: list[httpx.Client] = field(default_factory=list)
     """Those that are closed at the end."""
 
     def cookie_of(self, member: str) -> str:
         """What the browser of somebody who has signed in shows."""
-        with self.house.write(Caller(company.TENANT, member)) as work:
-            return sign_ins.begin(work, self.house.settings, member, "test", Visit("127.0.0.1", "a test", "")).secret
+        with self.platform.write(Caller(company.TENANT, member)) as ctx:
+            return sign_ins.begin(ctx, self.platform.settings, member, "test", Visit("127.0.0.1", "a test", "")).secret
 
     def client(self, member: str = "") -> httpx.Client:
         """Somebody without a browser."""
@@ -53,9 +53,9 @@ def shop_folder(corner_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("shop") / "data"
     folder.mkdir()
     shutil.copy(corner_file, folder / "lakehold.sqlite")
-    house = Installation(Settings(data=folder))
-    furnishing.furnish(house)
-    house.close()
+    platform = Platform(Settings(data=folder))
+    furnishing.furnish(platform)
+    platform.close()
     return folder
 
 
@@ -72,12 +72,12 @@ _listening = ExitStack()
 
 
 @contextmanager
-def served(house: Installation) -> Iterator[str]:
+def served(platform: Platform) -> Iterator[str]:
     """Where an installation is served. To assemble an application and to begin to listen takes as long as many a test,
     so one serves a house after the other.
     """
-    app, address = _idle.pop() if _idle else _begun(house)
-    app.state.house = house
+    app, address = _idle.pop() if _idle else _begun(platform)
+    app.state.platform = platform
     try:
         yield address
     finally:
@@ -86,8 +86,8 @@ def served(house: Installation) -> Iterator[str]:
         _idle.append((app, address))
 
 
-def _begun(house: Installation) -> tuple[FastAPI, str]:
-    app = site.application(house)
+def _begun(platform: Platform) -> tuple[FastAPI, str]:
+    app = site.application(platform)
     return app, _listening.enter_context(running(app))
 
 
@@ -95,21 +95,21 @@ def _begun(house: Installation) -> tuple[FastAPI, str]:
 def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
     """A copy of the company, served with these settings."""
     shutil.copytree(folder, copied_to)
-    house = Installation(read(data=copied_to, **settings))
+    platform = Platform(read(data=copied_to, **settings))
     try:
-        with served(house) as address:
-            found = Shop(house, address)
+        with served(platform) as address:
+            found = Shop(platform, address)
             yield found
             for client in found.clients:
                 client.close()
     finally:
-        house.close()
+        platform.close()
 
 
 def give_password(shop: Shop, member: str, password: str = SECRET) -> str:
     """Let somebody sign in with a password, and tell their e-mail address."""
-    with shop.house.write(Caller(company.TENANT, member)) as work:
-        accounts.set_password(work, member, passwords.hashed(password))
-        account = accounts.of(work, member)
+    with shop.platform.write(Caller(company.TENANT, member)) as ctx:
+        accounts.set_password(ctx, member, passwords.hashed(password))
+        account = accounts.of(ctx, member)
     assert account
     return account.email

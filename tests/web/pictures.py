@@ -17,7 +17,7 @@ from playwright.sync_api import Playwright, sync_playwright
 
 from lakehold.cli import demo
 from lakehold.demo import furnishing
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 from tests.web import chromium
@@ -29,11 +29,11 @@ from tests.web.visitors import visitors
 def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> None:
     """The pictures of pages, each as somebody sees it."""
     folder.mkdir(parents=True, exist_ok=True)
-    with company() as house:
+    with company() as platform:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
         with (
-            running(site.application(house)) as address,
-            visitors(browser, address, Shop(house, address).cookie_of) as opened,
+            running(site.application(platform)) as address,
+            visitors(browser, address, Shop(platform, address).cookie_of) as opened,
         ):
             for member, path in asked:
                 for theme in ("light", "dark"):
@@ -47,16 +47,16 @@ def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> 
 
 
 @contextmanager
-def company() -> Iterator[Installation]:
+def company() -> Iterator[Platform]:
     """The one that is asked for, or a new one."""
     with tempfile.TemporaryDirectory() as new:
         filled = os.environ.get("LAKEHOLD_DEMO", "")
-        house = Installation(demo.settings_in(Path(filled)) if filled else Settings(data=Path(new)))
-        house.database.migrate()
+        platform = Platform(demo.settings_in(Path(filled)) if filled else Settings(data=Path(new)))
+        platform.database.migrate()
         if not filled:
-            furnishing.load(house)
-        yield house
-        house.close()
+            furnishing.load(platform)
+        yield platform
+        platform.close()
 
 
 if __name__ == "__main__":

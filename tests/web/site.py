@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 
 from lakehold.api.frame.app import create_app
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import shell
 from lakehold.web.navigation import Around
@@ -27,13 +27,13 @@ def application(
     address: str = "",
 ) -> Iterator[FastAPI]:
     """The application, with the sample navigation around its pages."""
-    house = Installation(Settings(data=folder, address=address))
+    platform = Platform(Settings(data=folder, address=address))
     try:
-        app = create_app(house, routers)
+        app = create_app(platform, routers)
         shell.install(app, around=around)
         yield app
     finally:
-        house.close()
+        platform.close()
 
 
 @contextmanager

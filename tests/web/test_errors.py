@@ -74,8 +74,8 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in(tmp_path: Path) -> None:
     routes = router("/private")
 
     @routes.get("")
-    def private(request: Request, work: Reading) -> Response:
-        return pages.page(request, "search.html", {"q": work.caller.member, "found": []})
+    def private(request: Request, ctx: Reading) -> Response:
+        return pages.page(request, "search.html", {"q": ctx.caller.member, "found": []})
 
     with site.application(tmp_path, [routes]) as app, site.running(app) as address:
         answer = httpx.get(f"{address}/private?x=1")

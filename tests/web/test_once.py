@@ -56,8 +56,8 @@ def test_loading_the_page_of_a_new_token_anew_makes_no_other_token(
     expect(page.get_by_role("heading", name="It was shown once")).to_be_visible()
     assert secret not in page.content()
     assert violations(page) == []
-    with shop.house.read(Caller(TENANT, "tara")) as work:
-        assert [token.name for token in tokens.of(work, "tara")] == ["Notebook"]
+    with shop.platform.read(Caller(TENANT, "tara")) as ctx:
+        assert [token.name for token in tokens.of(ctx, "tara")] == ["Notebook"]
 
 
 @pytest.mark.browser
@@ -68,9 +68,9 @@ def test_loading_the_page_of_a_new_invite_anew_makes_no_other_link(shop: Shop, o
     link = page.get_by_label("Link", exact=True).input_value()
     page.reload()
     expect(page.get_by_role("heading", name="It was shown once")).to_be_visible()
-    with shop.house.read(Caller(TENANT, "olga")) as work:
-        assert len([one for one in invites.page(work, limit=100) if one.email == "new@corner.example"]) == 1
-    assert httpx.get(link.replace(shop.house.settings.base, shop.address)).status_code == 200
+    with shop.platform.read(Caller(TENANT, "olga")) as ctx:
+        assert len([one for one in invites.page(ctx, limit=100) if one.email == "new@corner.example"]) == 1
+    assert httpx.get(link.replace(shop.platform.settings.base, shop.address)).status_code == 200
 
 
 def test_a_secret_is_opened_for_who_made_it_and_for_a_moment(shop: Shop) -> None:

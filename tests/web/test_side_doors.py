@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import addresses, site
 from tests.api.client import Api
@@ -38,14 +38,14 @@ ALSO = {"olga": ("to_finance", DELIVERED), "tara": ("daily_sales",), "bella": ("
 
 
 def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     words = Words(seed=7)
-    here, there = founded(house, words), founded(house, words)
-    lived_in = furnish(house, here, "paula@corner.example")
-    furnish(house, there, "paul@corner.example")
-    app = site.application(house)
+    here, there = founded(platform, words), founded(platform, words)
+    lived_in = furnish(platform, here, "paula@corner.example")
+    furnish(platform, there, "paul@corner.example")
+    app = site.application(platform)
     with running(app) as address:
-        crawl = Pages(Api(house, app, None, here.uid), (here, there), words, told=lived_in.told)  # type: ignore[arg-type]
+        crawl = Pages(Api(platform, app, None, here.uid), (here, there), words, told=lived_in.told)  # type: ignore[arg-type]
         people = [visitor(crawl.api, here, demo) for demo in ("nils", "bella", "tara", "erik", "petra", "adam", "olga")]
         people += [
             visitor(crawl.api, there, "adam", "another tenant's admin"),
@@ -60,7 +60,7 @@ def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
         with browser_of(person, address) as client:
             seen = with_eyes_of(person, client, "bella")
             crawl.walk(seen, client)
-    house.close()
+    platform.close()
     assert crawl.leaks == []
     looked_at = {page for page, statuses in crawl.seen.items() if statuses[200]}
     assert set(crawl.templates.all()) - looked_at - set(EXCUSED) == set(), (

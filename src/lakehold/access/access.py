@@ -27,7 +27,7 @@ from lakehold.access.session import Session
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database, Transaction
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown, valid_id, valid_name
+from lakehold.kit.ids import quote, valid_id, valid_name
 
 
 class Access:
@@ -88,7 +88,7 @@ class Access:
             tables.resource.c.uid == tenant, tables.resource.c.tenant_id == tables.resource.c.id
         )
         if transaction.connection.execute(query).first():
-            raise ConflictError(f"There is already a tenant {shown(tenant)}.", "Choose another id.")
+            raise ConflictError(f"There is already a tenant {quote(tenant)}.", "Choose another id.")
         policy = policy_of(tuple(sorted((model.name, model.source) for model in models)))
         empty = View(policy)
         store = Store(transaction, 0, Overlay(lambda: empty), self.clock())

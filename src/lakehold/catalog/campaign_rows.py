@@ -10,7 +10,7 @@ from lakehold.catalog import campaign_table, campaigns, grants, kinds
 from lakehold.catalog.campaign_sight import REMOVED, Look, Row
 from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, Kept
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError, NotFoundError
 from lakehold.ledger.audit import DENIED
@@ -24,37 +24,37 @@ class Outcome:
     refused: list[tuple[int, LakeholdError]]
 
 
-def rows(work: Work, uid: str) -> list[Row]:
+def rows(ctx: RequestContext, uid: str) -> list[Row]:
     """All that a campaign asks about, of what the caller may know of, by resource and holder."""
-    campaign = campaigns.found(work, uid)
-    look = Look(work, campaign)
-    found = [row for kept in campaign_table.rows(work, campaign) if (row := look.row(kept)) is not None]
+    campaign = campaigns.found(ctx, uid)
+    look = Look(ctx, campaign)
+    found = [row for kept in campaign_table.rows(ctx, campaign) if (row := look.row(kept)) is not None]
     return sorted(found, key=lambda row: (row.resource.name, row.resource.uid, row.title, row.subject.name, row.n))
 
 
-def keep(work: Work, uid: str, numbers: Collection[int]) -> Outcome:
+def keep(ctx: RequestContext, uid: str, numbers: Collection[int]) -> Outcome:
     """These stay as they are."""
-    return _decide(work, uid, numbers, lambda campaign, row: _keep(work, campaign, row))
+    return _decide(ctx, uid, numbers, lambda campaign, row: _keep(ctx, campaign, row))
 
 
-def remove(work: Work, uid: str, numbers: Collection[int]) -> Outcome:
+def remove(ctx: RequestContext, uid: str, numbers: Collection[int]) -> Outcome:
     """Take these away, now. What the caller may not take away stays, and the others are taken away all the same."""
-    return _decide(work, uid, numbers, lambda campaign, row: _remove(work, campaign, row))
+    return _decide(ctx, uid, numbers, lambda campaign, row: _remove(ctx, campaign, row))
 
 
-def reopen(work: Work, uid: str, numbers: Collection[int]) -> Outcome:
+def reopen(ctx: RequestContext, uid: str, numbers: Collection[int]) -> Outcome:
     """Take back what was decided: what was taken away is given back, for as long as it was given."""
-    return _decide(work, uid, numbers, lambda campaign, row: _reopen(work, campaign, row))
+    return _decide(ctx, uid, numbers, lambda campaign, row: _reopen(ctx, campaign, row))
 
 
 def _decide(
-    work: Work, uid: str, numbers: Collection[int], do: Callable[[Campaign, tuple[Kept, Row]], None]
+    ctx: RequestContext, uid: str, numbers: Collection[int], do: Callable[[Campaign, tuple[Kept, Row]], None]
 ) -> Outcome:
-    work.writing()
-    campaign = campaigns.found(work, uid)
-    campaigns.refuse_closed(work, campaign)
-    look = Look(work, campaign)
-    asked = [(kept, row) for kept in campaign_table.rows(work, campaign, numbers) if (row := look.row(kept))]
+    ctx.writing()
+    campaign = campaigns.found(ctx, uid)
+    campaigns.refuse_closed(ctx, campaign)
+    look = Look(ctx, campaign)
+    asked = [(kept, row) for kept in campaign_table.rows(ctx, campaign, numbers) if (row := look.row(kept))]
     if len(asked) != len(set(numbers)):
         raise NotFoundError("Some of these rows are not in this campaign.", "Read it anew.")
     outcome = Outcome([], [])
@@ -66,43 +66,43 @@ def _decide(
             # Refused before anything was written, so the others can go on.
             outcome.refused.append((row.n, error))
             if isinstance(error, DeniedError):
-                work.note(error.action, error.resource, reason=error.message, outcome=DENIED)
+                ctx.note(error.action, error.resource, reason=error.message, outcome=DENIED)
     return outcome
 
 
-def _keep(work: Work, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
+def _keep(ctx: RequestContext, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
     kept, row = asked
     if row.state == REMOVED:
         raise ConflictError("It has been taken away.", "Give it back first.")
-    campaign_table.decide(work, campaign, kept, KEEP)
-    work.note("keep role", row.resource.uid, after=_said(campaign, row))
+    campaign_table.decide(ctx, campaign, kept, KEEP)
+    ctx.note("keep role", row.resource.uid, after=_said(campaign, row))
 
 
-def _remove(work: Work, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
+def _remove(ctx: RequestContext, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
     kept, row = asked
     if row.state == REMOVED:
         return
-    work.need_change(Remove(row.grant))
-    grants.revoke(work, row.grant)
-    campaign_table.decide(work, campaign, kept, REMOVE)
-    work.note("remove role", row.resource.uid, before=_said(campaign, row))
+    ctx.need_change(Remove(row.grant))
+    grants.revoke(ctx, row.grant)
+    campaign_table.decide(ctx, campaign, kept, REMOVE)
+    ctx.note("remove role", row.resource.uid, before=_said(campaign, row))
 
 
-def _reopen(work: Work, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
+def _reopen(ctx: RequestContext, campaign: Campaign, asked: tuple[Kept, Row]) -> None:
     kept, row = asked
-    if row.state == REMOVED and row.until > work.at:
-        _refuse_displacing(work, row)
-        since = row.since if row.since > work.at else None
-        grants.give(work, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
+    if row.state == REMOVED and row.until > ctx.at:
+        _refuse_displacing(ctx, row)
+        since = row.since if row.since > ctx.at else None
+        grants.give(ctx, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
     if kept.decision != OPEN:
-        campaign_table.decide(work, campaign, kept, OPEN)
-        work.note("reopen decision", row.resource.uid, before=_said(campaign, row))
+        campaign_table.decide(ctx, campaign, kept, OPEN)
+        ctx.note("reopen decision", row.resource.uid, before=_said(campaign, row))
 
 
-def _refuse_displacing(work: Work, row: Row) -> None:
+def _refuse_displacing(ctx: RequestContext, row: Row) -> None:
     """A role of which there is one may be somebody else's by now."""
-    single = kinds.schema_of(work.view, row.resource.uid).roles[row.role].single
-    if single and any(grant.role == row.role for grant in work.grants(row.resource.uid)):
+    single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
+    if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
         raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
 
 

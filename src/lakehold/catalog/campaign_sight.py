@@ -9,8 +9,8 @@ from lakehold.access import Grant
 from lakehold.access.facts import spans
 from lakehold.catalog import campaign_table, kinds, sharing
 from lakehold.catalog.campaign_table import KEEP, REMOVE, Campaign, Kept
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 
 UNDECIDED, KEPT, REMOVED, ENDED = "undecided", "kept", "removed", "ended"
@@ -63,27 +63,27 @@ class Progress:
         return self.kept + self.removed + self.ended
 
 
-def progress(work: Work, campaign: Campaign) -> Progress:
+def progress(ctx: RequestContext, campaign: Campaign) -> Progress:
     """How far it is. Who calls has asked whether the campaign concerns the caller."""
-    look = Look(work, campaign)
-    states = Counter(look.state(kept) for kept in campaign_table.rows(work, campaign) if look.shows(kept))
+    look = Look(ctx, campaign)
+    states = Counter(look.state(kept) for kept in campaign_table.rows(ctx, campaign) if look.shows(kept))
     return Progress(**states)
 
 
 class Look:
     """What one caller sees of a campaign's rows; asked once for each resource."""
 
-    def __init__(self, work: Work, campaign: Campaign) -> None:
-        self._work = work
-        self._eyes = Eyes(work)
+    def __init__(self, ctx: RequestContext, campaign: Campaign) -> None:
+        self._ctx = ctx
+        self._eyes = VisibleRefs(ctx)
         self._refs: dict[int, Ref | None] = {}
         self._gives: dict[str, bool] = {}
-        self._knows_all = sharing.may_ask_about_others(work)
-        self._mine = work.session.asking(lambda view: view.subject(view.member(work.caller.member)).ids_with_all)
-        transaction, tenant = work.session.transaction, work.session.tenant
+        self._knows_all = sharing.may_ask_about_others(ctx)
+        self._mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+        transaction, tenant = ctx.session.transaction, ctx.session.tenant
         self._held: set[Key] = {
             (span.subject, span.role, span.resource)
-            for span in spans.inside(transaction, tenant, campaign.workspace_id, work.at)
+            for span in spans.inside(transaction, tenant, campaign.workspace_id, ctx.at)
         }
 
     def state(self, kept: Kept) -> str:
@@ -98,7 +98,7 @@ class Look:
             return False
         if self._knows_all or kept.subject_id in self._mine or self._gives_at(what.uid):
             return True
-        role = kinds.schema_of(self._work.view, what.uid).roles.get(kept.role)
+        role = kinds.schema_of(self._ctx.view, what.uid).roles.get(kept.role)
         return role is not None and role.person_only
 
     def row(self, kept: Kept) -> Row | None:
@@ -108,7 +108,7 @@ class Look:
         who, what = self._ref(kept.subject_id), self._ref(kept.resource_id)
         assert who is not None  # noqa: S101 - `shows` has asked
         assert what is not None  # noqa: S101 - as above
-        role = kinds.schema_of(self._work.view, what.uid).roles.get(kept.role)
+        role = kinds.schema_of(self._ctx.view, what.uid).roles.get(kept.role)
         return Row(
             n=kept.n,
             subject=who,
@@ -130,5 +130,5 @@ class Look:
     def _gives_at(self, uid: str) -> bool:
         known = self._gives.get(uid)
         if known is None:
-            known = self._gives[uid] = sharing.gives_here(self._work, uid)
+            known = self._gives[uid] = sharing.gives_here(self._ctx, uid)
         return known

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import sqlalchemy as sa
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
 
@@ -81,70 +81,70 @@ class Kept:
     decided_by: str = ""
 
 
-def insert(work: Work, campaign: Campaign, rows: Sequence[Kept]) -> Campaign:
+def insert(ctx: RequestContext, campaign: Campaign, rows: Sequence[Kept]) -> Campaign:
     """Keep a new one, with all that it asks about."""
-    values = asdict(campaign) | {"tenant_id": work.session.tenant}
+    values = asdict(campaign) | {"tenant_id": ctx.session.tenant}
     del values["n"]
-    connection = work.session.transaction.connection
+    connection = ctx.session.transaction.connection
     key = connection.execute(table.insert().values(**values)).inserted_primary_key
     assert key is not None  # noqa: S101 - every table has a key
     made = replace(campaign, n=int(key[0]))
-    place = {"tenant_id": work.session.tenant, "campaign": made.n}
+    place = {"tenant_id": ctx.session.tenant, "campaign": made.n}
     if rows:
         connection.execute(decision_table.insert(), [asdict(row) | place for row in rows])
     return made
 
 
-def read(work: Work, uid: str) -> Campaign | None:
+def read(ctx: RequestContext, uid: str) -> Campaign | None:
     """The one of this id."""
-    return next(iter(campaigns(work, table.c.uid == uid, limit=1)), None)
+    return next(iter(campaigns(ctx, table.c.uid == uid, limit=1)), None)
 
 
 def campaigns(
-    work: Work, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
+    ctx: RequestContext, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
 ) -> list[Campaign]:
     """Some of them, newest first."""
     c = table.c
-    query = sa.select(table).where(c.tenant_id == work.session.tenant, which)
+    query = sa.select(table).where(c.tenant_id == ctx.session.tenant, which)
     if before is not None:
         query = query.where(c.n < before)
-    found = work.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
+    found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
     return [Campaign(**{name: row[name] for name in Campaign.__dataclass_fields__}) for row in found]
 
 
-def close(work: Work, campaign: Campaign) -> Campaign:
+def close(ctx: RequestContext, campaign: Campaign) -> Campaign:
     """Nothing more is decided in it."""
-    values = {"closed_at": work.at, "closed_by": work.caller.member}
+    values = {"closed_at": ctx.at, "closed_by": ctx.caller.member}
     c = table.c
-    which = sa.and_(c.tenant_id == work.session.tenant, c.n == campaign.n)
-    work.session.transaction.connection.execute(table.update().where(which).values(**values))
-    return replace(campaign, closed_at=work.at, closed_by=work.caller.member)
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == campaign.n)
+    ctx.session.transaction.connection.execute(table.update().where(which).values(**values))
+    return replace(campaign, closed_at=ctx.at, closed_by=ctx.caller.member)
 
 
-def rows(work: Work, campaign: Campaign, only: Collection[int] | None = None) -> list[Kept]:
+def rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None) -> list[Kept]:
     """All that it asks about, or some of it by number."""
     parts: Iterator[sa.ColumnElement[bool]] = iter([sa.true()])
     if only is not None:
         wanted = sorted(only)
         parts = (decision_table.c.n.in_(wanted[at : at + _AT_ONCE]) for at in range(0, len(wanted), _AT_ONCE))
-    return [row for part in parts for row in _rows(work, campaign, part)]
+    return [row for part in parts for row in _rows(ctx, campaign, part)]
 
 
-def decide(work: Work, campaign: Campaign, row: Kept, decision: str) -> None:
+def decide(ctx: RequestContext, campaign: Campaign, row: Kept, decision: str) -> None:
     """Write down what was decided, by whom and when; `OPEN` forgets it."""
     c = decision_table.c
     open_again = decision == OPEN
     values = {
         "decision": decision,
-        "decided_at": None if open_again else work.at,
-        "decided_by": "" if open_again else work.caller.member,
+        "decided_at": None if open_again else ctx.at,
+        "decided_by": "" if open_again else ctx.caller.member,
     }
-    which = sa.and_(c.tenant_id == work.session.tenant, c.campaign == campaign.n, c.n == row.n)
-    work.session.transaction.connection.execute(decision_table.update().where(which).values(**values))
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.campaign == campaign.n, c.n == row.n)
+    ctx.session.transaction.connection.execute(decision_table.update().where(which).values(**values))
 
 
-def _rows(work: Work, campaign: Campaign, which: sa.ColumnElement[bool]) -> list[Kept]:
+def _rows(ctx: RequestContext, campaign: Campaign, which: sa.ColumnElement[bool]) -> list[Kept]:
     c = decision_table.c
     columns = [c[name] for name in Kept.__dataclass_fields__]
-    query = sa.select(*columns).where(c.tenant_id == work.session.tenant, c.campaign == campaign.n, which)
-    return [Kept(*row) for row in work.session.transaction.connection.execute(query.order_by(c.n))]
+    query = sa.select(*columns).where(c.tenant_id == ctx.session.tenant, c.campaign == campaign.n, which)
+    return [Kept(*row) for row in ctx.session.transaction.connection.execute(query.order_by(c.n))]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from lakehold.access.facts.inputs import mapping
 from lakehold.catalog import details, kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id
@@ -35,60 +35,60 @@ LONGEST = 20_000
 _AT_ONCE = 500
 
 
-def put(work: Work, uid: str, secrets: Mapping[str, str | None]) -> None:
+def put(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
     """Set some of a resource's secrets; None takes one away."""
-    work.writing()
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    ctx.writing()
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     for name, secret in mapping(secrets, "credentials").items():
-        _put(work, uid, valid_id(name, "name of a credential"), _valid(secret))
-    work.note("set credentials", uid, after={"credentials": sorted(secrets)})
+        _put(ctx, uid, valid_id(name, "name of a credential"), _valid(secret))
+    ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
 
-def names(work: Work, uid: str) -> list[str]:
+def names(ctx: RequestContext, uid: str) -> list[str]:
     """Which secrets a resource has. For those who may edit it or copy them."""
-    work.see(uid, "credentials")
-    may_copy = COPY in kinds.schema_of(work.view, uid).actions and work.session.check(work.asker, COPY, uid)
+    ctx.see(uid, "credentials")
+    may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
     if not may_copy:
-        kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
-    return sorted(_kept(work, uid))
+        kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    return sorted(_kept(ctx, uid))
 
 
-def copy(work: Work, uid: str) -> dict[str, str]:
+def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
     """The secrets themselves. In a transaction that writes: it is written down who copied them."""
-    work.see(uid, COPY)
-    schema = kinds.schema_of(work.view, uid)
+    ctx.see(uid, COPY)
+    schema = kinds.schema_of(ctx.view, uid)
     if COPY not in schema.actions:
         raise InvalidInputError(f"The credentials of a {schema.title.lower()} cannot be copied.", "Set new ones.")
     # Who looks with another's eyes sees what they may do, not what they know.
-    work.writing()
-    work.need(COPY, uid)
-    found = _kept(work, uid)
-    work.note(COPY, uid, after={"credentials": sorted(found)})
-    return {name: work.keys.decrypt(secret) for name, secret in found.items()}
+    ctx.writing()
+    ctx.need(COPY, uid)
+    found = _kept(ctx, uid)
+    ctx.note(COPY, uid, after={"credentials": sorted(found)})
+    return {name: ctx.keys.decrypt(secret) for name, secret in found.items()}
 
 
-def used(work: Work, uid: str) -> dict[str, str]:
+def used(ctx: RequestContext, uid: str) -> dict[str, str]:
     """The secrets for the platform's own use, in something that the caller has been let do. Never for an answer."""
-    return {name: work.keys.decrypt(secret) for name, secret in _kept(work, uid).items()}
+    return {name: ctx.keys.decrypt(secret) for name, secret in _kept(ctx, uid).items()}
 
 
-def used_at(work: Work, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
+def used_at(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
     """The same for settings that are tried out: secrets are not sent to where they were not given for."""
-    return used(work, uid) if _goes_where_it_went(work, uid, details.read(work, uid).settings, settings) else {}
+    return used(ctx, uid) if _goes_where_it_went(ctx, uid, details.read(ctx, uid).settings, settings) else {}
 
 
-def directed(work: Work, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> None:
+def directed(ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> None:
     """The resource has other settings now: whoever edits it does not get at its secrets by sending them elsewhere."""
-    if not _goes_where_it_went(work, uid, before, after) and (found := _kept(work, uid)):
-        gone(work, work.view.resource(uid))
-        work.note("forget credentials", uid, before={"credentials": sorted(found)})
+    if not _goes_where_it_went(ctx, uid, before, after) and (found := _kept(ctx, uid)):
+        gone(ctx, ctx.view.resource(uid))
+        ctx.note("forget credentials", uid, before={"credentials": sorted(found)})
 
 
-def gone(work: Work, number: int) -> None:
+def gone(ctx: RequestContext, number: int) -> None:
     """The resource has come to its end, and so have its secrets."""
     c = credential_table.c
-    which = sa.and_(c.tenant_id == work.session.tenant, c.resource_id == number)
-    work.session.transaction.connection.execute(credential_table.delete().where(which))
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == number)
+    ctx.session.transaction.connection.execute(credential_table.delete().where(which))
 
 
 def reencrypt(transaction: Transaction, keys: Keys) -> int:
@@ -115,28 +115,30 @@ def reencrypt(transaction: Transaction, keys: Keys) -> int:
             return count
 
 
-def _goes_where_it_went(work: Work, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+def _goes_where_it_went(
+    ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]
+) -> bool:
     """Whether the secrets go where they went, or are no secret to the caller anyway."""
     if all(before.get(name) == after.get(name) for name in DIRECTING):
         return True
-    return COPY in kinds.schema_of(work.view, uid).actions and work.session.check(work.asker, COPY, uid)
+    return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
 
 
-def _kept(work: Work, uid: str) -> dict[str, str]:
+def _kept(ctx: RequestContext, uid: str) -> dict[str, str]:
     c = credential_table.c
     query = sa.select(c.name, c.secret).where(
-        c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid)
+        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid)
     )
-    return {row.name: row.secret for row in work.session.transaction.connection.execute(query)}
+    return {row.name: row.secret for row in ctx.session.transaction.connection.execute(query)}
 
 
-def _put(work: Work, uid: str, name: str, secret: str | None) -> None:
+def _put(ctx: RequestContext, uid: str, name: str, secret: str | None) -> None:
     c = credential_table.c
-    here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid), "name": name}
-    connection = work.session.transaction.connection
+    here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "name": name}
+    connection = ctx.session.transaction.connection
     connection.execute(credential_table.delete().where(*(c[column] == value for column, value in here.items())))
     if secret is not None:
-        kept = {"secret": work.keys.encrypt(secret), "updated_at": work.at, "updated_by": work.caller.member}
+        kept = {"secret": ctx.keys.encrypt(secret), "updated_at": ctx.at, "updated_by": ctx.caller.member}
         connection.execute(credential_table.insert().values(**here, **kept))
 
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
 from lakehold.kit.errors import InvalidInputError
@@ -54,95 +54,95 @@ class Detail:
     updated_by: str = ""
 
 
-def read(work: Work, uid: str) -> Detail:
+def read(ctx: RequestContext, uid: str) -> Detail:
     """What is told of a resource. Whether the caller may know it has been asked before."""
-    number = work.view.resource(uid)
-    return read_many(work, [number]).get(number, Detail())
+    number = ctx.view.resource(uid)
+    return read_many(ctx, [number]).get(number, Detail())
 
 
-def read_many(work: Work, numbers: Iterable[int]) -> dict[int, Detail]:
+def read_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Detail]:
     """The same for many, by their numbers."""
     wanted = list(numbers)
     found: dict[int, Detail] = {}
     c = detail_table.c
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
-        query = sa.select(detail_table).where(c.tenant_id == work.session.tenant, c.resource_id.in_(some))
-        for row in work.session.transaction.connection.execute(query).mappings():
+        query = sa.select(detail_table).where(c.tenant_id == ctx.session.tenant, c.resource_id.in_(some))
+        for row in ctx.session.transaction.connection.execute(query).mappings():
             told = {name: row[name] for name in _PLAIN} | {"settings": json.loads(row["settings"])}
             found[row["resource_id"]] = Detail(**told)
     return found
 
 
-def saver(work: Work, uid: str) -> Caller | None:
+def saver(ctx: RequestContext, uid: str) -> Caller | None:
     """Who last saved a resource, as narrow as their token was: as whom is done what nobody starts by hand. None if it
     was made by other means.
     """
     c = detail_table.c
     query = sa.select(c.saved_as, c.updated_by).where(
-        c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid)
+        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid)
     )
-    row = work.session.transaction.connection.execute(query).one_or_none()
+    row = ctx.session.transaction.connection.execute(query).one_or_none()
     if row is None or not row.updated_by:
         return None
     told = {"member": row.updated_by} if row.saved_as is None else json.loads(row.saved_as)
-    return Caller.of(work.caller.tenant, told, address=work.caller.address)
+    return Caller.of(ctx.caller.tenant, told, address=ctx.caller.address)
 
 
-def made(work: Work, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None) -> None:
+def made(ctx: RequestContext, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None) -> None:
     """A resource is new."""
-    work.writing()
-    work.session.transaction.connection.execute(
+    ctx.writing()
+    ctx.session.transaction.connection.execute(
         detail_table.insert().values(
-            tenant_id=work.session.tenant,
-            resource_id=work.view.resource(uid),
+            tenant_id=ctx.session.tenant,
+            resource_id=ctx.view.resource(uid),
             description=valid_description(description),
             settings=valid_settings(settings or {}),
             version=1,
-            created_at=work.at,
-            created_by=work.caller.member,
-            updated_at=work.at,
-            updated_by=work.caller.member,
-            saved_as=json.dumps(work.caller.told()),
+            created_at=ctx.at,
+            created_by=ctx.caller.member,
+            updated_at=ctx.at,
+            updated_by=ctx.caller.member,
+            saved_as=json.dumps(ctx.caller.told()),
         )
     )
 
 
 def changed(
-    work: Work, uid: str, *, description: str | None = None, settings: Mapping[str, object] | None = None
+    ctx: RequestContext, uid: str, *, description: str | None = None, settings: Mapping[str, object] | None = None
 ) -> int:
     """Something of a resource is new. Returns its version from now on."""
-    work.writing()
-    old = read(work, uid)
+    ctx.writing()
+    old = read(ctx, uid)
     told = {
         "description": old.description if description is None else valid_description(description),
         "settings": valid_settings(old.settings if settings is None else settings),
         "version": old.version + 1,
-        "updated_at": work.at,
-        "updated_by": work.caller.member,
-        "saved_as": json.dumps(work.caller.told()),
+        "updated_at": ctx.at,
+        "updated_by": ctx.caller.member,
+        "saved_as": json.dumps(ctx.caller.told()),
     }
-    here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid)}
+    here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid)}
     c = detail_table.c
     update = detail_table.update().where(*(c[name] == value for name, value in here.items())).values(**told)
-    if not work.session.transaction.connection.execute(update).rowcount:
+    if not ctx.session.transaction.connection.execute(update).rowcount:
         born = {"created_at": None, "created_by": ""}
-        work.session.transaction.connection.execute(detail_table.insert().values(**here, **born, **told))
+        ctx.session.transaction.connection.execute(detail_table.insert().values(**here, **born, **told))
     return old.version + 1
 
 
-def gone(work: Work, number: int) -> None:
+def gone(ctx: RequestContext, number: int) -> None:
     """The resource has come to its end. What it was said to be stays, for who brings its rows back."""
     c = detail_table.c
-    which = sa.and_(c.tenant_id == work.session.tenant, c.resource_id == number)
-    work.session.transaction.connection.execute(detail_table.update().where(which).values(settings="{}"))
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == number)
+    ctx.session.transaction.connection.execute(detail_table.update().where(which).values(settings="{}"))
 
 
-def expect(work: Work, uid: str, version: int | None) -> None:
+def expect(ctx: RequestContext, uid: str, version: int | None) -> None:
     """Refuse if it is not the version that the caller has read. None: whatever it is."""
     if version is None:
         return
-    present = read(work, uid).version
+    present = read(ctx, uid).version
     if present != version:
         raise ChangedMeanwhileError(
             f"It is at version {present} by now, and version {version} was expected.",

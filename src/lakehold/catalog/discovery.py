@@ -19,8 +19,8 @@ from lakehold.access.decide.subjects import within
 from lakehold.access.facts.tables import attribute, resource
 from lakehold.access.facts.view import View
 from lakehold.catalog import details, kinds
-from lakehold.catalog.shapes import Eyes, Ref, ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import folded, valid_id
 
@@ -51,37 +51,37 @@ class Discoveries:
 
 
 def find(
-    work: Work, search: str = "", *, kind: str | None = None, after: str | None = None, limit: int = 50
+    ctx: RequestContext, search: str = "", *, kind: str | None = None, after: str | None = None, limit: int = 50
 ) -> Discoveries:
     """What can be found by a part of its name, in the order of names, and is not the caller's to see."""
     if type(limit) is not int or not 1 <= limit <= _MOST:
         raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MOST}.")
     if kind is not None:
-        kinds.kept_here(work.view.policy, kind)
+        kinds.kept_here(ctx.view.policy, kind)
     start = None if after is None else _read_cursor(after)
     wanted = folded(valid_id(search, "search")) if search != "" else ""
     found: list[tuple[str, int, str]] = []
-    for row in _candidates(work, wanted, kind, start):
-        if may_be_found(work, row[2]):
+    for row in _candidates(ctx, wanted, kind, start):
+        if may_be_found(ctx, row[2]):
             found.append(row)
             if len(found) > limit:
                 break
     shown = found[:limit]
     following = _cursor(shown[-1]) if len(found) > limit else None
-    return Discoveries(_told(work, shown), following)
+    return Discoveries(_told(ctx, shown), following)
 
 
-def may_be_found(work: Work, uid: str) -> bool:
+def may_be_found(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know the name of it, although they may not see it."""
-    return work.session.asking(lambda view: view.ids.get(uid) is not None and _is_open(view, work, uid))
+    return ctx.session.asking(lambda view: view.ids.get(uid) is not None and _is_open(view, ctx, uid))
 
 
-def named(work: Work, uid: str) -> Ref:
+def named(ctx: RequestContext, uid: str) -> Ref:
     """What it is called. Whether the caller may know that has been asked before."""
-    return work.session.asking(lambda view: ref(view, uid))
+    return ctx.session.asking(lambda view: ref(view, uid))
 
 
-def _is_open(view: View, work: Work, uid: str) -> bool:
+def _is_open(view: View, ctx: RequestContext, uid: str) -> bool:
     """Whether it is discoverable, there, and not the caller's to see anyway. A narrowed token finds in its own
     resources only.
     """
@@ -91,18 +91,18 @@ def _is_open(view: View, work: Work, uid: str) -> bool:
         return False
     if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
         return False
-    token = work.caller.narrowed
+    token = ctx.caller.narrowed
     if token is not None and token.resources is not None and not within(view, number, token.resources):
         return False
-    return not work.session.sees(work.asker, uid)
+    return not ctx.session.sees(ctx.asker, uid)
 
 
 def _candidates(
-    work: Work, search: str, kind: str | None, start: tuple[str, int] | None
+    ctx: RequestContext, search: str, kind: str | None, start: tuple[str, int] | None
 ) -> Iterator[tuple[str, int, str]]:
     """What is discoverable, in the order of names, as it is needed."""
     r, a = resource.c, attribute.c
-    at, tenant = work.at, work.session.tenant
+    at, tenant = ctx.at, ctx.session.tenant
     opened = sa.select(a.resource_id).where(
         a.tenant_id == tenant, a.name == kinds.DISCOVERABLE, a.value == _ON, a.since <= at, a.until > at
     )
@@ -113,23 +113,23 @@ def _candidates(
         if kind is not None:
             query = query.where(r.kind == kind)
         if search:
-            position = sa.func.instr if work.session.transaction.dialect == "sqlite" else sa.func.strpos
+            position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
             query = query.where(position(r.sort_name, search) > 0)
         if start is not None:
             query = query.where(sa.tuple_(r.sort_name, r.id) > sa.tuple_(*map(sa.literal, start)))
-        rows = work.session.transaction.connection.execute(query.order_by(r.sort_name, r.id).limit(_AT_ONCE)).all()
+        rows = ctx.session.transaction.connection.execute(query.order_by(r.sort_name, r.id).limit(_AT_ONCE)).all()
         yield from ((name, number, uid) for name, number, uid in rows)
         if len(rows) < _AT_ONCE:
             return
         start = (rows[-1].sort_name, rows[-1].id)
 
 
-def _told(work: Work, found: list[tuple[str, int, str]]) -> list[Discovered]:
-    told = details.read_many(work, [number for _, number, _ in found])
-    eyes = Eyes(work)
+def _told(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[Discovered]:
+    told = details.read_many(ctx, [number for _, number, _ in found])
+    eyes = VisibleRefs(ctx)
     items = []
     for _, number, uid in found:
-        here = named(work, uid)
+        here = named(ctx, uid)
         description = told[number].description if number in told else ""
         items.append(Discovered(uid, here.kind, here.name, description, eyes.workspace(uid)))
     return items

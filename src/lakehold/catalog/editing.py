@@ -13,9 +13,9 @@ from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind
 from lakehold.access.model.syntax import Path
 from lakehold.catalog import credentials, details, kinds, shapes
-from lakehold.directory.work import Targets, Work
+from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown, valid_name
+from lakehold.kit.ids import quote, valid_name
 
 Change = Add | Remove
 
@@ -48,52 +48,52 @@ class Plan:
         return not self.told and not self.changes
 
 
-def edit(work: Work, uid: str, wanted: Edit, *, expect_version: int | None = None) -> int:
+def edit(ctx: RequestContext, uid: str, wanted: Edit, *, expect_version: int | None = None) -> int:
     """Make the edit. Returns the version of the resource afterwards."""
-    plan = planned(work, uid, wanted)
-    details.expect(work, uid, expect_version)
-    return make(work, plan)
+    plan = planned(ctx, uid, wanted)
+    details.expect(ctx, uid, expect_version)
+    return make(ctx, plan)
 
 
-def planned(work: Work, uid: str, wanted: Edit) -> Plan:
+def planned(ctx: RequestContext, uid: str, wanted: Edit) -> Plan:
     """The edit, refused unless the caller may make all of it. All is asked of the state before it: an edit gives
     no right to its own other half.
     """
-    work.writing()
-    work.see(uid, "edit")
-    kinds.kept_here(work.view.policy, kinds.schema_of(work.view, uid).id)
-    before = details.read(work, uid)
-    told = _told(work, uid, wanted, before)
-    switched = _attributes(work, uid, wanted.attributes)
-    pointed = _edges(work, uid, wanted.edges)
+    ctx.writing()
+    ctx.see(uid, "edit")
+    kinds.kept_here(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    before = details.read(ctx, uid)
+    told = _told(ctx, uid, wanted, before)
+    switched = _attributes(ctx, uid, wanted.attributes)
+    pointed = _edges(ctx, uid, wanted.edges)
     for change in switched:
-        work.need_change(change)
-    _need_edges(work, uid, pointed)
+        ctx.need_change(change)
+    _need_edges(ctx, uid, pointed)
     if told:
-        kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+        kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     changes = (*switched, *(change for some in pointed.values() for change in some))
     return Plan(uid, wanted, before, told, changes)
 
 
-def make(work: Work, plan: Plan) -> int:
+def make(ctx: RequestContext, plan: Plan) -> int:
     """Make what was planned in the same transaction. Returns the version afterwards."""
     if plan.is_empty:
         return plan.before.version
     if "name" in plan.told:
-        work.renamed(plan.uid, str(plan.wanted.name))
+        ctx.renamed(plan.uid, str(plan.wanted.name))
     for change in plan.changes:
-        work.made(change)
+        ctx.made(change)
     if plan.told - {"name"}:
-        _note(work, plan)
+        _note(ctx, plan)
     if plan.wanted.settings is not None:
-        credentials.directed(work, plan.uid, plan.before.settings, plan.wanted.settings)
-    return details.changed(work, plan.uid, description=plan.wanted.description, settings=plan.wanted.settings)
+        credentials.directed(ctx, plan.uid, plan.before.settings, plan.wanted.settings)
+    return details.changed(ctx, plan.uid, description=plan.wanted.description, settings=plan.wanted.settings)
 
 
-def _told(work: Work, uid: str, wanted: Edit, before: details.Detail) -> set[str]:
+def _told(ctx: RequestContext, uid: str, wanted: Edit, before: details.Detail) -> set[str]:
     """Which of name, description and settings are to be others than now."""
     found: set[str] = set()
-    if wanted.name is not None and valid_name(wanted.name) != shapes.ref(work.view, uid).name:
+    if wanted.name is not None and valid_name(wanted.name) != shapes.ref(ctx.view, uid).name:
         found.add("name")
     if wanted.description is not None and details.valid_description(wanted.description) != before.description:
         found.add("description")
@@ -104,7 +104,7 @@ def _told(work: Work, uid: str, wanted: Edit, before: details.Detail) -> set[str
     return found
 
 
-def _note(work: Work, plan: Plan) -> None:
+def _note(ctx: RequestContext, plan: Plan) -> None:
     wanted, before = plan.wanted, plan.before
     was: dict[str, object] = {}
     will: dict[str, object] = {}
@@ -114,19 +114,19 @@ def _note(work: Work, plan: Plan) -> None:
         # Which of them, not what they say: a setting may be nobody else's business.
         names = sorted({*wanted.settings, *before.settings})
         will["settings"] = [name for name in names if wanted.settings.get(name) != before.settings.get(name)]
-    work.note("edit", plan.uid, before=was, after=will)
+    ctx.note("edit", plan.uid, before=was, after=will)
 
 
-def _attributes(work: Work, uid: str, wanted: Mapping[str, str | bool] | None) -> list[Change]:
+def _attributes(ctx: RequestContext, uid: str, wanted: Mapping[str, str | bool] | None) -> list[Change]:
     """What is to be set, without what is so already."""
-    schema = kinds.schema_of(work.view, uid)
-    present = work.session.asking(lambda view: shapes.attributes_of(view, uid))
+    schema = kinds.schema_of(ctx.view, uid)
+    present = ctx.session.asking(lambda view: shapes.attributes_of(view, uid))
     found: list[Change] = []
     for name, value in mapping({} if wanted is None else wanted, "attributes").items():
         known = schema.attributes.get(text(name, "attribute"))
         if known is None:
             raise InvalidInputError(
-                f"{schema.id} has no attribute {shown(str(name))}.", did_you_mean(str(name), schema.attributes)
+                f"{schema.id} has no attribute {quote(str(name))}.", did_you_mean(str(name), schema.attributes)
             )
         kept = valid_value(known, value)  # type: ignore[arg-type]
         if present[known.name] != kept:
@@ -134,18 +134,18 @@ def _attributes(work: Work, uid: str, wanted: Mapping[str, str | bool] | None) -
     return found
 
 
-def _edges(work: Work, uid: str, wanted: Targets | None) -> dict[str, list[Change]]:
+def _edges(ctx: RequestContext, uid: str, wanted: Targets | None) -> dict[str, list[Change]]:
     """What is to be added and removed of each edge."""
-    schema = kinds.schema_of(work.view, uid)
+    schema = kinds.schema_of(ctx.view, uid)
     found: dict[str, list[Change]] = {}
     for name, targets in mapping({} if wanted is None else wanted, "edges").items():
         if name == schema.parent:
-            raise InvalidInputError(f"{shown(str(name))} is what it lies in.", "Move it to change that.")
-        declared = work.view.policy.edge(schema.id, text(name, "edge"))
+            raise InvalidInputError(f"{quote(str(name))} is what it lies in.", "Move it to change that.")
+        declared = ctx.view.policy.edge(schema.id, text(name, "edge"))
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
-            work.see(text(target, "id"), f"link {name}")
-        changes = list(_repointed(work, uid, declared, _ends(work, schema.id, declared.name, given)))
+            ctx.see(text(target, "id"), f"link {name}")
+        changes = list(_repointed(ctx, uid, declared, _ends(ctx, schema.id, declared.name, given)))
         if changes and not given and declared.name in kinds.made_with(schema):
             raise InvalidInputError(
                 f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
@@ -154,34 +154,34 @@ def _edges(work: Work, uid: str, wanted: Targets | None) -> dict[str, list[Chang
     return found
 
 
-def _ends(work: Work, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
-    return work.session.asking(lambda view: [view.uid(end) for end in ends_of(view, kind, edge, targets)])
+def _ends(ctx: RequestContext, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
+    return ctx.session.asking(lambda view: [view.uid(end) for end in ends_of(view, kind, edge, targets)])
 
 
-def _repointed(work: Work, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[Change]:
-    there = work.session.asking(lambda view: shapes.edges_of(view, uid)[edge.name])
-    eyes = shapes.Eyes(work)
+def _repointed(ctx: RequestContext, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[Change]:
+    there = ctx.session.asking(lambda view: shapes.edges_of(view, uid)[edge.name])
+    eyes = shapes.VisibleRefs(ctx)
     # New ends first: where there is one only, it takes the place of the old one by itself.
     yield from (Add(Edge(edge.name, uid, end)) for end in ends if end not in there)
     if edge.many or not ends:
         yield from (Remove(Edge(edge.name, uid, end)) for end in there if end not in ends and eyes.sees(end))
 
 
-def _need_edges(work: Work, uid: str, pointed: Mapping[str, Sequence[Change]]) -> None:
+def _need_edges(ctx: RequestContext, uid: str, pointed: Mapping[str, Sequence[Change]]) -> None:
     """Edges that are set with the same action are asked about together: before, at their ends, and after."""
     together: dict[str, dict[str, list[str]]] = {}
-    schema = kinds.schema_of(work.view, uid)
+    schema = kinds.schema_of(ctx.view, uid)
     for name, changes in pointed.items():
         if not changes:
             continue
         action = _own_action(schema.edges[name], schema.actions)
         if action is None:
             for change in changes:
-                work.need_change(change)
+                ctx.need_change(change)
         else:
-            together.setdefault(action, {})[name] = _after(work, uid, name, changes)
+            together.setdefault(action, {})[name] = _after(ctx, uid, name, changes)
     for action, edges in together.items():
-        work.need(action, uid, edges=edges)
+        ctx.need(action, uid, edges=edges)
 
 
 def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
@@ -192,9 +192,9 @@ def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
     return None
 
 
-def _after(work: Work, uid: str, edge: str, changes: Sequence[Change]) -> list[str]:
-    ends = dict.fromkeys(work.session.asking(lambda view: shapes.edges_of(view, uid)[edge]))
-    declared = kinds.schema_of(work.view, uid).edges[edge]
+def _after(ctx: RequestContext, uid: str, edge: str, changes: Sequence[Change]) -> list[str]:
+    ends = dict.fromkeys(ctx.session.asking(lambda view: shapes.edges_of(view, uid)[edge]))
+    declared = kinds.schema_of(ctx.view, uid).edges[edge]
     for change in changes:
         fact = change.fact
         assert isinstance(fact, Edge)  # noqa: S101 - only edges are re-pointed

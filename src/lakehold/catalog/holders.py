@@ -16,7 +16,7 @@ from lakehold.access.facts.maps import Inner, Layer, Map
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds, sharing
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 ROLE, INHERITED, GROUP, DIRECT = "role", "inherited", "group", "direct"
 PATHS = (ROLE, INHERITED, GROUP, DIRECT)
@@ -58,11 +58,11 @@ class Holders:
         return self._paths[action][path] & ~before
 
 
-def of(work: Work, uid: str) -> Holders:
+def of(ctx: RequestContext, uid: str) -> Holders:
     """All members for who gives roles there, or may ask about others; else the caller alone."""
-    work.see(uid)
-    everybody = sharing.may_know_holders(work, uid)
-    return work.session.asking(lambda view: _holders(view, uid, "" if everybody else work.caller.member))
+    ctx.see(uid)
+    everybody = sharing.may_know_holders(ctx, uid)
+    return ctx.session.asking(lambda view: _holders(view, uid, "" if everybody else ctx.caller.member))
 
 
 def _holders(view: View, uid: str, only: str) -> Holders:

@@ -11,9 +11,9 @@ from lakehold.access.model.policy import TENANT, Policy
 from lakehold.access.model.schema import Clause, Kind
 from lakehold.access.model.syntax import Both, Path
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 DELETED = "deleted"
 DISCOVERABLE = "discoverable"
@@ -48,7 +48,7 @@ def kept_here(policy: Policy, kind: str) -> Kind:
     schema = policy.kind(kind).schema
     if schema.model == _DIRECTORY:
         raise InvalidInputError(
-            f"{shown(kind)} is no kind of the catalog.", "Members, groups and the tenant are kept in the directory."
+            f"{quote(kind)} is no kind of the catalog.", "Members, groups and the tenant are kept in the directory."
         )
     return schema
 
@@ -73,24 +73,24 @@ def deleting(view: View, uid: str) -> Right | None:
     return _right(view, uid, schema_of(view, uid).deleted_with)
 
 
-def need(work: Work, right: Right | None, uid: str, what: str) -> None:
+def need(ctx: RequestContext, right: Right | None, uid: str, what: str) -> None:
     """Refuse unless the caller has the right; `what` is said of a kind for which there is none."""
-    work.see(uid, what)
+    ctx.see(uid, what)
     if right is None:
-        title = schema_of(work.view, uid).title.lower()
+        title = schema_of(ctx.view, uid).title.lower()
         raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
-    if not work.session.sees(work.asker, right.resource):
+    if not ctx.session.sees(ctx.asker, right.resource):
         # A narrowed token may see the resource, and not the place further up where the right is asked for.
-        message = f"You may not {what} {named(work.view, uid)}."
+        message = f"You may not {what} {named(ctx.view, uid)}."
         raise DeniedError(message, "This token is narrowed; its member may be able to.", action=what, resource=uid)
-    work.need(right.action, right.resource)
+    ctx.need(right.action, right.resource)
 
 
-def has(work: Work, right: Right | None) -> bool:
+def has(ctx: RequestContext, right: Right | None) -> bool:
     """Whether the caller has the right."""
-    if right is None or not work.session.sees(work.asker, right.resource):
+    if right is None or not ctx.session.sees(ctx.asker, right.resource):
         return False
-    return work.session.check(work.asker, right.action, right.resource)
+    return ctx.session.check(ctx.asker, right.action, right.resource)
 
 
 def parent_of(view: View, uid: str) -> str | None:

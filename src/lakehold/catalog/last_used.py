@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from lakehold.access.facts.view import ALL_MEMBERS, View
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.catalog.usage import last_use_table
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 
 Held = tuple[str, str]
@@ -21,12 +21,12 @@ _AT_ONCE = 500
 _MOST = 50_000
 
 
-def of(work: Work, held: Iterable[Held]) -> dict[Held, Moment]:
+def of(ctx: RequestContext, held: Iterable[Held]) -> dict[Held, Moment]:
     """The last days of some roles; of those that were ever used. Who calls has asked whether the caller may know."""
     wanted = list(held)
-    holders = work.session.asking(lambda view: {who: _members(view, who) for who, _ in wanted})
-    uses = _uses(work, {member for members in holders.values() for member in members})
-    return work.session.asking(lambda view: _found(view, wanted, holders, uses))
+    holders = ctx.session.asking(lambda view: {who: _members(view, who) for who, _ in wanted})
+    uses = _uses(ctx, {member for members in holders.values() for member in members})
+    return ctx.session.asking(lambda view: _found(view, wanted, holders, uses))
 
 
 def _members(view: View, subject: str) -> Collection[int]:
@@ -42,7 +42,7 @@ def _members(view: View, subject: str) -> Collection[int]:
             return (number,)
 
 
-def _uses(work: Work, members: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+def _uses(ctx: RequestContext, members: Collection[int]) -> dict[int, list[tuple[int, int]]]:
     """What each of them used, and on which day, newest first."""
     c, wanted = last_use_table.c, sorted(members)
     found: dict[int, list[tuple[int, int]]] = {}
@@ -50,12 +50,12 @@ def _uses(work: Work, members: Collection[int]) -> dict[int, list[tuple[int, int
         last = sa.func.max(c.day)
         query = (
             sa.select(c.member_id, c.resource_id, last)
-            .where(c.tenant_id == work.session.tenant, c.member_id.in_(wanted[start : start + _AT_ONCE]))
+            .where(c.tenant_id == ctx.session.tenant, c.member_id.in_(wanted[start : start + _AT_ONCE]))
             .group_by(c.member_id, c.resource_id)
             .order_by(last.desc())
             .limit(_MOST)
         )
-        for member, resource, day in work.session.transaction.connection.execute(query):
+        for member, resource, day in ctx.session.transaction.connection.execute(query):
             found.setdefault(member, []).append((resource, day))
     return found
 

@@ -5,42 +5,42 @@ from __future__ import annotations
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.inputs import text
 from lakehold.catalog import kinds, shapes
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
-def transfer(work: Work, uid: str, role: str, to: str, *, from_: str | None = None) -> None:
+def transfer(ctx: RequestContext, uid: str, role: str, to: str, *, from_: str | None = None) -> None:
     """Hand a role over to another member. `from_` may be left out where one person holds it.
 
     The model says who may: both steps are asked about before the first is made.
     """
-    work.see(uid, "transfer")
-    declared = work.view.policy.role(kinds.schema_of(work.view, uid).id, text(role, "role"))
+    ctx.see(uid, "transfer")
+    declared = ctx.view.policy.role(kinds.schema_of(ctx.view, uid).id, text(role, "role"))
     if not declared.person_only:
         raise InvalidInputError(
             f"{declared.title} is no role that a person owns something by.", "Give and take it as a grant."
         )
-    old = _holder(work, uid, role, from_)
+    old = _holder(ctx, uid, role, from_)
     if old == to:
-        raise ConflictError(f"{shown(to)} holds it already.", "Name another member.")
+        raise ConflictError(f"{quote(to)} holds it already.", "Name another member.")
     given, taken = Add(Grant(to, role, uid)), Remove(Grant(old, role, uid))
-    work.need_change(given)
-    work.need_change(taken)
-    work.made(given)
+    ctx.need_change(given)
+    ctx.need_change(taken)
+    ctx.made(given)
     if not declared.single:
-        work.made(taken)
-    work.note("transfer", uid, before={role: old}, after={role: to})
+        ctx.made(taken)
+    ctx.note("transfer", uid, before={role: old}, after={role: to})
 
 
-def _holder(work: Work, uid: str, role: str, named: str | None) -> str:
-    held = work.session.asking(lambda view: shapes.owners_of(view, uid)[role])
+def _holder(ctx: RequestContext, uid: str, role: str, named: str | None) -> str:
+    held = ctx.session.asking(lambda view: shapes.owners_of(view, uid)[role])
     if named is not None:
         if named not in held:
-            raise NotFoundError(f"{shown(named)} does not hold {shown(role)} there.", "Look at who does.")
+            raise NotFoundError(f"{quote(named)} does not hold {quote(role)} there.", "Look at who does.")
         return named
     if not held:
-        raise ConflictError(f"Nobody holds {shown(role)} there.", "Give it as a grant.")
+        raise ConflictError(f"Nobody holds {quote(role)} there.", "Give it as a grant.")
     if len(held) > 1:
-        raise InvalidInputError(f"{len(held)} members hold {shown(role)} there.", "Say from whom it goes.")
+        raise InvalidInputError(f"{len(held)} members hold {quote(role)} there.", "Say from whom it goes.")
     return held[0]

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from lakehold.access.facts.inputs import when
 from lakehold.access.facts.records import Fact
 from lakehold.catalog import proposals
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
 
@@ -60,50 +60,54 @@ class Request:
     until: Moment | None = None
 
 
-def insert(work: Work, request: Request) -> Request:
+def insert(ctx: RequestContext, request: Request) -> Request:
     """Keep a new one."""
-    values = asdict(request) | {"facts": proposals.kept(request.facts), "tenant_id": work.session.tenant}
+    values = asdict(request) | {"facts": proposals.kept(request.facts), "tenant_id": ctx.session.tenant}
     del values["n"]
-    result = work.session.transaction.connection.execute(table.insert().values(**values))
+    result = ctx.session.transaction.connection.execute(table.insert().values(**values))
     key = result.inserted_primary_key
     assert key is not None  # noqa: S101 - every table has a key
     return replace(request, n=int(key[0]))
 
 
-def update(work: Work, request: Request, **values: object) -> Request:
+def update(ctx: RequestContext, request: Request, **values: object) -> Request:
     """Change one. An answer is written with who gave it and when."""
     if values.get("until") is not None:
         values["until"] = when(values["until"])
     if "state" in values:
-        values |= {"decided_at": work.at, "decided_by": work.caller.member}
+        values |= {"decided_at": ctx.at, "decided_by": ctx.caller.member}
     c = table.c
-    which = sa.and_(c.tenant_id == work.session.tenant, c.n == request.n)
-    work.session.transaction.connection.execute(table.update().where(which).values(**values))
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == request.n)
+    ctx.session.transaction.connection.execute(table.update().where(which).values(**values))
     return replace(request, **values)  # type: ignore[arg-type]
 
 
-def read(work: Work, uid: str) -> Request | None:
+def read(ctx: RequestContext, uid: str) -> Request | None:
     """The one of this id."""
-    return next(iter(rows(work, table.c.uid == uid, limit=1)), None)
+    return next(iter(rows(ctx, table.c.uid == uid, limit=1)), None)
 
 
-def pending_of(work: Work, asker: str, resource: str | None = None, action: str | None = None) -> list[Request]:
+def pending_of(
+    ctx: RequestContext, asker: str, resource: str | None = None, action: str | None = None
+) -> list[Request]:
     """What somebody has asked for, all of it or about one thing, and nobody has answered."""
     c = table.c
-    which = (c.asker == asker) & (c.state == PENDING) & (c.expires_at > work.at)
+    which = (c.asker == asker) & (c.state == PENDING) & (c.expires_at > ctx.at)
     for column, value in ((c.resource, resource), (c.action, action)):
         which = which if value is None else which & (column == value)
-    return rows(work, which, limit=1_000)
+    return rows(ctx, which, limit=1_000)
 
 
-def rows(work: Work, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50) -> list[Request]:
+def rows(
+    ctx: RequestContext, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
+) -> list[Request]:
     """Some of them, newest first. What has waited too long counts as expired, written down or not."""
     c = table.c
-    query = sa.select(table).where(c.tenant_id == work.session.tenant, which)
+    query = sa.select(table).where(c.tenant_id == ctx.session.tenant, which)
     if before is not None:
         query = query.where(c.n < before)
-    found = work.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
-    return [_request(row, work.at) for row in found]
+    found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
+    return [_request(row, ctx.at) for row in found]
 
 
 def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
@@ -118,13 +122,13 @@ def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
             return c.state == state
 
 
-def lapse(work: Work) -> list[str]:
+def lapse(ctx: RequestContext) -> list[str]:
     """Write down which have waited too long."""
     c = table.c
-    which = sa.and_(c.tenant_id == work.session.tenant, c.state == PENDING, c.expires_at <= work.at)
-    connection = work.session.transaction.connection
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.state == PENDING, c.expires_at <= ctx.at)
+    connection = ctx.session.transaction.connection
     found = list(connection.execute(sa.select(c.uid).where(which).order_by(c.n)).scalars())
-    connection.execute(table.update().where(which).values(state=EXPIRED, decided_at=work.at))
+    connection.execute(table.update().where(which).values(state=EXPIRED, decided_at=ctx.at))
     return found
 
 

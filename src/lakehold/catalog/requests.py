@@ -16,11 +16,11 @@ from lakehold.access.facts.records import Fact
 from lakehold.access.facts.view import View
 from lakehold.catalog import details, discovery, kinds, proposals, request_table, telling
 from lakehold.catalog.request_table import PENDING, WITHDRAWN, Request
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown, valid_id
+from lakehold.kit.ids import quote, valid_id
 from lakehold.kit.settings import Settings
 
 LASTS = 30 * DAY
@@ -43,7 +43,7 @@ class Told:
 
 
 def ask(
-    work: Work,
+    ctx: RequestContext,
     action: str,
     uid: str,
     *,
@@ -52,101 +52,101 @@ def ask(
     settings: Settings | None = None,
 ) -> Told:
     """Ask to be allowed something. With `facts`, for one of the ways that `explain` proposes; else for the nearest."""
-    work.writing()
+    ctx.writing()
     wanted = Request(
         n=0,
         uid=secrets.token_hex(8),
-        asker=work.caller.member,
+        asker=ctx.caller.member,
         resource=valid_id(uid),
         action=valid_id(action, "action"),
-        facts=tuple(_wanted(work, text(action, "action"), uid, facts)),
+        facts=tuple(_wanted(ctx, text(action, "action"), uid, facts)),
         reason=valid_reason(reason),
         state=PENDING,
-        asked_at=work.at,
-        expires_at=work.at + LASTS,
+        asked_at=ctx.at,
+        expires_at=ctx.at + LASTS,
     )
-    known = request_table.pending_of(work, wanted.asker, uid, action)
+    known = request_table.pending_of(ctx, wanted.asker, uid, action)
     same = next((one for one in known if set(one.facts) == set(wanted.facts)), None)
     if same is not None:
         # Asked again: one request, with the newest words, and the full time to answer it.
         newest = {"reason": wanted.reason or same.reason, "expires_at": wanted.expires_at}
-        return told(work, request_table.update(work, same, **newest))
-    if len(request_table.pending_of(work, wanted.asker)) >= MOST_PENDING:
+        return told(ctx, request_table.update(ctx, same, **newest))
+    if len(request_table.pending_of(ctx, wanted.asker)) >= MOST_PENDING:
         raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
-    made = request_table.insert(work, wanted)
-    work.note("request access", uid, after={"action": action, "request": made.uid}, reason=made.reason)
-    _tell_givers(work, made, settings)
-    return told(work, made)
+    made = request_table.insert(ctx, wanted)
+    ctx.note("request access", uid, after={"action": action, "request": made.uid}, reason=made.reason)
+    _tell_givers(ctx, made, settings)
+    return told(ctx, made)
 
 
-def mine(work: Work, *, state: str = "", before: int | None = None, limit: int = 50) -> list[Told]:
+def mine(ctx: RequestContext, *, state: str = "", before: int | None = None, limit: int = 50) -> list[Told]:
     """What the caller has asked for, newest first; with a state, only what is in it."""
-    which = request_table.table.c.asker == work.caller.member
+    which = request_table.table.c.asker == ctx.caller.member
     if state:
-        which &= request_table.in_state(state, work.at)
-    return [told(work, request) for request in request_table.rows(work, which, before=before, limit=limit)]
+        which &= request_table.in_state(state, ctx.at)
+    return [told(ctx, request) for request in request_table.rows(ctx, which, before=before, limit=limit)]
 
 
-def get(work: Work, uid: str) -> Told:
+def get(ctx: RequestContext, uid: str) -> Told:
     """One request: for who asked, and for those who can give it or have."""
-    request = found(work, uid)
-    if request.asker != work.caller.member and not concerns(work, request):
+    request = found(ctx, uid)
+    if request.asker != ctx.caller.member and not concerns(ctx, request):
         raise none(uid)
-    return told(work, request)
+    return told(ctx, request)
 
 
-def withdraw(work: Work, uid: str) -> Told:
+def withdraw(ctx: RequestContext, uid: str) -> Told:
     """Ask no longer."""
-    work.writing()
-    request = found(work, uid)
-    if request.asker != work.caller.member:
+    ctx.writing()
+    request = found(ctx, uid)
+    if request.asker != ctx.caller.member:
         raise none(uid)
     refuse_answered(request)
-    work.note("withdraw request", request.resource, after={"request": request.uid})
-    return told(work, request_table.update(work, request, state=WITHDRAWN))
+    ctx.note("withdraw request", request.resource, after={"request": request.uid})
+    return told(ctx, request_table.update(ctx, request, state=WITHDRAWN))
 
 
 # What those who answer need too
 
 
-def told(work: Work, request: Request) -> Told:
+def told(ctx: RequestContext, request: Request) -> Told:
     """The request for the caller's eyes."""
-    eyes = Eyes(work)
-    left = still_wanted(work, request) or []
+    eyes = VisibleRefs(ctx)
+    left = still_wanted(ctx, request) or []
     seen = all(eyes.sees(uid) for fact in left for uid in proposals.named_in(fact))
     resource = eyes.ref(request.resource)
-    if resource is None and discovery.may_be_found(work, request.resource):
-        resource = discovery.named(work, request.resource)
+    if resource is None and discovery.may_be_found(ctx, request.resource):
+        resource = discovery.named(ctx, request.resource)
     return Told(
         request=replace(request, facts=()),
         asker=eyes.ref(request.asker),
         resource=resource,
         facts=tuple(left) if seen else (),
-        may_answer=any(may_give(work, fact) for fact in left),
+        may_answer=any(may_give(ctx, fact) for fact in left),
     )
 
 
-def still_wanted(work: Work, request: Request) -> list[Fact] | None:
+def still_wanted(ctx: RequestContext, request: Request) -> list[Fact] | None:
     """What is asked for and not given yet; None if it can no longer be given."""
     if request.state != PENDING:
         return []
-    return work.session.asking(lambda view: proposals.missing(view, request.facts))
+    return ctx.session.asking(lambda view: proposals.missing(view, request.facts))
 
 
-def may_give(work: Work, fact: Fact) -> bool:
+def may_give(ctx: RequestContext, fact: Fact) -> bool:
     """Whether the caller may give it, and see what it is about."""
-    eyes = Eyes(work)
-    return all(eyes.sees(uid) for uid in proposals.named_in(fact)) and work.session.check_change(work.asker, Add(fact))
+    eyes = VisibleRefs(ctx)
+    return all(eyes.sees(uid) for uid in proposals.named_in(fact)) and ctx.session.check_change(ctx.asker, Add(fact))
 
 
-def concerns(work: Work, request: Request) -> bool:
+def concerns(ctx: RequestContext, request: Request) -> bool:
     """Whether the request is the caller's to know of as one who gives, or has given."""
-    return request.decided_by == work.caller.member or any(may_give(work, fact) for fact in request.facts)
+    return request.decided_by == ctx.caller.member or any(may_give(ctx, fact) for fact in request.facts)
 
 
-def found(work: Work, uid: str) -> Request:
+def found(ctx: RequestContext, uid: str) -> Request:
     """The request of this id. Whether the caller may know of it is asked by the one who calls."""
-    request = request_table.read(work, valid_id(uid))
+    request = request_table.read(ctx, valid_id(uid))
     if request is None:
         raise none(uid)
     return request
@@ -160,7 +160,7 @@ def refuse_answered(request: Request) -> None:
 
 def none(uid: str) -> NotFoundError:
     """There is no such request, or the caller may not know of it."""
-    return NotFoundError(f"There is no request {shown(uid)}.", "Look the id up in the list of requests.")
+    return NotFoundError(f"There is no request {quote(uid)}.", "Look the id up in the list of requests.")
 
 
 def valid_reason(reason: object) -> str:
@@ -174,14 +174,14 @@ def valid_reason(reason: object) -> str:
 # What to ask for
 
 
-def _wanted(work: Work, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
-    member = work.caller.member
-    exists = work.session.asking(lambda view: view.ids.get(uid) is not None)
-    if not exists or not work.session.sees(work.asker, uid):
+def _wanted(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
+    member = ctx.caller.member
+    exists = ctx.session.asking(lambda view: view.ids.get(uid) is not None)
+    if not exists or not ctx.session.sees(ctx.asker, uid):
         if facts is not None:
-            raise NotFoundError(f"There is no resource {shown(uid)}.", "Look the id up in a list.")
-        return work.session.asking(lambda view: _unseen(view, member, action, uid)) if exists else []
-    explained = work.session.explain(member, action, uid)
+            raise NotFoundError(f"There is no resource {quote(uid)}.", "Look the id up in a list.")
+        return ctx.session.asking(lambda view: _unseen(view, member, action, uid)) if exists else []
+    explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
         raise ConflictError("You may do this already.", "There is nothing to ask for.")
     proposed = [proposals.facts_of(way) for way in explained.ways]
@@ -192,7 +192,7 @@ def _wanted(work: Work, action: str, uid: str, facts: Collection[Fact] | None) -
         return chosen
     if proposed:
         return proposed[0]
-    hidden = work.session.asking(lambda view: proposals.ways(view, member, action, uid))
+    hidden = ctx.session.asking(lambda view: proposals.ways(view, member, action, uid))
     if not hidden:
         raise ConflictError("Nothing that could be given would allow this.", "Ask why: explain tells what stops it.")
     return proposals.facts_of(hidden[0])
@@ -207,11 +207,11 @@ def _unseen(view: View, member: str, action: str, uid: str) -> list[Fact]:
     return proposals.facts_of(ways[0]) if ways else []
 
 
-def _tell_givers(work: Work, request: Request, settings: Settings | None) -> None:
-    left = still_wanted(work, request)
+def _tell_givers(ctx: RequestContext, request: Request, settings: Settings | None) -> None:
+    left = still_wanted(ctx, request)
     if settings is None or not left:
         return
-    receivers = work.session.asking(lambda view: proposals.givers(view, left))
-    asker = work.view.names.get(work.view.member(request.asker)) or request.asker
+    receivers = ctx.session.asking(lambda view: proposals.givers(view, left))
+    asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
     body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base}/requests/{request.uid}\n"
-    telling.tell(work, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body)
+    telling.tell(ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body)

@@ -12,10 +12,10 @@ from lakehold.access.facts.view import View
 from lakehold.access.query.listing import Found, cursor
 from lakehold.catalog import credentials, details, kinds, shapes
 from lakehold.catalog.shapes import Resource, Summary
-from lakehold.directory.work import Targets, Work
+from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Listed:
 
 
 def create(
-    work: Work,
+    ctx: RequestContext,
     kind: str,
     name: str,
     *,
@@ -38,23 +38,23 @@ def create(
     settings: Mapping[str, object] | None = None,
 ) -> str:
     """Make a resource from a draft: its parent and edges, attributes, and what is told of it. Returns its id."""
-    kinds.kept_here(work.view.policy, kind)
+    kinds.kept_here(ctx.view.policy, kind)
     details.valid_description(description)
     details.valid_settings({} if settings is None else settings)
-    made = work.create(kind, name, uid=uid, edges=edges, attributes=attributes)
-    details.made(work, made, description=description, settings=settings)
+    made = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
+    details.made(ctx, made, description=description, settings=settings)
     return made
 
 
-def get(work: Work, uid: str) -> Resource:
+def get(ctx: RequestContext, uid: str) -> Resource:
     """A resource as the caller may see it."""
-    work.see(uid)
-    kinds.kept_here(work.view.policy, kinds.schema_of(work.view, uid).id)
-    return shapes.resource(work, uid)
+    ctx.see(uid)
+    kinds.kept_here(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    return shapes.resource(ctx, uid)
 
 
 def page(
-    work: Work,
+    ctx: RequestContext,
     kind: str,
     *,
     action: str | None = None,
@@ -65,11 +65,11 @@ def page(
     limit: int = 50,
 ) -> Listed:
     """Resources of one kind that the caller may see, or do something with."""
-    schema = kinds.kept_here(work.view.policy, kind)
+    schema = kinds.kept_here(ctx.view.policy, kind)
     if within is not None:
-        work.see(within)
-    found = work.session.list(
-        work.asker,
+        ctx.see(within)
+    found = ctx.session.list(
+        ctx.asker,
         action or schema.visible,
         kind,
         within=within,
@@ -78,11 +78,11 @@ def page(
         after=after,
         limit=limit,
     )
-    return Listed(shapes.summaries(work, found.items), found.after)
+    return Listed(shapes.summaries(ctx, found.items), found.after)
 
 
 def find(
-    work: Work,
+    ctx: RequestContext,
     search: str = "",
     *,
     among: Iterable[str] | None = None,
@@ -92,17 +92,17 @@ def find(
     limit: int = 50,
 ) -> Listed:
     """Resources of several kinds, or of all, in one order."""
-    policy = work.view.policy
+    policy = ctx.view.policy
     schemas = kinds.all_kinds(policy) if among is None else [kinds.kept_here(policy, kind) for kind in among]
     if within is not None:
-        work.see(within)
+        ctx.see(within)
     by_kind: list[list[Found]] = []
     more = False
     for schema in schemas:
         if not schema.actions:
             continue
-        found = work.session.list(
-            work.asker,
+        found = ctx.session.list(
+            ctx.asker,
             schema.visible,
             schema.id,
             within=within,
@@ -116,52 +116,52 @@ def find(
     merged = list(heapq.merge(*by_kind, key=_place_in(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
     following = cursor(items[-1], sort) if more or len(merged) > limit else None
-    return Listed(shapes.summaries(work, items), following)
+    return Listed(shapes.summaries(ctx, items), following)
 
 
-def delete(work: Work, uid: str, *, expect_version: int | None = None) -> bool:
+def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> bool:
     """End a resource. Where the model knows `deleted` and others point at it, it can be restored: then False."""
-    work.writing()
-    view = work.view
-    kinds.need(work, work.session.asking(lambda view: kinds.deleting(view, uid)), uid, "delete")
+    ctx.writing()
+    view = ctx.view
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.deleting(view, uid)), uid, "delete")
     kinds.kept_here(view.policy, kinds.schema_of(view, uid).id)
-    details.expect(work, uid, expect_version)
-    if kinds.DELETED in kinds.schema_of(view, uid).attributes and work.session.asking(lambda view: _in_use(view, uid)):
-        work.make(Add(Attribute(uid, kinds.DELETED, "true")))
-        details.changed(work, uid)
+    details.expect(ctx, uid, expect_version)
+    if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.asking(lambda view: _in_use(view, uid)):
+        ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
+        details.changed(ctx, uid)
         return False
-    _refuse_losing_what_lies_in_it(work, uid)
-    _refuse_losing_what_others_are_made_with(work, uid)
+    _refuse_losing_what_lies_in_it(ctx, uid)
+    _refuse_losing_what_others_are_made_with(ctx, uid)
     number = view.resource(uid)
-    work.deleted(uid)
-    details.gone(work, number)
-    credentials.gone(work, number)
+    ctx.deleted(uid)
+    details.gone(ctx, number)
+    credentials.gone(ctx, number)
     return True
 
 
-def restore(work: Work, uid: str, *, expect_version: int | None = None) -> int:
+def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> int:
     """Bring back what was deleted while others pointed at it, also for who may though they do not see it: they see
     what points at it. Returns its version.
     """
-    may = may_restore(work, uid)
+    may = may_restore(ctx, uid)
     if not may:
-        work.see(uid, "restore")
-    if not is_deleted(work.view, uid):
-        raise ConflictError(f"{shown(uid)} is not deleted.", "Only what was deleted can be restored.")
-    details.expect(work, uid, expect_version)
+        ctx.see(uid, "restore")
+    if not is_deleted(ctx.view, uid):
+        raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
+    details.expect(ctx, uid, expect_version)
     back = Add(Attribute(uid, kinds.DELETED, "false"))
     if may:
-        work.made(back)
+        ctx.made(back)
     else:
-        work.make(back)
-    return details.changed(work, uid)
+        ctx.make(back)
+    return details.changed(ctx, uid)
 
 
-def may_restore(work: Work, uid: str) -> bool:
+def may_restore(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may bring it back."""
-    if work.view.ids.get(uid) is None or kinds.DELETED not in kinds.schema_of(work.view, uid).attributes:
+    if ctx.view.ids.get(uid) is None or kinds.DELETED not in kinds.schema_of(ctx.view, uid).attributes:
         return False
-    return work.session.check_change(work.asker, Add(Attribute(uid, kinds.DELETED, "false")))
+    return ctx.session.check_change(ctx.asker, Add(Attribute(uid, kinds.DELETED, "false")))
 
 
 def is_deleted(view: View, uid: str) -> bool:
@@ -181,17 +181,17 @@ def _in_use(view: View, uid: str) -> bool:
     )
 
 
-def _refuse_losing_what_lies_in_it(work: Work, uid: str) -> None:
-    inside = work.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
+def _refuse_losing_what_lies_in_it(ctx: RequestContext, uid: str) -> None:
+    inside = ctx.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
     if inside:
-        said = f"The {named(work.view, uid)} still holds others, {_example(work, inside)}."
+        said = f"The {named(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
         raise ConflictError(said, "They must be deleted or moved first.")
 
 
-def _refuse_losing_what_others_are_made_with(work: Work, uid: str) -> None:
-    found = work.session.asking(lambda view: _made_with_it(view, uid))
+def _refuse_losing_what_others_are_made_with(ctx: RequestContext, uid: str) -> None:
+    found = ctx.session.asking(lambda view: _made_with_it(view, uid))
     if found:
-        said = f"The {named(work.view, uid)} is still needed by others, {_example(work, found)}."
+        said = f"The {named(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
         raise ConflictError(said, "Let them point at another one first, or delete them.")
 
 
@@ -206,10 +206,10 @@ def _made_with_it(view: View, uid: str) -> list[str]:
     ]
 
 
-def _example(work: Work, uids: Sequence[str]) -> str:
-    eyes = shapes.Eyes(work)
+def _example(ctx: RequestContext, uids: Sequence[str]) -> str:
+    eyes = shapes.VisibleRefs(ctx)
     seen = next((uid for uid in uids if eyes.sees(uid)), None)
-    return f"{named(work.view, seen)} among them" if seen else "though none that you may see"
+    return f"{named(ctx.view, seen)} among them" if seen else "though none that you may see"
 
 
 def _place_in(sort: str) -> Callable[[Found], tuple[str | Moment, int]]:

@@ -9,7 +9,7 @@ from functools import partial
 from lakehold.access.facts.view import View
 from lakehold.access.query.listing import Found
 from lakehold.catalog import details, kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 
 
@@ -62,11 +62,11 @@ class Resource:
     updated_by: Ref | None
 
 
-class Eyes:
+class VisibleRefs:
     """What one caller sees of what they look at; asked once for each resource."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    def __init__(self, ctx: RequestContext) -> None:
+        self._ctx = ctx
         self._known: dict[str, Ref | None] = {}
 
     def sees(self, uid: str) -> bool:
@@ -78,24 +78,24 @@ class Eyes:
         if not uid:
             return None
         if uid not in self._known:
-            self._known[uid] = self._work.session.asking(partial(self._look, uid))
+            self._known[uid] = self._ctx.session.asking(partial(self._look, uid))
         return self._known[uid]
 
     def _look(self, uid: str, view: View) -> Ref | None:
         exists = view.ids.get(uid) is not None
-        return ref(view, uid) if exists and self._work.session.sees(self._work.asker, uid) else None
+        return ref(view, uid) if exists and self._ctx.session.sees(self._ctx.asker, uid) else None
 
     def numbered(self, number: int) -> Ref | None:
         """The same by its number; what was deleted is not seen."""
-        return self.ref(self._work.session.asking(lambda view: view.uids.get(number)))
+        return self.ref(self._ctx.session.asking(lambda view: view.uids.get(number)))
 
     def parent(self, uid: str) -> Ref | None:
         """What the resource lies in."""
-        return self.ref(self._work.session.asking(lambda view: kinds.parent_of(view, uid)))
+        return self.ref(self._ctx.session.asking(lambda view: kinds.parent_of(view, uid)))
 
     def workspace(self, uid: str) -> Ref | None:
         """The workspace that the resource lies in."""
-        return self.ref(self._work.session.asking(lambda view: kinds.workspace_of(view, uid)))
+        return self.ref(self._ctx.session.asking(lambda view: kinds.workspace_of(view, uid)))
 
     def refs(self, uids: Iterable[str]) -> list[Ref]:
         """Those of them that the caller may know of, in order."""
@@ -108,13 +108,13 @@ def ref(view: View, uid: str) -> Ref:
     return Ref(uid, view.kind(number), view.names.get(number) or "")
 
 
-def resource(work: Work, uid: str) -> Resource:
+def resource(ctx: RequestContext, uid: str) -> Resource:
     """All of a resource that the caller may see; refused if that is nothing."""
-    work.see(uid)
-    eyes, told = Eyes(work), details.read(work, uid)
-    ask = work.session.asking
+    ctx.see(uid)
+    eyes, told = VisibleRefs(ctx), details.read(ctx, uid)
+    ask = ctx.session.asking
     here = ask(lambda view: ref(view, uid))
-    may_edit = kinds.has(work, ask(lambda view: kinds.editing(view, uid)))
+    may_edit = kinds.has(ctx, ask(lambda view: kinds.editing(view, uid)))
     return Resource(
         uid=uid,
         kind=here.kind,
@@ -126,9 +126,9 @@ def resource(work: Work, uid: str) -> Resource:
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: eyes.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
         owners={role: eyes.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
-        actions=work.session.actions(work.asker, uid),
+        actions=ctx.session.actions(ctx.asker, uid),
         may_edit=may_edit,
-        may_delete=kinds.has(work, ask(lambda view: kinds.deleting(view, uid))),
+        may_delete=kinds.has(ctx, ask(lambda view: kinds.deleting(view, uid))),
         version=told.version,
         created_at=told.created_at,
         created_by=eyes.ref(told.created_by),
@@ -137,10 +137,10 @@ def resource(work: Work, uid: str) -> Resource:
     )
 
 
-def summaries(work: Work, found: Sequence[Found]) -> list[Summary]:
+def summaries(ctx: RequestContext, found: Sequence[Found]) -> list[Summary]:
     """Resources that the caller may see, for a list."""
-    told = details.read_many(work, [item.id for item in found])
-    eyes = Eyes(work)
+    told = details.read_many(ctx, [item.id for item in found])
+    eyes = VisibleRefs(ctx)
     return [
         Summary(
             uid=item.uid,
@@ -150,7 +150,7 @@ def summaries(work: Work, found: Sequence[Found]) -> list[Summary]:
             description=told[item.id].description if item.id in told else "",
             version=told[item.id].version if item.id in told else 1,
             since=item.since,
-            actions=work.session.actions(work.asker, item.uid),
+            actions=ctx.session.actions(ctx.asker, item.uid),
         )
         for item in found
     ]

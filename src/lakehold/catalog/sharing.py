@@ -7,48 +7,48 @@ from collections.abc import Sequence
 from lakehold.access import Add, Remove
 from lakehold.access.decide.effects import Effects
 from lakehold.catalog import shapes
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 ASK = "ask_about_others"
 
 
-def preview(work: Work, changes: Sequence[Add | Remove]) -> Effects:
+def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> Effects:
     """The effects of changes that the caller may make, or may ask about. Nothing is made.
 
     Resources that the caller may not see are neither named nor counted.
     """
-    if not may_ask_about_others(work):
+    if not may_ask_about_others(ctx):
         for change in changes:
-            work.need_change(change)
+            ctx.need_change(change)
     for change in changes:
-        _see(work, change)
-    return seen(work, work.session.what_if(list(changes)))
+        _see(ctx, change)
+    return seen(ctx, ctx.session.what_if(list(changes)))
 
 
-def seen(work: Work, effects: Effects) -> Effects:
+def seen(ctx: RequestContext, effects: Effects) -> Effects:
     """What is left of effects for the caller's eyes."""
-    return effects.only(shapes.Eyes(work).sees)
+    return effects.only(shapes.VisibleRefs(ctx).sees)
 
 
-def may_ask_about_others(work: Work) -> bool:
+def may_ask_about_others(ctx: RequestContext) -> bool:
     """Whether the caller may know what others may do, anywhere in the tenant."""
-    return work.session.check(work.asker, ASK, work.caller.tenant)
+    return ctx.session.check(ctx.asker, ASK, ctx.caller.tenant)
 
 
-def gives_here(work: Work, uid: str) -> bool:
+def gives_here(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller gives some role on this resource, and so has to know who holds what."""
-    roles = work.session.asking(lambda view: list(view.policy.kinds[view.kind(view.resource(uid))].schema.roles))
-    return any(work.session.check(work.asker, "give", uid, role=role) for role in roles)
+    roles = ctx.session.asking(lambda view: list(view.policy.kinds[view.kind(view.resource(uid))].schema.roles))
+    return any(ctx.session.check(ctx.asker, "give", uid, role=role) for role in roles)
 
 
-def may_know_holders(work: Work, uid: str) -> bool:
+def may_know_holders(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know what others may do with this resource."""
-    return gives_here(work, uid) or may_ask_about_others(work)
+    return gives_here(ctx, uid) or may_ask_about_others(ctx)
 
 
-def _see(work: Work, change: Add | Remove) -> None:
+def _see(ctx: RequestContext, change: Add | Remove) -> None:
     fact = change.fact
     for name in ("resource", "source", "target", "subject", "member"):
         uid = getattr(fact, name, None)
         if uid is not None:
-            work.see(uid, "preview")
+            ctx.see(uid, "preview")

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lakehold.directory import accounts
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 
 
-def tell(work: Work, settings: Settings | None, members: Iterable[str], subject: str, body: str) -> int:
+def tell(ctx: RequestContext, settings: Settings | None, members: Iterable[str], subject: str, body: str) -> int:
     """Put a mail for each of the members into the outbox. Returns how many have an address."""
     if settings is None or not settings.smtp.get_secret_value():
         return 0
-    numbers = [number for member in members if (number := work.view.ids.get(member)) is not None]
-    found = [account.email for account in accounts.among(work, numbers).values() if account.email]
+    numbers = [number for member in members if (number := ctx.view.ids.get(member)) is not None]
+    found = [account.email for account in accounts.among(ctx, numbers).values() if account.email]
     for receiver in found:
         outbox.put(
-            work.session.transaction,
-            work.session.tenant,
-            work.at,
+            ctx.session.transaction,
+            ctx.session.tenant,
+            ctx.at,
             receiver=receiver,
             subject=subject,
-            body=work.keys.encrypt(body),
+            body=ctx.keys.encrypt(body),
         )
     return len(found)

@@ -16,8 +16,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from lakehold.access.facts.view import View
 from lakehold.catalog import sharing
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database, Id, Transaction, metadata
 from lakehold.kit.errors import BusyError
@@ -63,12 +63,12 @@ class Usage:
         self._waiting: dict[_Use, int] = {}
         self._written: dict[_Use, int] = {}
 
-    def note(self, work: Work, action: str, uid: str, *, at: Moment | None = None) -> None:
+    def note(self, ctx: RequestContext, action: str, uid: str, *, at: Moment | None = None) -> None:
         """The caller has done this now, or at that moment. Who only views as somebody uses nothing."""
-        if work.caller.behind or not work.caller.member:
+        if ctx.caller.impersonator or not ctx.caller.member:
             return
-        use = work.session.asking(lambda view: _use(view, work, action, uid))
-        day = (work.at if at is None else at) // DAY
+        use = ctx.session.asking(lambda view: _use(view, ctx, action, uid))
+        day = (ctx.at if at is None else at) // DAY
         with self._lock:
             if use is not None and self._written.get(use) != day:
                 self._waiting[use] = day
@@ -118,26 +118,26 @@ class Background:
             self._write()
 
 
-def of_resource(work: Work, uid: str) -> list[LastUse]:
+def of_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
     """Who last used a resource, newest first: all for who gives roles here or may ask about others, else one's own."""
-    work.see(uid)
-    which = last_use_table.c.resource_id == work.view.resource(uid)
-    if not (sharing.gives_here(work, uid) or sharing.may_ask_about_others(work)):
-        which &= last_use_table.c.member_id == work.view.member(work.caller.member)
-    return _read(work, which)
+    ctx.see(uid)
+    which = last_use_table.c.resource_id == ctx.view.resource(uid)
+    if not (sharing.gives_here(ctx, uid) or sharing.may_ask_about_others(ctx)):
+        which &= last_use_table.c.member_id == ctx.view.member(ctx.caller.member)
+    return _read(ctx, which)
 
 
-def of_member(work: Work, member: str) -> list[LastUse]:
+def of_member(ctx: RequestContext, member: str) -> list[LastUse]:
     """What a member last used, newest first, of what the caller may see: one's own, or for who may ask about others."""
-    work.see(member)
-    if member != work.caller.member:
-        work.need(sharing.ASK, work.caller.tenant)
-    return _read(work, last_use_table.c.member_id == work.view.member(member))
+    ctx.see(member)
+    if member != ctx.caller.member:
+        ctx.need(sharing.ASK, ctx.caller.tenant)
+    return _read(ctx, last_use_table.c.member_id == ctx.view.member(member))
 
 
-def _use(view: View, work: Work, action: str, uid: str) -> _Use | None:
-    resource, member = view.ids.get(uid), view.ids.get(work.caller.member)
-    return None if resource is None or member is None else _Use(work.session.tenant, resource, member, action)
+def _use(view: View, ctx: RequestContext, action: str, uid: str) -> _Use | None:
+    resource, member = view.ids.get(uid), view.ids.get(ctx.caller.member)
+    return None if resource is None or member is None else _Use(ctx.session.tenant, resource, member, action)
 
 
 def _put(transaction: Transaction, uses: dict[_Use, int]) -> None:
@@ -159,17 +159,17 @@ def _put(transaction: Transaction, uses: dict[_Use, int]) -> None:
     )
 
 
-def _read(work: Work, which: sa.ColumnElement[bool]) -> list[LastUse]:
+def _read(ctx: RequestContext, which: sa.ColumnElement[bool]) -> list[LastUse]:
     c = last_use_table.c
     query = (
         sa.select(c.member_id, c.resource_id, c.action, c.day)
-        .where(c.tenant_id == work.session.tenant, which)
+        .where(c.tenant_id == ctx.session.tenant, which)
         .order_by(c.day.desc(), c.resource_id, c.member_id, c.action)
         .limit(_MOST_SHOWN)
     )
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     found = []
-    for member, resource, action, day in work.session.transaction.connection.execute(query):
+    for member, resource, action, day in ctx.session.transaction.connection.execute(query):
         who, what = eyes.numbered(member), eyes.numbered(resource)
         if who and what:
             found.append(LastUse(who, what, action, day * DAY))

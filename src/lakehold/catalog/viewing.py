@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from lakehold.access import Session
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError
@@ -34,51 +34,51 @@ LASTS = 3_600 * SECOND
 _ABOVE = "manage_owners"
 
 
-def may_view_as(work: Work, member: str) -> Caller:
+def may_view_as(ctx: RequestContext, member: str) -> Caller:
     """The caller as they look with the member's eyes, refused unless they may."""
-    if work.caller.behind:
+    if ctx.caller.impersonator:
         raise ConflictError("You already view as somebody else.", "Stop that first.")
-    if work.caller.narrowed is not None and work.caller.narrowed.is_narrowed:
+    if ctx.caller.narrowed is not None and ctx.caller.narrowed.is_narrowed:
         raise ForbiddenError("A narrowed token sees with nobody else's eyes.", "Use one that is not narrowed.")
-    work.need(VIEW_AS, work.caller.tenant)
-    work.view.member(member)
-    if member == work.caller.member:
+    ctx.need(VIEW_AS, ctx.caller.tenant)
+    ctx.view.member(member)
+    if member == ctx.caller.member:
         raise ConflictError("You see with your own eyes already.", "Name somebody else.")
     # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
-    if work.session.check(member, _ABOVE, work.caller.tenant):
-        work.need(_ABOVE, work.caller.tenant)
-    return replace(work.caller, member=member, behind=work.caller.member, narrowed=None)
+    if ctx.session.check(member, _ABOVE, ctx.caller.tenant):
+        ctx.need(_ABOVE, ctx.caller.tenant)
+    return replace(ctx.caller, member=member, impersonator=ctx.caller.member, narrowed=None)
 
 
-def begin(work: Work, member: str) -> Caller:
+def begin(ctx: RequestContext, member: str) -> Caller:
     """Begin to see with a member's eyes; it is written down. Everything after this is done as the returned caller."""
-    seen = may_view_as(work, member)
-    work.writing()
-    work.note("view as", member)
-    through = _through(work.caller)
+    seen = may_view_as(ctx, member)
+    ctx.writing()
+    ctx.note("view as", member)
+    through = _through(ctx.caller)
     if through:
-        _forget(work.session.transaction, through)
-        _forget_ended(work)
-        work.session.transaction.connection.execute(
+        _forget(ctx.session.transaction, through)
+        _forget_ended(ctx)
+        ctx.session.transaction.connection.execute(
             viewing_table.insert().values(
                 through=through,
-                tenant_id=work.session.tenant,
-                behind=work.caller.member,
+                tenant_id=ctx.session.tenant,
+                behind=ctx.caller.member,
                 member=member,
-                until=work.at + LASTS,
+                until=ctx.at + LASTS,
             )
         )
     return seen
 
 
-def end(work: Work) -> None:
+def end(ctx: RequestContext) -> None:
     """Stop it; that is written down too."""
-    if not work.caller.behind:
+    if not ctx.caller.impersonator:
         raise ConflictError("You view as nobody else.", "There is nothing to stop.")
-    if not work.session.transaction.writes:
+    if not ctx.session.transaction.writes:
         raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
-    _forget(work.session.transaction, _through(work.caller))
-    work.note("stop viewing as", work.caller.member)
+    _forget(ctx.session.transaction, _through(ctx.caller))
+    ctx.note("stop viewing as", ctx.caller.member)
 
 
 # Made once: every request asks it, and putting it together takes longer than asking.
@@ -87,28 +87,28 @@ _BY_THROUGH = sa.select(
 ).where(viewing_table.c.through == sa.bindparam("given"))
 
 
-def applied(house: Installation, transaction: Transaction, caller: Caller) -> Caller:
+def applied(platform: Platform, transaction: Transaction, caller: Caller) -> Caller:
     """The caller as they look at this moment: with somebody else's eyes, if they have begun to and still may."""
     through = _through(caller)
     found = transaction.connection.execute(_BY_THROUGH, {"given": through}).first() if through else None
     if found is None or found.behind != caller.member:
         return caller
-    session = house.access.session(transaction, caller.tenant)
+    session = platform.access.session(transaction, caller.tenant)
     if session.tenant != found.tenant_id or session.at >= found.until:
         return caller
-    return _still(session, caller, found.member, house)
+    return _still(session, caller, found.member, platform)
 
 
-def until(work: Work) -> Moment | None:
+def until(ctx: RequestContext) -> Moment | None:
     """Until when the caller sees with somebody else's eyes."""
     c = viewing_table.c
-    query = sa.select(c.until).where(c.tenant_id == work.session.tenant, c.through == _through(work.caller))
-    return work.session.transaction.connection.execute(query).scalar() if work.caller.behind else None
+    query = sa.select(c.until).where(c.tenant_id == ctx.session.tenant, c.through == _through(ctx.caller))
+    return ctx.session.transaction.connection.execute(query).scalar() if ctx.caller.impersonator else None
 
 
-def _still(session: Session, caller: Caller, member: str, house: Installation) -> Caller:
+def _still(session: Session, caller: Caller, member: str, platform: Platform) -> Caller:
     try:
-        return may_view_as(Work(session, caller, house.keys), member)
+        return may_view_as(RequestContext(session, caller, platform.keys), member)
     except LakeholdError:
         return caller
 
@@ -117,10 +117,10 @@ def _through(caller: Caller) -> str:
     return caller.sign_in_id or caller.token_id
 
 
-def _forget_ended(work: Work) -> None:
+def _forget_ended(ctx: RequestContext) -> None:
     c = viewing_table.c
-    ended = sa.and_(c.tenant_id == work.session.tenant, c.until <= work.at)
-    work.session.transaction.connection.execute(viewing_table.delete().where(ended))
+    ended = sa.and_(c.tenant_id == ctx.session.tenant, c.until <= ctx.at)
+    ctx.session.transaction.connection.execute(viewing_table.delete().where(ended))
 
 
 def _forget(transaction: Transaction, through: str) -> None:

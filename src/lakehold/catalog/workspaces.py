@@ -15,10 +15,10 @@ from lakehold.access.model.schema import Kind
 from lakehold.catalog import grants, kinds, resources
 from lakehold.catalog.resources import Listed
 from lakehold.catalog.shapes import Ref
-from lakehold.directory.work import When, Work
+from lakehold.directory.request_context import RequestContext, When
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Plan:
 
 
 def create(
-    work: Work,
+    ctx: RequestContext,
     model: str,
     name: str,
     *,
@@ -64,13 +64,13 @@ def create(
     description: str = "",
 ) -> str:
     """Make a workspace of a model. Its maker gets the role that the model names."""
-    schema = _root(work, model)
-    edges = {schema.parent: work.caller.tenant} if schema.parent else {}
-    return resources.create(work, schema.id, name, uid=uid, edges=edges, attributes=attributes, description=description)
+    schema = _root(ctx, model)
+    edges = {schema.parent: ctx.caller.tenant} if schema.parent else {}
+    return resources.create(ctx, schema.id, name, uid=uid, edges=edges, attributes=attributes, description=description)
 
 
 def page(
-    work: Work,
+    ctx: RequestContext,
     *,
     model: str | None = None,
     search: str = "",
@@ -79,18 +79,18 @@ def page(
     limit: int = 50,
 ) -> Listed:
     """The workspaces that the caller may see, of one model or of all."""
-    roots = kinds.roots(work.view.policy) if model is None else [_root(work, model)]
+    roots = kinds.roots(ctx.view.policy) if model is None else [_root(ctx, model)]
     among = [root.id for root in roots]
-    return resources.find(work, search, among=among, sort=sort, after=after, limit=limit)
+    return resources.find(ctx, search, among=among, sort=sort, after=after, limit=limit)
 
 
-def members(work: Work, uid: str) -> list[Member]:
+def members(ctx: RequestContext, uid: str) -> list[Member]:
     """Who is in a workspace. Who keeps its members sees all of them, everybody else themself and its owners."""
-    need_workspace(work, uid)
+    need_workspace(ctx, uid)
     found: dict[str, Member] = {}
-    given = grants.direct(work, uid)
+    given = grants.direct(ctx, uid)
     people = {held.subject.uid for held in given}
-    values = work.session.asking(lambda view: {who: _values_of(view, uid, who) for who in people})
+    values = ctx.session.asking(lambda view: {who: _values_of(view, uid, who) for who in people})
     for held in given:
         who = held.subject
         if who.uid not in found:
@@ -100,7 +100,7 @@ def members(work: Work, uid: str) -> list[Member]:
 
 
 def set_member(
-    work: Work,
+    ctx: RequestContext,
     uid: str,
     subject: str,
     *,
@@ -112,17 +112,17 @@ def set_member(
 
     What is None stays as it is. Everything is asked about before anything is made.
     """
-    plan = planned(work, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
+    plan = planned(ctx, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
     for change in plan.changes:
-        work.need_change(change)
+        ctx.need_change(change)
     for change in plan.given:
-        work.made(change, until=until)
+        ctx.made(change, until=until)
     for change in plan.others:
-        work.made(change)
+        ctx.made(change)
 
 
 def planned(
-    work: Work,
+    ctx: RequestContext,
     uid: str,
     subject: str,
     *,
@@ -131,64 +131,64 @@ def planned(
     lasts: bool = False,
 ) -> Plan:
     """What `set_member` would change. `lasts`: roles that are held already are given anew, until another time."""
-    need_workspace(work, uid)
-    work.see(text(subject, "id"), "grant")
-    schema = kinds.schema_of(work.view, uid)
-    others = [*_values(work, schema, uid, subject, attributes)]
+    need_workspace(ctx, uid)
+    ctx.see(text(subject, "id"), "grant")
+    schema = kinds.schema_of(ctx.view, uid)
+    others = [*_values(ctx, schema, uid, subject, attributes)]
     given: list[Add] = []
     if roles is not None:
         wanted = dict.fromkeys(one_or_several(list(roles), "role"))
         for role in wanted:
-            work.view.policy.role(schema.id, role)
-        held = {grant.role for grant in work.grants(uid) if grant.subject == subject}
+            ctx.view.policy.role(schema.id, role)
+        held = {grant.role for grant in ctx.grants(uid) if grant.subject == subject}
         given = [Add(Grant(subject, role, uid)) for role in wanted if role not in held or lasts]
         others = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - wanted.keys())), *others]
     return Plan(given, others)
 
 
-def remove_member(work: Work, uid: str, subject: str) -> None:
+def remove_member(ctx: RequestContext, uid: str, subject: str) -> None:
     """Take a member or group out of a workspace: every role on it, and the values of the membership.
 
     What they hold on single resources in it stays, and counts again should they come back.
     """
-    changes = leaving(work, uid, subject)
+    changes = leaving(ctx, uid, subject)
     for change in changes:
-        work.need_change(change)
+        ctx.need_change(change)
     for change in changes:
-        work.made(change)
+        ctx.made(change)
 
 
-def leaving(work: Work, uid: str, subject: str) -> list[Add | Remove]:
+def leaving(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remove]:
     """What `remove_member` would change; refused for who is not in it."""
-    need_workspace(work, uid)
-    work.see(text(subject, "id"), "revoke")
-    changes: list[Add | Remove] = [Remove(grant) for grant in work.grants(uid) if grant.subject == subject]
-    set_values = work.session.asking(lambda view: _set_values(view, uid, subject))
+    need_workspace(ctx, uid)
+    ctx.see(text(subject, "id"), "revoke")
+    changes: list[Add | Remove] = [Remove(grant) for grant in ctx.grants(uid) if grant.subject == subject]
+    set_values = ctx.session.asking(lambda view: _set_values(view, uid, subject))
     changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
     if not changes:
         # Who may not know who is in it is not told.
-        grants.effective(work, kinds.schema_of(work.view, uid).visible, uid)
-        raise NotFoundError(f"{shown(subject)} has no role in {shown(uid)}.", "Look at who has.")
+        grants.effective(ctx, kinds.schema_of(ctx.view, uid).visible, uid)
+        raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Look at who has.")
     return changes
 
 
-def need_workspace(work: Work, uid: str) -> None:
+def need_workspace(ctx: RequestContext, uid: str) -> None:
     """Refuse what is no workspace, or not the caller's to see."""
-    work.see(uid)
-    if kinds.schema_of(work.view, uid).id not in {root.id for root in kinds.roots(work.view.policy)}:
-        raise InvalidInputError(f"{shown(uid)} is no workspace.", "Name the workspace that it lies in.")
+    ctx.see(uid)
+    if kinds.schema_of(ctx.view, uid).id not in {root.id for root in kinds.roots(ctx.view.policy)}:
+        raise InvalidInputError(f"{quote(uid)} is no workspace.", "Name the workspace that it lies in.")
 
 
-def _root(work: Work, model: str) -> Kind:
-    roots = {root.model: root for root in kinds.roots(work.view.policy)}
+def _root(ctx: RequestContext, model: str) -> Kind:
+    roots = {root.model: root for root in kinds.roots(ctx.view.policy)}
     if text(model, "model") not in roots:
-        raise InvalidInputError(f"There is no model {shown(model)}.", did_you_mean(model, roots))
+        raise InvalidInputError(f"There is no model {quote(model)}.", did_you_mean(model, roots))
     return roots[model]
 
 
-def _membership(work: Work, uid: str, subject: str) -> dict[str, str]:
+def _membership(ctx: RequestContext, uid: str, subject: str) -> dict[str, str]:
     """The values that hold for a member; a group has none."""
-    return work.session.asking(lambda view: _values_of(view, uid, subject))
+    return ctx.session.asking(lambda view: _values_of(view, uid, subject))
 
 
 def _values_of(view: View, uid: str, subject: str) -> dict[str, str]:
@@ -205,15 +205,15 @@ def _set_values(view: View, uid: str, subject: str) -> dict[str, str]:
 
 
 def _values(
-    work: Work, schema: Kind, uid: str, subject: str, wanted: Mapping[str, str | bool] | None
+    ctx: RequestContext, schema: Kind, uid: str, subject: str, wanted: Mapping[str, str | bool] | None
 ) -> list[Add | Remove]:
-    present = _membership(work, uid, subject)
+    present = _membership(ctx, uid, subject)
     found: list[Add | Remove] = []
     for name, value in mapping({} if wanted is None else wanted, "attributes").items():
         known = schema.membership.get(text(name, "attribute"))
         if known is None:
             raise InvalidInputError(
-                f"{schema.id} has no membership attribute {shown(str(name))}.",
+                f"{schema.id} has no membership attribute {quote(str(name))}.",
                 did_you_mean(str(name), schema.membership),
             )
         kept = valid_value(known, value)  # type: ignore[arg-type]

@@ -14,8 +14,8 @@ from pathlib import Path
 from lakehold.demo import company, events_api, furnishing, web_marts, web_shop
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
 from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.platform import Platform
 from lakehold.kit import settings
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
@@ -47,13 +47,13 @@ def is_there(folder: Path) -> bool:
     refusal = ConflictError(f"{folder} has something else in it.", "Choose another one with --folder.")
     if not (folder / "lakehold.sqlite").is_file():
         raise refusal
-    house = Installation(settings_in(folder))
+    platform = Platform(settings_in(folder))
     try:
-        house.database.migrate()
-        if not company.is_loaded(house.access):
+        platform.database.migrate()
+        if not company.is_loaded(platform.access):
             raise refusal
     finally:
-        house.close()
+        platform.close()
     return True
 
 
@@ -61,15 +61,15 @@ def make(folder: Path) -> None:
     """Make it, whole or not at all."""
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    house = Installation(settings_in(part))
+    platform = Platform(settings_in(part))
     try:
-        house.database.migrate()
-        furnishing.load(house)
-        furnishing.review(house)
-        web_shop.make(house, folder)
-        web_marts.make(house)
+        platform.database.migrate()
+        furnishing.load(platform)
+        furnishing.review(platform)
+        web_shop.make(platform, folder)
+        web_marts.make(platform)
     finally:
-        house.close()
+        platform.close()
     part.replace(folder)
 
 
@@ -77,23 +77,23 @@ def make(folder: Path) -> None:
 def api(folder: Path) -> Iterator[None]:
     """Answer what the company's web shop asks for, as long as the block lasts."""
     with events_api.serving() as address:
-        house = Installation(settings_in(folder))
+        platform = Platform(settings_in(folder))
         try:
-            web_shop.at(house, address)
+            web_shop.at(platform, address)
         finally:
-            house.close()
+            platform.close()
         yield
 
 
 def links_at(folder: Path, address: str) -> list[tuple[str, str, str]]:
     """Whom a new link signs in, what they are there for, and the link. Those of an earlier start end."""
     read = settings_in(folder).model_copy(update={"address": address})
-    house = Installation(read)
+    platform = Platform(read)
     try:
-        with house.write(Caller(company.TENANT, "olga", address="local")) as work:
+        with platform.write(Caller(company.TENANT, "olga", address="local")) as ctx:
             return [
-                (company.PEOPLE[member], words, links.make(work, read, member, SIGN_IN).link)
+                (company.PEOPLE[member], words, links.make(ctx, read, member, SIGN_IN).link)
                 for member, words in PEOPLE.items()
             ]
     finally:
-        house.close()
+        platform.close()

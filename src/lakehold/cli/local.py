@@ -18,10 +18,10 @@ from lakehold.cli.door import Json, answered, given
 from lakehold.cli.remote import read
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
 ADDRESS = "local"
@@ -33,15 +33,15 @@ class Local:
     """Requests without a network."""
 
     def __init__(self, settings: Settings, tenant: str = "", member: str = "") -> None:
-        self.house = Installation(settings)
+        self.platform = Platform(settings)
         try:
-            self.house.database.migrate()
-            self.caller = _caller(self.house, tenant, member)
+            self.platform.database.migrate()
+            self.caller = _caller(self.platform, tenant, member)
         except BaseException:
-            self.house.close()
+            self.platform.close()
             raise
         secret = secrets.token_urlsafe()
-        app = self._app = create_app(self.house, callers=_Known(secret, self.caller))
+        app = self._app = create_app(self.platform, callers=_Known(secret, self.caller))
         self._runner = asyncio.Runner()
         self._client = httpx.AsyncClient(
             base_url="http://localhost",
@@ -78,17 +78,20 @@ class Local:
 
     def work_off(self, job: str) -> None:
         """Do the job here, unless a worker has found it already."""
-        from lakehold.runs import book, doing  # noqa: PLC0415 - for the one verb that starts jobs
+        from lakehold.runs import (
+            book,  # noqa: PLC0415 - for the one verb that starts jobs
+            doing,  # noqa: PLC0415 - for the one verb that starts jobs
+        )
 
-        with self.house.database.write() as transaction:
+        with self.platform.database.write() as transaction:
             ours = book.claim(transaction, job)
         if not ours:
             return
         try:
-            outcome = doing.begin(self.house, job) or doing.do(self.house, job)
+            outcome = doing.begin(self.platform, job) or doing.do(self.platform, job)
         except LakeholdError as error:
             outcome = {"error": str(error)}
-        doing.end(self.house, job, outcome)
+        doing.end(self.platform, job, outcome)
 
     def close(self) -> None:
         """Close the database, and that of the tables if anybody asked for some."""
@@ -96,7 +99,7 @@ class Local:
         self._runner.close()
         if lake := getattr(self._app.state, "lake", None):
             lake.close()
-        self.house.close()
+        self.platform.close()
 
 
 class _Known:
@@ -106,28 +109,28 @@ class _Known:
         self._secret = secret
         self._caller = caller
 
-    def of_token(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """By the secret of this process."""
-        del house, transaction
+        del platform, transaction
         return self._caller if hmac.compare_digest(secret, self._secret) else None
 
-    def of_session(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """Nobody signs in here."""
-        del house, transaction, secret
+        del platform, transaction, secret
         return None
 
 
-def _caller(house: Installation, tenant: str, member: str) -> Caller:
-    where = tenant or tenants.only(house)
+def _caller(platform: Platform, tenant: str, member: str) -> Caller:
+    where = tenant or tenants.only(platform)
     if not where:
-        names = ", ".join(found.uid for found in tenants.every(house))
+        names = ", ".join(found.uid for found in tenants.every(platform))
         if names:
             raise InvalidInputError("There are several tenants here.", f"Choose one with --tenant: {names}.")
         raise NotFoundError("There is no tenant here yet.", "Set one up: `lakehold up` prints the link.")
-    with house.access.read(where) as session:
+    with platform.access.read(where) as session:
         if member:
             if not session.asking(lambda view: view.ids.get(member) in view.members):
-                raise NotFoundError(f"There is no member {shown(member)} in {where}.", "Look the id up in a list.")
+                raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Look the id up in a list.")
             return Caller(where, member, address=ADDRESS)
         owners = session.asking(lambda view: [g for g in view.granted(view.resource(where)) if g.role == "owner"])
     return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from lakehold.cli.door import Door, at, pages
 from lakehold.cli.errors import RefusedError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded, quote
 
 _RESOURCES = "/api/v1/resources"
 _UNKNOWN = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
@@ -40,7 +40,7 @@ def meant(door: Door, word: str, kinds: Collection[str]) -> str:
         raise RefusedError(
             HTTPStatus.CONFLICT,
             "ambiguous",
-            f"Several are called {shown(word)}.",
+            f"Several are called {quote(word)}.",
             f"Say which, by its id: {', '.join(named)}.",
         )
     return named[0] if named else word

@@ -44,18 +44,18 @@ class Work(Protocol):
         """End a resource and every fact about it."""
 
 
-def apply(work: Work, made: Plan, declared: Declared | None = None) -> None:
+def apply(ctx: Work, made: Plan, declared: Declared | None = None) -> None:
     """Take every step, or raise and leave it to the edge to take all back.
 
     With the files, it is also refused when they are not those of the plan, and when in the end the tenant is not what
     they say. What is told beside the facts (`made.told`) is for the caller to set.
     """
-    _refuse_moved(work.session, made, declared)
+    _refuse_moved(ctx.session, made, declared)
     for step in made.steps:
-        _take(work, step)
-    _take_back(work, made)
+        _take(ctx, step)
+    _take_back(ctx, made)
     if declared is not None:
-        left = plan(work.session, declared).steps
+        left = plan(ctx.session, declared).steps
         if left:
             raise ConflictError(f"{len(left)} steps were made and are not so; nothing was changed.", _AGAIN)
 
@@ -71,30 +71,30 @@ def _refuse_moved(session: Session, made: Plan, declared: Declared | None) -> No
         raise ConflictError("The files have changed since the plan was made.", _AGAIN)
 
 
-def _take(work: Work, step: Step) -> None:
+def _take(ctx: Work, step: Step) -> None:
     match step:
         case Create(kind, uid, name, edges, attributes):
-            work.create(kind, name, uid=uid, edges=edges, attributes=attributes)
+            ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
         case Rename(uid, name, _):
-            work.rename(uid, name)
+            ctx.rename(uid, name)
         case Delete(_, uid, _):
-            work.delete(uid)
+            ctx.delete(uid)
         case Make(change, since, until):
-            at = work.session.at
+            at = ctx.session.at
             if until is not None and until <= at:
                 return  # it would be over already
-            work.make(change, since=None if since is not None and since <= at else since, until=until)
+            ctx.make(change, since=None if since is not None and since <= at else since, until=until)
 
 
-def _take_back(work: Work, made: Plan) -> None:
+def _take_back(ctx: Work, made: Plan) -> None:
     """Whoever creates something may get a role with it. The files say who holds which, and nobody else does."""
     wanted = {step.change.fact for step in made.steps if isinstance(step, Make) and isinstance(step.change, Add)}
     gone = {step.uid for step in made.steps if isinstance(step, Delete)}
     for step in made.steps:
         if isinstance(step, Create) and step.uid not in gone:
-            for grant in _granted(work.session, step.uid):
+            for grant in _granted(ctx.session, step.uid):
                 if grant not in wanted:
-                    work.make(Remove(grant))
+                    ctx.make(Remove(grant))
 
 
 def _granted(session: Session, uid: str) -> list[Grant]:

@@ -19,7 +19,7 @@ from lakehold.code.refs import Ids
 from lakehold.code.world import view_at
 from lakehold.kit.clock import Moment, now
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 Uid = Callable[[str], str]
 Asked = Callable[[Moment | None], AbstractContextManager[View]]
@@ -154,7 +154,7 @@ class _Runner:
             known = [uid for kind in self._view.policy.kinds for uid in self._uids(kind)]
             near = did_you_mean(ref, known)
             hint = near if near.startswith("Did") else "Look the id up in the files."
-            raise InvalidInputError(f"There is nothing called {shown(ref)}.", hint)
+            raise InvalidInputError(f"There is nothing called {quote(ref)}.", hint)
         return number
 
     def _uids(self, kind: str) -> Iterator[str]:
@@ -170,10 +170,10 @@ class _Runner:
                 found[self._view.uid(number)] = None
                 continue
             if kind not in {GROUP, ALL_MEMBERS}:
-                raise InvalidInputError(f"{shown(ref)} is a {kind}.", "Name members and groups.")
+                raise InvalidInputError(f"{quote(ref)} is a {kind}.", "Name members and groups.")
             inside = list(self._uids(MEMBER)) if kind == ALL_MEMBERS else self._in_group(number)
             if not inside:
-                raise InvalidInputError(f"Nobody is in {shown(ref)}.", "A test of nobody says nothing.")
+                raise InvalidInputError(f"Nobody is in {quote(ref)}.", "A test of nobody says nothing.")
             found |= dict.fromkeys(inside)
         return list(found)
 

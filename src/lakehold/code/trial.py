@@ -12,7 +12,7 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.code.differences import Bundle
 from lakehold.code.steps import Create, Delete, Make, Rename, Step
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 _FIRST = -2
 """Numbers of what is not there yet: below those of the database, and of the draft's."""
@@ -76,12 +76,12 @@ class Trial:
     def _known(self, uids: Iterable[str]) -> None:
         for uid in uids:
             if uid in self._waiting:
-                raise NotFoundError(f"There is no resource {shown(uid)} yet.")
+                raise NotFoundError(f"There is no resource {quote(uid)} yet.")
 
     def _create(self, step: Create) -> list[Opening]:
         self._known(end for ends in step.edges.values() for end in ends)
         if step.uid not in self._waiting:
-            raise ConflictError(f"The id {shown(step.uid)} is taken.", "Choose another; ids are never used twice.")
+            raise ConflictError(f"The id {quote(step.uid)} is taken.", "Choose another; ids are never used twice.")
         with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
         self._waiting.discard(step.uid)
         here = self.view.resource(step.uid)
@@ -102,7 +102,7 @@ class Trial:
         here = self.view.resource(uid)
         inside = self.view.inside(here)
         if inside:
-            raise ConflictError(f"{shown(uid)} still holds {shown(self.view.uid(inside[0]))}.", "Delete that first.")
+            raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
         for resource, mask in (self.view.held.get(here) or {}).items():
             for role in role_names(mask):
                 refuse_taking_the_last(self.view, GrantRow(here, role, resource))

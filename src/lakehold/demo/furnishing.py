@@ -11,9 +11,9 @@ from lakehold.catalog.usage import Usage
 from lakehold.demo import asked, company, lakehouse, told
 from lakehold.directory import invites, members, service_accounts, tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
 from lakehold.directory.invitations import Invitation, Place
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 
 MAILS_TO = "corner.example"
@@ -22,82 +22,82 @@ SERVICE = "nightly"
 _REVIEW_DAYS, _LOOKED_AT = 14, 3
 
 
-def load(house: Installation) -> None:
+def load(platform: Platform) -> None:
     """The whole company, with all that makes it look lived in."""
-    company.load(house.access)
-    furnish(house)
+    company.load(platform.access)
+    furnish(platform)
 
 
-def furnish(house: Installation) -> None:
+def furnish(platform: Platform) -> None:
     """All that comes on top of the company's facts."""
-    with house.write(_by("olga")) as work:
+    with platform.write(_by("olga")) as ctx:
         for member in company.PEOPLE:
-            members.set_email(work, member, f"{member}@{MAILS_TO}")
-    _tell(house)
-    _ask(house)
-    with house.write(_by("adam")) as work:
-        _bring_in(work, house)
-    _use(house)
+            members.set_email(ctx, member, f"{member}@{MAILS_TO}")
+    _tell(platform)
+    _ask(platform)
+    with platform.write(_by("adam")) as ctx:
+        _bring_in(ctx, platform)
+    _use(platform)
 
 
-def review(house: Installation) -> str:
+def review(platform: Platform) -> str:
     """A review of who holds what in the lakehouse, begun and not ended."""
-    with house.write(_by("adam")) as work:
-        due = work.at + _REVIEW_DAYS * DAY
-        begun = campaigns.start(work, lakehouse.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
+    with platform.write(_by("adam")) as ctx:
+        due = ctx.at + _REVIEW_DAYS * DAY
+        begun = campaigns.start(ctx, lakehouse.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
         uid = begun.campaign.uid
-        looked_at = [row.n for row in campaign_rows.rows(work, uid)[:_LOOKED_AT]]
-        campaign_rows.keep(work, uid, looked_at)
+        looked_at = [row.n for row in campaign_rows.rows(ctx, uid)[:_LOOKED_AT]]
+        campaign_rows.keep(ctx, uid, looked_at)
         return uid
 
 
-def _tell(house: Installation) -> None:
+def _tell(platform: Platform) -> None:
     for member, descriptions in told.DESCRIPTIONS.items():
-        with house.write(_by(member)) as work:
+        with platform.write(_by(member)) as ctx:
             for uid, words in descriptions.items():
-                editing.edit(work, uid, Edit(description=words))
+                editing.edit(ctx, uid, Edit(description=words))
             for uid in told.DISCOVERABLE.get(member, ()):
-                editing.edit(work, uid, Edit(attributes={"discoverable": True}))
-    _keep(house)
+                editing.edit(ctx, uid, Edit(attributes={"discoverable": True}))
+    _keep(platform)
 
 
-def _keep(house: Installation) -> None:
+def _keep(platform: Platform) -> None:
     for member, queries in asked.QUERIES.items():
-        with house.write(_by(member)) as work:
+        with platform.write(_by(member)) as ctx:
             for name, kept in queries.items():
                 edges, settings = {"lakehouse": lakehouse.LAKEHOUSE, "reads": kept.reads}, {"sql": kept.sql}
-                resources.create(work, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges, settings=settings)
+                resources.create(ctx, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges, settings=settings)
     for uid, (member, sql) in asked.FIRST.items():
-        with house.write(_by(member)) as work:
-            editing.edit(work, uid, Edit(settings={"sql": sql}))
+        with platform.write(_by(member)) as ctx:
+            editing.edit(ctx, uid, Edit(settings={"sql": sql}))
 
 
-def _ask(house: Installation) -> None:
+def _ask(platform: Platform) -> None:
     for member, action, uid, reason in told.REQUESTS:
-        with house.write(_by(member)) as work:
-            requests.ask(work, action, uid, reason=reason)
+        with platform.write(_by(member)) as ctx:
+            requests.ask(ctx, action, uid, reason=reason)
 
 
-def _bring_in(work: Work, house: Installation) -> None:
+def _bring_in(ctx: RequestContext, platform: Platform) -> None:
     """A service account with its token, and somebody who has been invited and has not come yet."""
-    service_accounts.create(work, "Nightly import", uid=SERVICE)
-    tokens.make(work, "Import of the tills", member=SERVICE, days=365)
+    service_accounts.create(ctx, "Nightly import", uid=SERVICE)
+    tokens.make(ctx, "Import of the tills", member=SERVICE, days=365)
     wanted = Invitation((Place("business_user", "sales"),))
-    invites.make(work, house.settings, f"paula@{MAILS_TO}", wanted)
+    invites.make(ctx, platform.settings, f"paula@{MAILS_TO}", wanted)
 
 
-def _use(house: Installation) -> None:
+def _use(platform: Platform) -> None:
     usage = Usage()
     for member, uids in told.USES.items():
-        with house.read(_by(member)) as work:
+        with platform.read(_by(member)) as ctx:
             for days, uid in enumerate(uids):
-                usage.note(work, _used_with(work, uid), uid, at=work.at - days * DAY)
-    usage.write(house.database)
+                usage.note(ctx, _used_with(ctx, uid), uid, at=ctx.at - days * DAY)
+    usage.write(platform.database)
 
 
-def _used_with(work: Work, uid: str) -> str:
+def _used_with(ctx: RequestContext, uid: str) -> str:
     """The most that somebody does who only looks."""
-    may = work.session.actions(work.asker, uid)
+    may = ctx.session.actions(ctx.asker, uid)
     return next((action for action in ("read", "use", "view", "open") if action in may), may[0])
 
 

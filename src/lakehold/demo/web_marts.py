@@ -12,8 +12,8 @@ from lakehold import workspaces
 from lakehold.catalog import resources
 from lakehold.demo import company, marts, web_shop
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Runs
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
@@ -117,28 +117,28 @@ _REPORTS: Mapping[str, tuple[str, str, str, str, Mapping[str, object]]] = {
 """Name, what it is for, mart, destination and what is asked."""
 
 
-def make(house: Installation) -> None:
+def make(platform: Platform) -> None:
     """All of it, waiting for the rows of the web shop."""
-    with house.write(_by("tara")) as work:
-        _marts(work)
-    with house.write(_by("bella")) as work:
-        _reports(work)
+    with platform.write(_by("tara")) as ctx:
+        _marts(ctx)
+    with platform.write(_by("bella")) as ctx:
+        _reports(ctx)
 
 
-def _marts(work: Work) -> None:
+def _marts(ctx: RequestContext) -> None:
     triggers = Triggers(Runs(workspaces.runnables()))
     here = {"project": marts.PROJECT, "contexts": ["emea"]}
     lake = {"kind": "lake", "lakehouse": web_shop.LAKEHOUSE}
     for_use, for_reports = {"shared_for_use": True}, {"shared_for_reporting": True}
-    resources.create(work, "marts.storage", "Web shop lake", uid=STORAGE, edges=here, settings=lake, attributes=for_use)
+    resources.create(ctx, "marts.storage", "Web shop lake", uid=STORAGE, edges=here, settings=lake, attributes=for_use)
     pulled = {"to": "live"}
-    resources.create(work, "marts.destination", "BI tools", uid=LIVE, edges=here, settings=pulled, attributes=for_use)
+    resources.create(ctx, "marts.destination", "BI tools", uid=LIVE, edges=here, settings=pulled, attributes=for_use)
     for uid, mart in _MARTS.items():
         joins = [{"mart": other, "name": "customer", "on": {key: key}} for other, key in mart.joins.items()]
         edges = {**here, "storage": STORAGE, "joins": list(mart.joins)}
         settings = {**mart.settings, "joins": joins, "published": True}
         resources.create(
-            work,
+            ctx,
             "marts.data_mart",
             mart.name,
             uid=uid,
@@ -147,19 +147,19 @@ def _marts(work: Work) -> None:
             attributes=for_reports,
             description=mart.about,
         )
-        triggers.save(work, uid, When(after=(mart.after,)))
+        triggers.save(ctx, uid, When(after=(mart.after,)))
 
 
-def _reports(work: Work) -> None:
+def _reports(ctx: RequestContext) -> None:
     triggers = Triggers(Runs(workspaces.runnables()))
     files: Mapping[str, object] = {"to": "files", "kind": "csv"}
     edges = {"project": marts.PROJECT}
-    resources.create(work, "marts.destination", "Report files", uid=FILES, edges=edges, settings=files)
+    resources.create(ctx, "marts.destination", "Report files", uid=FILES, edges=edges, settings=files)
     for uid, (name, about, mart, destination, asked) in _REPORTS.items():
         ends = {"data_mart": mart, "destination": destination}
-        resources.create(work, "marts.report", name, uid=uid, edges=ends, settings=asked, description=about)
+        resources.create(ctx, "marts.report", name, uid=uid, edges=ends, settings=asked, description=about)
         if destination == FILES:
-            triggers.save(work, uid, When(after=(mart, *_MARTS[mart].joins), every=True))
+            triggers.save(ctx, uid, When(after=(mart, *_MARTS[mart].joins), every=True))
 
 
 def _by(member: str) -> Caller:

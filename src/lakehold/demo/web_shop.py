@@ -14,8 +14,8 @@ from lakehold.access import Add, Grant
 from lakehold.catalog import details, editing, resources
 from lakehold.demo import company, web_rows
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs.runs import Runs
@@ -62,39 +62,39 @@ FROM trusted.orders GROUP BY customer_id""",
 """What each writes, reads and says. Those of a layer come after those of the one before."""
 
 
-def make(house: Installation, folder: Path) -> None:
+def make(platform: Platform, folder: Path) -> None:
     """All of it, with its first runs waiting for a worker. The folder is where the installation will lie."""
-    with house.write(_by("adam")) as work:
-        _lakehouse(work)
-    web_rows.customers(house.settings.data / DATABASE)
-    with house.write(_by("erik")) as work:
-        volume = Volume(house.settings, reading.place_of(work, "shop_files"))
+    with platform.write(_by("adam")) as ctx:
+        _lakehouse(ctx)
+    web_rows.customers(platform.settings.data / DATABASE)
+    with platform.write(_by("erik")) as ctx:
+        volume = Volume(platform.settings, reading.place_of(ctx, "shop_files"))
         for name, text in web_rows.orders():
             with volume.arriving() as rough:
                 rough.write(text.encode())
                 volume.place(rough, name, replace=True)
-        sources = _sources(work, folder)
-        _pipelines(work, sources)
+        sources = _sources(ctx, folder)
+        _pipelines(ctx, sources)
 
 
-def at(house: Installation, address: str) -> None:
+def at(platform: Platform, address: str) -> None:
     """Tell the source of events where the API is today."""
-    with house.write(_by("erik")) as work:
-        settings = {**details.read(work, EVENTS).settings, "address": address}
-        editing.edit(work, EVENTS, editing.Edit(settings=settings))
+    with platform.write(_by("erik")) as ctx:
+        settings = {**details.read(ctx, EVENTS).settings, "address": address}
+        editing.edit(ctx, EVENTS, editing.Edit(settings=settings))
 
 
-def _lakehouse(work: Work) -> None:
-    resources.create(work, "lakehouse.lakehouse", "Web shop", uid=LAKEHOUSE, edges={"tenant": company.TENANT})
+def _lakehouse(ctx: RequestContext) -> None:
+    resources.create(ctx, "lakehouse.lakehouse", "Web shop", uid=LAKEHOUSE, edges={"tenant": company.TENANT})
     for layer in _LAYERS:
-        resources.create(work, "lakehouse.layer", layer, uid=f"shop_{layer}", edges={"lakehouse": LAKEHOUSE})
-    resources.create(work, "lakehouse.volume", "files", uid="shop_files", edges={"layer": "shop_raw"})
-    resources.create(work, "lakehouse.volume", "exports", uid="shop_exports", edges={"layer": "shop_service"})
+        resources.create(ctx, "lakehouse.layer", layer, uid=f"shop_{layer}", edges={"lakehouse": LAKEHOUSE})
+    resources.create(ctx, "lakehouse.volume", "files", uid="shop_files", edges={"layer": "shop_raw"})
+    resources.create(ctx, "lakehouse.volume", "exports", uid="shop_exports", edges={"layer": "shop_service"})
     given = [("engineers", "member", LAKEHOUSE), ("analysts", "member", LAKEHOUSE)]
     given += [("engineers", "editor", f"shop_{layer}") for layer in _LAYERS]
     given += [("analysts", "viewer", "shop_service"), ("mona", "manager", "shop_trusted")]
     for subject, role, uid in given:
-        work.make(Add(Grant(subject, role, uid)))
+        ctx.make(Add(Grant(subject, role, uid)))
 
 
 def address_in(folder: Path) -> str:
@@ -102,7 +102,7 @@ def address_in(folder: Path) -> str:
     return f"jdbc:sqlite:{folder.absolute() / DATABASE}"
 
 
-def _sources(work: Work, folder: Path) -> list[str]:
+def _sources(ctx: RequestContext, folder: Path) -> list[str]:
     endpoint = {"name": "events", "path": "events", "records": "events", "paging": {"by": "page"}}
     made: dict[str, tuple[str, dict[str, object]]] = {
         "orders_source": ("Order files", {"connector": "files", "volume": "shop_files"}),
@@ -116,44 +116,44 @@ def _sources(work: Work, folder: Path) -> list[str]:
     }
     for uid, (name, settings) in made.items():
         edges = {"lakehouse": LAKEHOUSE, "into": "shop_raw"}
-        resources.create(work, "lakehouse.source", name, uid=uid, edges=edges, settings=settings)
+        resources.create(ctx, "lakehouse.source", name, uid=uid, edges=edges, settings=settings)
         table, how = streams[uid]
         raw = f"shop_raw_{table}"
-        resources.create(work, "lakehouse.table", table, uid=raw, edges={"layer": "shop_raw"})
+        resources.create(ctx, "lakehouse.table", table, uid=raw, edges={"layer": "shop_raw"})
         edges = {"source": uid, "writes": raw}
-        resources.create(work, "lakehouse.stream", table, uid=f"{uid}_{table}", edges=edges, settings=how)
+        resources.create(ctx, "lakehouse.stream", table, uid=f"{uid}_{table}", edges=edges, settings=how)
     return list(made)
 
 
-def _pipelines(work: Work, sources: list[str]) -> None:
+def _pipelines(ctx: RequestContext, sources: list[str]) -> None:
     runs = Runs(workspaces.runnables())
     triggers = Triggers(runs)
     for uid in sources:
-        triggers.save(work, uid, When("0 4 * * *", "Europe/Berlin"))
+        triggers.save(ctx, uid, When("0 4 * * *", "Europe/Berlin"))
     made: dict[str, list[str]] = {"trusted": [], "service": []}
     for table, (layer, reads, sql) in _QUERIES.items():
-        uid = _pipeline(work, "query", table, layer, reads, sql=sql)
-        triggers.save(work, uid, When(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True))
+        uid = _pipeline(ctx, "query", table, layer, reads, sql=sql)
+        triggers.save(ctx, uid, When(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True))
         made[layer].append(uid)
-    history = _pipeline(work, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"])
-    triggers.save(work, history, When(after=("customers_source",)))
+    history = _pipeline(ctx, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"])
+    triggers.save(ctx, history, When(after=("customers_source",)))
     edges = {"lakehouse": LAKEHOUSE, "reads": ["shop_service_sales_by_day"], "writes": ["shop_exports"]}
     settings = {"to": "files", "name": "sales by day", "kind": "csv"}
     file = resources.create(
-        work, "lakehouse.destination", "Sales as a file", uid="sales_file", edges=edges, settings=settings
+        ctx, "lakehouse.destination", "Sales as a file", uid="sales_file", edges=edges, settings=settings
     )
-    triggers.save(work, file, When(after=("make_sales_by_day",)))
+    triggers.save(ctx, file, When(after=("make_sales_by_day",)))
     for uid in sources:
-        runs.start(work, uid)
+        runs.start(ctx, uid)
 
 
-def _pipeline(work: Work, kind: str, table: str, layer: str, reads: Iterable[str], **settings: object) -> str:
+def _pipeline(ctx: RequestContext, kind: str, table: str, layer: str, reads: Iterable[str], **settings: object) -> str:
     target = f"shop_{layer}_{table}"
-    resources.create(work, "lakehouse.table", table, uid=target, edges={"layer": f"shop_{layer}"})
+    resources.create(ctx, "lakehouse.table", table, uid=target, edges={"layer": f"shop_{layer}"})
     edges = {"lakehouse": LAKEHOUSE, "reads": list(reads), "writes": [target], "into": f"shop_{layer}"}
     name = f"Make {table.replace('_', ' ')}"
     uid = f"make_{table}" if table != "orders" else "make_shop_orders"
-    return resources.create(work, f"lakehouse.{kind}", name, uid=uid, edges=edges, settings=settings)
+    return resources.create(ctx, f"lakehouse.{kind}", name, uid=uid, edges=edges, settings=settings)
 
 
 def _by(member: str) -> Caller:

@@ -16,12 +16,12 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.directory import accounts, credentials, invitations, invites, passwords, sign_ins
 from lakehold.directory.emails import key
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
 from lakehold.directory.invites import Invite, invite_of, invite_table
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import SignedIn
 from lakehold.directory.standing import need_whole
 from lakehold.directory.visit import Visit
-from lakehold.directory.work import Work
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError
@@ -41,11 +41,11 @@ class Open:
     """Whether there is an account with this address: then its owner signs in and accepts."""
 
 
-def look(house: Installation, secret: str) -> Open:
+def look(platform: Platform, secret: str) -> Open:
     """What an invite is about. Looking at it does not accept it."""
-    with house.database.read() as transaction:
-        tenant, invite = _found(transaction, secret, house.clock())
-        session = house.access.session(transaction, tenant)
+    with platform.database.read() as transaction:
+        tenant, invite = _found(transaction, secret, platform.clock())
+        session = platform.access.session(transaction, tenant)
         view = session.seen()
         return Open(
             tenant,
@@ -57,56 +57,56 @@ def look(house: Installation, secret: str) -> Open:
         )
 
 
-def accept(house: Installation, secret: str, name: str, password: str, visit: Visit) -> SignedIn:
+def accept(platform: Platform, secret: str, name: str, password: str, visit: Visit) -> SignedIn:
     """Become a member with an account, and be signed in."""
-    with house.database.read() as transaction:
-        tenant, invite = _found(transaction, secret, house.clock())
+    with platform.database.read() as transaction:
+        tenant, invite = _found(transaction, secret, platform.clock())
     kept = passwords.hashed(passwords.valid(password, valid_name(name), invite.email))
     newcomer = secrets.token_hex(8)
-    with house.write(visit.caller(tenant, newcomer)) as work:
-        invite = _taken(work, secret)
-        if accounts.by_email(work.session.transaction, work.session.tenant, invite.email) is not None:
+    with platform.write(visit.caller(tenant, newcomer)) as ctx:
+        invite = _taken(ctx, secret)
+        if accounts.by_email(ctx.session.transaction, ctx.session.tenant, invite.email) is not None:
             raise ConflictError("There is already an account with this e-mail address.", "Sign in, then accept.")
-        work.session.store.create(MEMBER, name, uid=newcomer, edges={"tenant": tenant})
-        accounts.add(work, newcomer, email=invite.email, password=kept)
-        _given(work, invite)
-        return sign_ins.begin(work, house.settings, newcomer, "invite", visit)
+        ctx.session.store.create(MEMBER, name, uid=newcomer, edges={"tenant": tenant})
+        accounts.add(ctx, newcomer, email=invite.email, password=kept)
+        _given(ctx, invite)
+        return sign_ins.begin(ctx, platform.settings, newcomer, "invite", visit)
 
 
-def accept_as_member(work: Work, secret: str) -> Invite:
+def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
     """Accept an invite to one's own e-mail address. It must be of the tenant that one is signed in to."""
-    work.writing()
-    need_whole(work, "accept invites")
-    invite = _taken(work, secret)
-    account = accounts.of(work, work.caller.member)
+    ctx.writing()
+    need_whole(ctx, "accept invites")
+    invite = _taken(ctx, secret)
+    account = accounts.of(ctx, ctx.caller.member)
     if account is None or key(account.email) != key(invite.email):
         raise ConflictError("This invite is for another e-mail address.", "Sign in with the account of that address.")
     for place in invite.invitation.places:
-        if invitations.only_invites(work.session, invite.made_by, place) and work.session.asking(
-            lambda view, here=place.resource: _is_there(view, here, work.caller.member)  # type: ignore[misc]
+        if invitations.only_invites(ctx.session, invite.made_by, place) and ctx.session.asking(
+            lambda view, here=place.resource: _is_there(view, here, ctx.caller.member)  # type: ignore[misc]
         ):
             raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
-    _given(work, invite)
+    _given(ctx, invite)
     return invite
 
 
-def _given(work: Work, invite: Invite) -> None:
+def _given(ctx: RequestContext, invite: Invite) -> None:
     """All that comes with it, as by the inviter."""
-    member = work.caller.member
-    chosen = invitations.settled(work.session, invite.made_by, invite.invitation)
-    work.note("accept invite", member, after={"invite": invite.id, "invited_by": invite.made_by})
+    member = ctx.caller.member
+    chosen = invitations.settled(ctx.session, invite.made_by, invite.invitation)
+    ctx.note("accept invite", member, after={"invite": invite.id, "invited_by": invite.made_by})
     for role, place in invite.invitation.places:
-        work.made(Add(Grant(member, role, place)))
+        ctx.made(Add(Grant(member, role, place)))
     for place, name, value in chosen:
-        work.made(Add(Attribute(place, name, value, member)))
+        ctx.made(Add(Attribute(place, name, value, member)))
 
 
-def _taken(work: Work, secret: str) -> Invite:
+def _taken(ctx: RequestContext, secret: str) -> Invite:
     """The invite, used up, if its inviter may still invite to all of it."""
-    tenant, invite = _found(work.session.transaction, secret, work.at)
-    if tenant != work.caller.tenant or not invites.ended(work, invite.id):
+    tenant, invite = _found(ctx.session.transaction, secret, ctx.at)
+    if tenant != ctx.caller.tenant or not invites.ended(ctx, invite.id):
         raise _refusal()
-    if not invitations.may(work.session, tenant, invite.made_by, invite.invitation):
+    if not invitations.may(ctx.session, tenant, invite.made_by, invite.invitation):
         raise ConflictError(
             "Whoever invited you may no longer give what this invite promises.", "Ask for a new invite."
         )

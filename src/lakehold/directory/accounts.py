@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.directory import emails
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 account_table = sa.Table(
     "account",
@@ -44,17 +44,17 @@ class Account:
     made_at: Moment
 
 
-def of(work: Work, member: str) -> Account | None:
+def of(ctx: RequestContext, member: str) -> Account | None:
     """The account of a member, if there is one."""
-    number = work.view.member(member)
-    return among(work, [number]).get(number)
+    number = ctx.view.member(member)
+    return among(ctx, [number]).get(number)
 
 
-def among(work: Work, members: Iterable[int]) -> dict[int, Account]:
+def among(ctx: RequestContext, members: Iterable[int]) -> dict[int, Account]:
     """The accounts of these members, by their number."""
     c = account_table.c
-    query = sa.select(account_table).where(c.tenant_id == work.session.tenant, c.member_id.in_(list(members)))
-    return {row.member_id: _account(row) for row in work.session.transaction.connection.execute(query)}
+    query = sa.select(account_table).where(c.tenant_id == ctx.session.tenant, c.member_id.in_(list(members)))
+    return {row.member_id: _account(row) for row in ctx.session.transaction.connection.execute(query)}
 
 
 def by_email(transaction: Transaction, tenant: int, email: str) -> Account | None:
@@ -71,17 +71,17 @@ def by_member(transaction: Transaction, tenant: int, member: int) -> Account | N
     return _first(transaction, tenant, account_table.c.member_id == member)
 
 
-def add(work: Work, member: str, *, email: str = "", password: str = "", service: bool = False) -> None:
+def add(ctx: RequestContext, member: str, *, email: str = "", password: str = "", service: bool = False) -> None:
     """Give a member an account. The caller of this has asked for the right to."""
-    if of(work, member) is not None:
-        raise ConflictError(f"{shown(member)} has an account already.", "Change that one.")
+    if of(ctx, member) is not None:
+        raise ConflictError(f"{quote(member)} has an account already.", "Change that one.")
     if email:
-        refuse_taken(work, email)
-    number = work.view.member(member)
+        refuse_taken(ctx, email)
+    number = ctx.view.member(member)
     insert(
-        work.session.transaction,
-        work.session.tenant,
-        Account(number, email, password, service=service, made_at=work.at),
+        ctx.session.transaction,
+        ctx.session.tenant,
+        Account(number, email, password, service=service, made_at=ctx.at),
     )
 
 
@@ -100,36 +100,36 @@ def insert(transaction: Transaction, tenant: int, account: Account) -> None:
     )
 
 
-def set_email(work: Work, member: str, email: str) -> None:
+def set_email(ctx: RequestContext, member: str, email: str) -> None:
     """Let the member sign in with another address."""
-    refuse_taken(work, email)
-    _update(work, member, email=email, email_key=emails.key(email))
+    refuse_taken(ctx, email)
+    _update(ctx, member, email=email, email_key=emails.key(email))
 
 
-def set_password(work: Work, member: str, password: str) -> None:
+def set_password(ctx: RequestContext, member: str, password: str) -> None:
     """Keep another password's hash."""
-    _update(work, member, password=password)
+    _update(ctx, member, password=password)
 
 
-def end(work: Work, member: str) -> None:
+def end(ctx: RequestContext, member: str) -> None:
     """The member has no account any more."""
     c = account_table.c
-    work.session.transaction.connection.execute(
-        account_table.delete().where(c.tenant_id == work.session.tenant, c.member_id == work.view.member(member))
+    ctx.session.transaction.connection.execute(
+        account_table.delete().where(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
     )
 
 
-def refuse_taken(work: Work, email: str) -> None:
+def refuse_taken(ctx: RequestContext, email: str) -> None:
     """Refuse an address that is somebody's."""
-    if by_email(work.session.transaction, work.session.tenant, email) is not None:
-        raise ConflictError(f"There is already an account with the e-mail {shown(email)}.", "Use another address.")
+    if by_email(ctx.session.transaction, ctx.session.tenant, email) is not None:
+        raise ConflictError(f"There is already an account with the e-mail {quote(email)}.", "Use another address.")
 
 
-def _update(work: Work, member: str, **values: object) -> None:
+def _update(ctx: RequestContext, member: str, **values: object) -> None:
     c = account_table.c
-    work.session.transaction.connection.execute(
+    ctx.session.transaction.connection.execute(
         account_table.update()
-        .where(c.tenant_id == work.session.tenant, c.member_id == work.view.member(member))
+        .where(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
         .values(**values)
     )
 

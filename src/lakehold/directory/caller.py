@@ -24,14 +24,14 @@ class Caller:
     """The id of the sign-in, if the call came with one."""
     request: str = ""
     address: str = ""
-    behind: str = ""
+    impersonator: str = ""
     """Who really looks, while they view as the member."""
 
     def told(self) -> dict[str, object]:
         """What has to be remembered to act as this caller later: also how narrow their token was."""
         said: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
-        if self.behind:
-            said["behind"] = self.behind
+        if self.impersonator:
+            said["behind"] = self.impersonator
         if self.narrowed is not None:
             parts = {"actions": self.narrowed.actions, "resources": self.narrowed.resources}
             said["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}

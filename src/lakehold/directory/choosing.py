@@ -14,7 +14,7 @@ from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import members
 from lakehold.directory.accounts import account_table
 from lakehold.directory.members import Member
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 
 
@@ -42,19 +42,19 @@ class Chosen:
     total: int
 
 
-def page(work: Work, wanted: Wanted, *, sort: str = "name", skip: int = 0, limit: int = 50) -> Chosen:
+def page(ctx: RequestContext, wanted: Wanted, *, sort: str = "name", skip: int = 0, limit: int = 50) -> Chosen:
     """Those that fit and that the caller may know of, by name or by when they came."""
     if wanted.group:
-        work.see(wanted.group)
-    services = _services(work) if wanted.service is not None else frozenset()
-    fitting = work.session.asking(lambda view: _fitting(view, work.caller.tenant, wanted, services))
-    visible = [number for number in fitting if work.session.sees(work.asker, work.view.uid(number))]
+        ctx.see(wanted.group)
+    services = _services(ctx) if wanted.service is not None else frozenset()
+    fitting = ctx.session.asking(lambda view: _fitting(view, ctx.caller.tenant, wanted, services))
+    visible = [number for number in fitting if ctx.session.sees(ctx.asker, ctx.view.uid(number))]
     # Numbers are given in the order in which members came.
     visible.sort(reverse=sort.startswith("-"))
     if not sort.endswith("created"):
-        names = work.view.names
+        names = ctx.view.names
         visible.sort(key=lambda number: folded(names.get(number) or ""), reverse=sort.startswith("-"))
-    return Chosen(members.numbered(work, visible[skip : skip + limit]), len(visible))
+    return Chosen(members.numbered(ctx, visible[skip : skip + limit]), len(visible))
 
 
 def _fitting(view: View, tenant: str, wanted: Wanted, services: frozenset[int]) -> list[int]:
@@ -70,7 +70,7 @@ def _fitting(view: View, tenant: str, wanted: Wanted, services: frozenset[int]) 
     return [number for number in found if searched in folded(view.names.get(number) or "")]
 
 
-def _services(work: Work) -> frozenset[int]:
+def _services(ctx: RequestContext) -> frozenset[int]:
     c = account_table.c
-    query = sa.select(c.member_id).where(c.tenant_id == work.session.tenant, c.service.is_(True))
-    return frozenset(work.session.transaction.connection.execute(query).scalars())
+    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
+    return frozenset(ctx.session.transaction.connection.execute(query).scalars())

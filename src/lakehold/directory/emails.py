@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, shown, valid_id
+from lakehold.kit.ids import folded, quote, valid_id
 
 _LONGEST = 254
 # Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
@@ -16,7 +16,7 @@ def valid_email(text: object) -> str:
     """The address, if it can be one."""
     email = valid_id(text.strip() if isinstance(text, str) else text, "e-mail address")
     if len(email) > _LONGEST or not _SHAPE.fullmatch(email) or ".." in email or email.endswith("."):
-        raise InvalidInputError(f"{shown(email)} is no e-mail address.", "Write it as name@example.org.")
+        raise InvalidInputError(f"{quote(email)} is no e-mail address.", "Write it as name@example.org.")
     return email
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from lakehold.access.model.schema import Model
 from lakehold.directory import tenants
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.tenants import Founded, Founding
 from lakehold.directory.visit import Visit
 
@@ -15,27 +15,27 @@ _PREFIX = "lhf_"
 _ABOUT = "first run"
 
 
-def is_open(house: Installation) -> bool:
+def is_open(platform: Platform) -> bool:
     """Whether nobody has come yet."""
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         return tenants.is_first(transaction)
 
 
-def secret(house: Installation) -> str:
+def secret(platform: Platform) -> str:
     """What whoever started the installation is told, and whoever only finds its address is not: the first to come must
     be somebody who was meant to.
     """
-    return f"{_PREFIX}{house.keys.seal(_ABOUT)}"
+    return f"{_PREFIX}{platform.keys.seal(_ABOUT)}"
 
 
-def need_secret(house: Installation, given: str) -> None:
+def need_secret(platform: Platform, given: str) -> None:
     """Refuse whoever was not told."""
-    if not house.keys.is_sealed(_ABOUT, given.removeprefix(_PREFIX)):
+    if not platform.keys.is_sealed(_ABOUT, given.removeprefix(_PREFIX)):
         raise UnauthorizedError(
             "This is not the link that sets this installation up.", "Run `lakehold up` and use the one it prints."
         )
 
 
-def begin(house: Installation, models: Iterable[Model], wanted: Founding, visit: Visit | None = None) -> Founded:
+def begin(platform: Platform, models: Iterable[Model], wanted: Founding, visit: Visit | None = None) -> Founded:
     """Make the first tenant and its Owner. Of two who come at the same moment one is refused."""
-    return tenants.found(house, models, wanted, first=True, visit=visit)
+    return tenants.found(platform, models, wanted, first=True, visit=visit)

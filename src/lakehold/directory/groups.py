@@ -9,10 +9,10 @@ from lakehold.access.facts.view import ALL_MEMBERS, View
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.access.query.listing import Page
 from lakehold.directory import roles
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,70 +29,72 @@ class Group:
     """The roles that it holds on the tenant."""
 
 
-def page(work: Work, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50) -> Page:
+def page(
+    ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
+) -> Page:
     """One page of the groups that people made."""
-    return work.session.list(work.asker, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
+    return ctx.session.list(ctx.asker, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
 
 
-def one(work: Work, group: str) -> Group:
+def one(ctx: RequestContext, group: str) -> Group:
     """One group with its members."""
-    _refuse_others(work, group)
-    work.need("see", group)
-    members, name, built_in = work.session.asking(lambda view: _told(view, group))
-    visible = tuple(member for member in members if work.session.sees(work.asker, member))
-    return Group(group, name, built_in, visible, roles.of(work, group))
+    _refuse_others(ctx, group)
+    ctx.need("see", group)
+    members, name, built_in = ctx.session.asking(lambda view: _told(view, group))
+    visible = tuple(member for member in members if ctx.session.sees(ctx.asker, member))
+    return Group(group, name, built_in, visible, roles.of(ctx, group))
 
 
-def everybody(work: Work) -> str:
+def everybody(ctx: RequestContext) -> str:
     """The id of the group All."""
-    return work.session.asking(lambda view: view.uid(view.everyone))
+    return ctx.session.asking(lambda view: view.uid(view.everyone))
 
 
-def create(work: Work, name: str, *, uid: str | None = None) -> str:
+def create(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
     """Make a group, with nobody in it."""
-    return work.create(GROUP, name, uid=uid, edges={"tenant": work.caller.tenant})
+    return ctx.create(GROUP, name, uid=uid, edges={"tenant": ctx.caller.tenant})
 
 
-def rename(work: Work, group: str, name: str) -> None:
+def rename(ctx: RequestContext, group: str, name: str) -> None:
     """Call it by another name. Its roles and members stay."""
-    need_edit(work, group)
-    work.renamed(group, name)
+    need_edit(ctx, group)
+    ctx.renamed(group, name)
 
 
-def need_edit(work: Work, group: str) -> None:
+def need_edit(ctx: RequestContext, group: str) -> None:
     """Refuse unless the caller may change the group."""
-    _refuse_all(work, group)
-    work.need("edit", group)
+    _refuse_all(ctx, group)
+    ctx.need("edit", group)
 
 
-def delete(work: Work, group: str) -> None:
+def delete(ctx: RequestContext, group: str) -> None:
     """End it. Its members lose what they had by it, and nothing else."""
-    _refuse_all(work, group)
-    work.delete(group)
+    _refuse_all(ctx, group)
+    ctx.delete(group)
 
 
-def add(work: Work, group: str, member: str, *, until: Moment | None = None) -> None:
+def add(ctx: RequestContext, group: str, member: str, *, until: Moment | None = None) -> None:
     """Take a member in, for good or for a time."""
-    _refuse_all(work, group)
-    work.make(Add(Edge(MEMBER_OF, member, group)), until=until)
+    _refuse_all(ctx, group)
+    ctx.make(Add(Edge(MEMBER_OF, member, group)), until=until)
 
 
-def remove(work: Work, group: str, member: str) -> None:
+def remove(ctx: RequestContext, group: str, member: str) -> None:
     """Let a member go."""
-    _refuse_all(work, group)
-    work.make(Remove(Edge(MEMBER_OF, member, group)))
+    _refuse_all(ctx, group)
+    ctx.make(Remove(Edge(MEMBER_OF, member, group)))
 
 
-def _refuse_all(work: Work, group: str) -> None:
-    _refuse_others(work, group)
-    if work.view.kind(work.view.resource(group)) == ALL_MEMBERS:
+def _refuse_all(ctx: RequestContext, group: str) -> None:
+    _refuse_others(ctx, group)
+    if ctx.view.kind(ctx.view.resource(group)) == ALL_MEMBERS:
         raise ForbiddenError("The group All is built in: it is whoever is there.", "Make a group of your own.")
 
 
-def _refuse_others(work: Work, group: str) -> None:
-    work.see(group)
-    if work.view.kind(work.view.resource(group)) not in {GROUP, ALL_MEMBERS}:
-        raise InvalidInputError(f"{shown(group)} is no group.", "Look the id up among the groups.")
+def _refuse_others(ctx: RequestContext, group: str) -> None:
+    ctx.see(group)
+    if ctx.view.kind(ctx.view.resource(group)) not in {GROUP, ALL_MEMBERS}:
+        raise InvalidInputError(f"{quote(group)} is no group.", "Look the id up among the groups.")
 
 
 def _told(view: View, group: str) -> tuple[list[str], str, bool]:

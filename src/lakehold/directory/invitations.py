@@ -14,10 +14,10 @@ from typing import NamedTuple
 from lakehold.access import Add, Attribute, Session
 from lakehold.access.decide.subjects import Asker, Token
 from lakehold.access.facts.view import View
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
-from lakehold.directory.work import Work
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 MOST = 50
 
@@ -53,21 +53,21 @@ class Invitation:
     settings: tuple[Setting, ...] = ()
 
 
-def refuse_what_cannot_be(work: Work, invitation: Invitation) -> None:
+def refuse_what_cannot_be(ctx: RequestContext, invitation: Invitation) -> None:
     """Refuse roles and settings that there are not, before any right is asked for."""
     if len(invitation.places) > MOST or len(invitation.settings) > MOST:
         raise InvalidInputError(f"An invite carries {MOST} roles at the most.", "Invite to a group's work instead.")
-    view = work.view
+    view = ctx.view
     for place in invitation.places:
-        work.see(place.resource, "invite")
+        ctx.see(place.resource, "invite")
         view.policy.role(view.kind(view.resource(place.resource)), place.role)
     for setting in invitation.settings:
         if setting.resource not in {place.resource for place in invitation.places}:
             raise InvalidInputError(
-                f"{shown(setting.name)} belongs to a membership in {shown(setting.resource)}, where no role is named.",
+                f"{quote(setting.name)} belongs to a membership in {quote(setting.resource)}, where no role is named.",
                 "Name a role there, or leave it out.",
             )
-        work.session.check_change(work.caller.member, _as_own(setting, work.caller.member))
+        ctx.session.check_change(ctx.caller.member, _as_own(setting, ctx.caller.member))
 
 
 def questions(view: View, tenant: str, invitation: Invitation) -> Iterator[Question]:
@@ -83,13 +83,13 @@ def questions(view: View, tenant: str, invitation: Invitation) -> Iterator[Quest
         yield Question(MANAGE, tenant)
 
 
-def need(work: Work, invitation: Invitation) -> None:
+def need(ctx: RequestContext, invitation: Invitation) -> None:
     """Refuse unless the caller may invite to all of it."""
-    for question in work.session.asking(lambda view: list(questions(view, work.caller.tenant, invitation))):
-        work.need(question.action, question.resource, role=question.role)
+    for question in ctx.session.asking(lambda view: list(questions(view, ctx.caller.tenant, invitation))):
+        ctx.need(question.action, question.resource, role=question.role)
     for setting in invitation.settings:
-        if not _may_set(work.session, work.asker, setting):
-            work.need_change(_as_own(setting, work.caller.member))
+        if not _may_set(ctx.session, ctx.asker, setting):
+            ctx.need_change(_as_own(setting, ctx.caller.member))
 
 
 def may(session: Session, tenant: str, asker: Asker, invitation: Invitation) -> bool:

@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from lakehold.directory import credentials, invitations, mails
 from lakehold.directory.emails import key, valid_email
 from lakehold.directory.invitations import Invitation, Place, Setting
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_whole
-from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Exact, Id, metadata
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
 invite_table = sa.Table(
@@ -65,63 +65,63 @@ class Made:
 
 
 def make(
-    work: Work, settings: Settings, email: str, invitation: Invitation | None = None, *, mail: bool = False
+    ctx: RequestContext, settings: Settings, email: str, invitation: Invitation | None = None, *, mail: bool = False
 ) -> Made:
     """Invite somebody, by their e-mail address, with these roles."""
-    work.writing()
-    need_whole(work, "invite")
+    ctx.writing()
+    need_whole(ctx, "invite")
     wanted, address = invitation or Invitation(), valid_email(email)
-    invitations.refuse_what_cannot_be(work, wanted)
-    invitations.need(work, wanted)
-    return _made(work, settings, address, wanted, mail=mail)
+    invitations.refuse_what_cannot_be(ctx, wanted)
+    invitations.need(ctx, wanted)
+    return _made(ctx, settings, address, wanted, mail=mail)
 
 
-def resend(work: Work, settings: Settings, id_: str, *, mail: bool = False) -> Made:
+def resend(ctx: RequestContext, settings: Settings, id_: str, *, mail: bool = False) -> Made:
     """A new link in place of the old one, which ends. Whoever sends it again is the inviter from now on."""
-    work.writing()
-    need_whole(work, "invite")
-    old = one(work, id_)
-    invitations.need(work, old.invitation)
-    ended(work, old.id)
-    return _made(work, settings, old.email, old.invitation, mail=mail, again=old.id)
+    ctx.writing()
+    need_whole(ctx, "invite")
+    old = one(ctx, id_)
+    invitations.need(ctx, old.invitation)
+    ended(ctx, old.id)
+    return _made(ctx, settings, old.email, old.invitation, mail=mail, again=old.id)
 
 
-def revoke(work: Work, id_: str) -> None:
+def revoke(ctx: RequestContext, id_: str) -> None:
     """The link is good for nothing any more."""
-    work.writing()
-    invite = one(work, id_)
-    ended(work, invite.id)
-    work.note("revoke invite", work.caller.tenant, before={"invite": invite.id, "email": invite.email})
+    ctx.writing()
+    invite = one(ctx, id_)
+    ended(ctx, invite.id)
+    ctx.note("revoke invite", ctx.caller.tenant, before={"invite": invite.id, "email": invite.email})
 
 
-def one(work: Work, id_: str) -> Invite:
+def one(ctx: RequestContext, id_: str) -> Invite:
     """One that the caller made, or could have made."""
-    need_whole(work, "see invites")
-    row = work.session.transaction.connection.execute(
-        sa.select(invite_table).where(invite_table.c.tenant_id == work.session.tenant, invite_table.c.id == id_)
+    need_whole(ctx, "see invites")
+    row = ctx.session.transaction.connection.execute(
+        sa.select(invite_table).where(invite_table.c.tenant_id == ctx.session.tenant, invite_table.c.id == id_)
     ).first()
-    if row is None or not _may_see(work, invite_of(row)):
-        raise NotFoundError(f"There is no invite {shown(id_)}.", "Look the id up in the list of invites.")
+    if row is None or not _may_see(ctx, invite_of(row)):
+        raise NotFoundError(f"There is no invite {quote(id_)}.", "Look the id up in the list of invites.")
     return invite_of(row)
 
 
-def page(work: Work, *, after: After | None = None, limit: int = 50) -> list[Invite]:
+def page(ctx: RequestContext, *, after: After | None = None, limit: int = 50) -> list[Invite]:
     """Those that the caller made or could have made, the newest first, from behind one on."""
-    need_whole(work, "see invites")
+    need_whole(ctx, "see invites")
     found: list[Invite] = []
-    for invite in _every(work, after):
-        if _may_see(work, invite):
+    for invite in _every(ctx, after):
+        if _may_see(ctx, invite):
             found.append(invite)
         if len(found) == limit:
             break
     return found
 
 
-def ended(work: Work, id_: str) -> bool:
+def ended(ctx: RequestContext, id_: str) -> bool:
     """End it. Only one can."""
     c = invite_table.c
-    ends = invite_table.delete().where(c.tenant_id == work.session.tenant, c.id == id_)
-    return work.session.transaction.connection.execute(ends).rowcount == 1
+    ends = invite_table.delete().where(c.tenant_id == ctx.session.tenant, c.id == id_)
+    return ctx.session.transaction.connection.execute(ends).rowcount == 1
 
 
 def invite_of(row: sa.Row[tuple[object, ...]]) -> Invite:
@@ -132,15 +132,17 @@ def invite_of(row: sa.Row[tuple[object, ...]]) -> Invite:
     return Invite(row.id, row.email, Invitation(places, chosen), row.made_by, row.made_at, row.until)
 
 
-def _made(work: Work, settings: Settings, email: str, invitation: Invitation, *, mail: bool, again: str = "") -> Made:
+def _made(
+    ctx: RequestContext, settings: Settings, email: str, invitation: Invitation, *, mail: bool, again: str = ""
+) -> Made:
     if mail and not mails.can_be_sent(settings):
         raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
     fresh = credentials.new(credentials.INVITE, again)
-    invite = Invite(fresh.id, email, invitation, work.caller.member, work.at, work.at + settings.invite_days * DAY)
-    work.session.transaction.connection.execute(
+    invite = Invite(fresh.id, email, invitation, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
+    ctx.session.transaction.connection.execute(
         invite_table.insert().values(
             id=invite.id,
-            tenant_id=work.session.tenant,
+            tenant_id=ctx.session.tenant,
             hash=fresh.hash,
             email=email,
             email_key=key(email),
@@ -152,29 +154,29 @@ def _made(work: Work, settings: Settings, email: str, invitation: Invitation, *,
     )
     link = mails.address_of(settings, mails.INVITE, fresh.text)
     if mail:
-        mails.post(work, mails.INVITE, email, link, invite.until)
+        mails.post(ctx, mails.INVITE, email, link, invite.until)
     told = {"invite": invite.id, "email": email, "roles": [f"{role} on {there}" for role, there in invitation.places]}
-    work.note("invite again" if again else "invite", work.caller.tenant, after=told)
+    ctx.note("invite again" if again else "invite", ctx.caller.tenant, after=told)
     return Made(invite, mailed=mail, link="" if mail else link)
 
 
-def _may_see(work: Work, invite: Invite) -> bool:
-    return invite.made_by == work.caller.member or invitations.may(
-        work.session, work.caller.tenant, work.asker, invite.invitation
+def _may_see(ctx: RequestContext, invite: Invite) -> bool:
+    return invite.made_by == ctx.caller.member or invitations.may(
+        ctx.session, ctx.caller.tenant, ctx.asker, invite.invitation
     )
 
 
-def _every(work: Work, after: After | None) -> Iterator[Invite]:
+def _every(ctx: RequestContext, after: After | None) -> Iterator[Invite]:
     c = invite_table.c
     while True:
         older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
         query = (
             sa.select(invite_table)
-            .where(c.tenant_id == work.session.tenant, older)
+            .where(c.tenant_id == ctx.session.tenant, older)
             .order_by(c.made_at.desc(), c.id.desc())
             .limit(_AT_ONCE)
         )
-        rows = [invite_of(row) for row in work.session.transaction.connection.execute(query)]
+        rows = [invite_of(row) for row in ctx.session.transaction.connection.execute(query)]
         yield from rows
         if len(rows) < _AT_ONCE:
             return

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from lakehold.directory import credentials, links
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
 from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_in import Proof
-from lakehold.directory.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +29,22 @@ class MagicLink:
         given = credentials.read(credentials.LINK, self.secret)
         return given.id if given else ""
 
-    def tenant(self, house: Installation) -> str:
+    def tenant(self, platform: Platform) -> str:
         """Only the link itself knows."""
-        with house.database.read() as transaction:
-            link = links.found(house, transaction, self.secret, SIGN_IN)
+        with platform.database.read() as transaction:
+            link = links.found(platform, transaction, self.secret, SIGN_IN)
         return str(link.tenant) if link is not None else ""
 
-    def prove(self, house: Installation, tenant: str) -> Proof:
+    def prove(self, platform: Platform, tenant: str) -> Proof:
         """Look it up."""
-        with house.database.read() as transaction:
-            link = links.found(house, transaction, self.secret, SIGN_IN)
+        with platform.database.read() as transaction:
+            link = links.found(platform, transaction, self.secret, SIGN_IN)
         return Proof(link.member, right=True) if link is not None and link.tenant == tenant else Proof()
 
-    def settle(self, work: Work, proof: Proof) -> bool:
+    def settle(self, ctx: RequestContext, proof: Proof) -> bool:
         """Whether nobody else has used it meanwhile."""
-        link = links.held(work, self.secret, SIGN_IN)
-        return link is not None and link.member == proof.member and links.used(work, link)
+        link = links.held(ctx, self.secret, SIGN_IN)
+        return link is not None and link.member == proof.member and links.used(ctx, link)
 
     def refusal(self) -> UnauthorizedError:
         """The same for whatever is wrong with it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, shown
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
@@ -33,20 +33,20 @@ def address_of(settings: Settings, about: str, secret: str) -> str:
     return f"{settings.base}/{_PATHS[about]}/{secret}"
 
 
-def post(work: Work, about: str, receiver: str, link: str, until: Moment) -> None:
+def post(ctx: RequestContext, about: str, receiver: str, link: str, until: Moment) -> None:
     """Let the mail be sent after the commit."""
-    view = work.view
+    view = ctx.view
     words = {
-        "tenant": view.names.get(view.resource(work.caller.tenant)) or work.caller.tenant,
-        "who": view.names.get(view.ids.get(work.caller.member) or 0) or "Somebody",
+        "tenant": view.names.get(view.resource(ctx.caller.tenant)) or ctx.caller.tenant,
+        "who": view.names.get(view.ids.get(ctx.caller.member) or 0) or "Somebody",
         "until": shown(until)[:16],
     }
     body = f"{_BODIES[about].format(**words)}\n\n{link}\n\n{_END.format(**words)}\n"
     outbox.put(
-        work.session.transaction,
-        work.session.tenant,
-        work.at,
+        ctx.session.transaction,
+        ctx.session.tenant,
+        ctx.at,
         receiver=receiver,
         subject=_SUBJECTS[about].format(**words),
-        body=work.keys.encrypt(body),
+        body=ctx.keys.encrypt(body),
     )

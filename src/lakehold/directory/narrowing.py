@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lakehold.access.model.errors import did_you_mean
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 MOST = 100
 
 
-def to_actions(work: Work, actions: Collection[str] | None) -> tuple[str, ...] | None:
+def to_actions(ctx: RequestContext, actions: Collection[str] | None) -> tuple[str, ...] | None:
     """The actions, if every one is an action of some kind. None: not narrowed by them."""
     if actions is None:
         return None
-    known = {action for kind in work.view.policy.kinds.values() for action in kind.schema.actions} | {"create"}
+    known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions} | {"create"}
     for action in _several(actions, "actions"):
         if action not in known:
-            raise InvalidInputError(f"No kind has an action {shown(str(action))}.", did_you_mean(str(action), known))
+            raise InvalidInputError(f"No kind has an action {quote(str(action))}.", did_you_mean(str(action), known))
     return tuple(sorted(set(actions)))
 
 
-def to_resources(work: Work, resources: Collection[str] | None) -> tuple[str, ...] | None:
+def to_resources(ctx: RequestContext, resources: Collection[str] | None) -> tuple[str, ...] | None:
     """The resources, if the caller may know of every one. None: not narrowed by them."""
     if resources is None:
         return None
     for resource in _several(resources, "resources"):
-        work.see(resource, "make tokens")
+        ctx.see(resource, "make tokens")
     return tuple(sorted(set(resources)))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lakehold.access import Add, Grant
 from lakehold.access.facts.view import View, role_names
 from lakehold.access.model.policy import KindPolicy
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,19 @@ class Owned:
     role_title: str
 
 
-def of(work: Work, member: str) -> list[Owned]:
+def of(ctx: RequestContext, member: str) -> list[Owned]:
     """What the member owns, by kind and name."""
-    return work.session.asking(lambda view: _owned(view, member))
+    return ctx.session.asking(lambda view: _owned(view, member))
 
 
-def hand_over(work: Work, owned: Owned, receiver: str) -> None:
+def hand_over(ctx: RequestContext, owned: Owned, receiver: str) -> None:
     """Let another member hold the role. The caller of this has asked for the right to."""
-    work.made(Add(Grant(receiver, owned.role, owned.resource)))
+    ctx.made(Add(Grant(receiver, owned.role, owned.resource)))
 
 
-def may_hand_over(work: Work, owned: Owned, receiver: str) -> bool:
+def may_hand_over(ctx: RequestContext, owned: Owned, receiver: str) -> bool:
     """Whether the caller may give the role away by the model's own rule."""
-    return work.session.check_change(work.asker, Add(Grant(receiver, owned.role, owned.resource)))
+    return ctx.session.check_change(ctx.asker, Add(Grant(receiver, owned.role, owned.resource)))
 
 
 def _owned(view: View, member: str) -> list[Owned]:

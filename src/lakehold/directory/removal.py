@@ -12,10 +12,10 @@ from lakehold.access.facts.view import View, role_bit
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import accounts, links, ownership, roles, sign_ins, tokens
 from lakehold.directory.ownership import Owned
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_whole
-from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,64 +46,64 @@ class Removed:
     """Whether there is more of either that the caller may not see."""
 
 
-def preview(work: Work, member: str) -> Preview:
+def preview(ctx: RequestContext, member: str) -> Preview:
     """What a member owns and has, before they are removed."""
-    _need(work, member)
-    owns = ownership.of(work, member)
-    seen = _seen(work, owns)
-    tokens_, sign_ins_ = tokens.of(work, member), sign_ins.of(work, member)
-    return Preview(member, _name(work, member), tuple(seen), len(seen) < len(owns), len(tokens_), len(sign_ins_))
+    _need(ctx, member)
+    owns = ownership.of(ctx, member)
+    seen = _seen(ctx, owns)
+    tokens_, sign_ins_ = tokens.of(ctx, member), sign_ins.of(ctx, member)
+    return Preview(member, _name(ctx, member), tuple(seen), len(seen) < len(owns), len(tokens_), len(sign_ins_))
 
 
-def remove(work: Work, member: str, *, receiver: str | None = None) -> Removed:
+def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> Removed:
     """Remove a member, or leave. With a receiver, what they own is handed over; without one it is left.
 
     Who leaves by themself hands over what they may give away; the rest is left, and told.
     """
-    work.writing()
-    _need(work, member)
-    _refuse_the_last(work, member)
+    ctx.writing()
+    _need(ctx, member)
+    _refuse_the_last(ctx, member)
     if receiver is not None:
-        _refuse_receiver(work, member, receiver)
-    name, seen = _name(work, member), set(_seen(work, ownership.of(work, member)))
-    moved, left = _shared_out(work, member, receiver)
-    accounts.end(work, member)
-    links.ended(work, member)
-    sign_ins.ended(work, member)
-    tokens.ended(work, member)
+        _refuse_receiver(ctx, member, receiver)
+    name, seen = _name(ctx, member), set(_seen(ctx, ownership.of(ctx, member)))
+    moved, left = _shared_out(ctx, member, receiver)
+    accounts.end(ctx, member)
+    links.ended(ctx, member)
+    sign_ins.ended(ctx, member)
+    tokens.ended(ctx, member)
     told = {"handed_over_to": receiver or "", "handed_over": _told(moved), "left": _told(left)}
-    work.note("remove member", member, after={key: value for key, value in told.items() if value})
-    work.deleted(member)
+    ctx.note("remove member", member, after={key: value for key, value in told.items() if value})
+    ctx.deleted(member)
     told_moved, told_left = (tuple(one for one in owned if one in seen) for owned in (moved, left))
     return Removed(member, name, told_moved, told_left, more=len(seen) < len(moved) + len(left))
 
 
-def _need(work: Work, member: str) -> None:
+def _need(ctx: RequestContext, member: str) -> None:
     """An Owner is removed by Owners only, others by those who keep members; everybody may leave."""
-    need_whole(work, "remove members", member)
-    work.need("see", member)
-    work.view.member(member)
-    if member == work.caller.member:
+    need_whole(ctx, "remove members", member)
+    ctx.need("see", member)
+    ctx.view.member(member)
+    if member == ctx.caller.member:
         return
-    if roles.OWNER in roles.of(work, member):
-        work.need_change(Remove(Grant(member, roles.OWNER, work.caller.tenant)))
-    work.need("delete", member)
+    if roles.OWNER in roles.of(ctx, member):
+        ctx.need_change(Remove(Grant(member, roles.OWNER, ctx.caller.tenant)))
+    ctx.need("delete", member)
 
 
-def _refuse_the_last(work: Work, member: str) -> None:
-    others = work.session.asking(
-        lambda view: {role: _holders(view, work.caller.tenant, role) for role in (roles.OWNER, roles.ADMIN)}
+def _refuse_the_last(ctx: RequestContext, member: str) -> None:
+    others = ctx.session.asking(
+        lambda view: {role: _holders(view, ctx.caller.tenant, role) for role in (roles.OWNER, roles.ADMIN)}
     )
     services = {
-        number for number, account in accounts.among(work, set().union(*others.values())).items() if account.service
+        number for number, account in accounts.among(ctx, set().union(*others.values())).items() if account.service
     }
-    number = work.view.member(member)
+    number = ctx.view.member(member)
     for role, holders in others.items():
         # A service account cannot sign in, and so cannot look after a tenant.
         if number in holders and not holders - {number} - services:
-            title = work.view.policy.role("tenant.tenant", role).title
+            title = ctx.view.policy.role("tenant.tenant", role).title
             raise ConflictError(
-                f"{_name(work, member)} is the last {title} of the tenant, and cannot leave it.",
+                f"{_name(ctx, member)} is the last {title} of the tenant, and cannot leave it.",
                 f"Make somebody else {title} first.",
             )
 
@@ -117,33 +117,33 @@ def _holders(view: View, tenant: str, role: str) -> set[int]:
     return found
 
 
-def _refuse_receiver(work: Work, member: str, receiver: str) -> None:
-    work.need("see", receiver)
-    work.view.member(receiver)
+def _refuse_receiver(ctx: RequestContext, member: str, receiver: str) -> None:
+    ctx.need("see", receiver)
+    ctx.view.member(receiver)
     if receiver == member:
         raise InvalidInputError("Whoever leaves cannot be who it is handed over to.", "Name another member.")
 
 
-def _shared_out(work: Work, member: str, receiver: str | None) -> tuple[list[Owned], list[Owned]]:
+def _shared_out(ctx: RequestContext, member: str, receiver: str | None) -> tuple[list[Owned], list[Owned]]:
     moved: list[Owned] = []
     left: list[Owned] = []
-    leaves = member == work.caller.member
-    for owned in ownership.of(work, member):
-        if receiver is None or (leaves and not ownership.may_hand_over(work, owned, receiver)):
+    leaves = member == ctx.caller.member
+    for owned in ownership.of(ctx, member):
+        if receiver is None or (leaves and not ownership.may_hand_over(ctx, owned, receiver)):
             left.append(owned)
         else:
-            ownership.hand_over(work, owned, receiver)
+            ownership.hand_over(ctx, owned, receiver)
             moved.append(owned)
     return moved, left
 
 
-def _seen(work: Work, owned: list[Owned]) -> list[Owned]:
-    return [one for one in owned if work.session.sees(work.asker, one.resource)]
+def _seen(ctx: RequestContext, owned: list[Owned]) -> list[Owned]:
+    return [one for one in owned if ctx.session.sees(ctx.asker, one.resource)]
 
 
 def _told(owned: list[Owned]) -> list[str]:
     return [f"{one.role} of {one.resource}" for one in owned]
 
 
-def _name(work: Work, member: str) -> str:
-    return work.view.names.get(work.view.member(member)) or shown(member)
+def _name(ctx: RequestContext, member: str) -> str:
+    return ctx.view.names.get(ctx.view.member(member)) or quote(member)

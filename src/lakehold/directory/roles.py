@@ -6,48 +6,48 @@ from collections.abc import Collection
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.view import View, role_names
-from lakehold.directory.work import When, Work
+from lakehold.directory.request_context import RequestContext, When
 
 OWNER, ADMIN = "owner", "admin"
 
 
-def of(work: Work, subject: str) -> tuple[str, ...]:
+def of(ctx: RequestContext, subject: str) -> tuple[str, ...]:
     """The roles that a member or a group holds on the tenant by itself, in the model's order."""
 
     def ask(view: View) -> tuple[str, ...]:
-        tenant = view.resource(work.caller.tenant)
+        tenant = view.resource(ctx.caller.tenant)
         held = set(role_names((view.grants.get(tenant) or {}).get(view.resource(subject), 0)))
         return tuple(role for role in view.policy.kind(view.kind(tenant)).schema.roles if role in held)
 
-    return work.session.asking(ask)
+    return ctx.session.asking(ask)
 
 
-def give(work: Work, subject: str, role: str, *, until: When | None = None) -> None:
+def give(ctx: RequestContext, subject: str, role: str, *, until: When | None = None) -> None:
     """Give a role on the tenant, for good or for a time."""
-    work.make(Add(Grant(subject, role, work.caller.tenant)), until=until)
+    ctx.make(Add(Grant(subject, role, ctx.caller.tenant)), until=until)
 
 
-def take(work: Work, subject: str, role: str) -> None:
+def take(ctx: RequestContext, subject: str, role: str) -> None:
     """Take a role on the tenant away."""
-    work.make(Remove(Grant(subject, role, work.caller.tenant)))
+    ctx.make(Remove(Grant(subject, role, ctx.caller.tenant)))
 
 
-def need_put(work: Work, subject: str, wanted: Collection[str]) -> None:
+def need_put(ctx: RequestContext, subject: str, wanted: Collection[str]) -> None:
     """Refuse unless the caller may give and take all that this changes."""
-    held, tenant = set(of(work, subject)), work.caller.tenant
+    held, tenant = set(of(ctx, subject)), ctx.caller.tenant
     for role in sorted(set(wanted) - held):
-        work.need_change(Add(Grant(subject, role, tenant)))
+        ctx.need_change(Add(Grant(subject, role, tenant)))
     for role in sorted(held - set(wanted)):
         # That the last Owner stays is another matter, and told when it is tried.
-        work.need("give", tenant, role=role)
+        ctx.need("give", tenant, role=role)
 
 
-def put(work: Work, subject: str, wanted: Collection[str]) -> None:
+def put(ctx: RequestContext, subject: str, wanted: Collection[str]) -> None:
     """Let these be the roles on the tenant, and no others. New ones are given before old ones are taken, so that
     there is no moment without an Owner.
     """
-    held = set(of(work, subject))
+    held = set(of(ctx, subject))
     for role in sorted(set(wanted) - held):
-        give(work, subject, role)
+        give(ctx, subject, role)
     for role in sorted(held - set(wanted)):
-        take(work, subject, role)
+        take(ctx, subject, role)

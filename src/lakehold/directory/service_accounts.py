@@ -12,24 +12,24 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.directory import accounts, members
 from lakehold.directory.accounts import account_table
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
-from lakehold.directory.work import Work
 
 
-def create(work: Work, name: str, *, uid: str | None = None) -> str:
+def create(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
     """Make one. It can do nothing until it is given roles and a token."""
-    work.need(MANAGE, work.caller.tenant)
-    made = work.create(MEMBER, name, uid=uid, edges={"tenant": work.caller.tenant})
-    accounts.add(work, made, service=True)
-    work.note("make service account", made)
+    ctx.need(MANAGE, ctx.caller.tenant)
+    made = ctx.create(MEMBER, name, uid=uid, edges={"tenant": ctx.caller.tenant})
+    accounts.add(ctx, made, service=True)
+    ctx.note("make service account", made)
     return made
 
 
-def every(work: Work) -> list[Member]:
+def every(ctx: RequestContext) -> list[Member]:
     """All of them, by name: for those who keep members."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     c = account_table.c
-    query = sa.select(c.member_id).where(c.tenant_id == work.session.tenant, c.service.is_(True))
-    numbers = work.session.transaction.connection.execute(query).scalars().all()
-    uids = [uid for number in numbers if (uid := work.view.uids.get(number)) is not None]
-    return sorted((members.one(work, uid) for uid in uids), key=lambda member: (member.name, member.uid))
+    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
+    numbers = ctx.session.transaction.connection.execute(query).scalars().all()
+    uids = [uid for number in numbers if (uid := ctx.view.uids.get(number)) is not None]
+    return sorted((members.one(ctx, uid) for uid in uids), key=lambda member: (member.name, member.uid))

@@ -9,14 +9,14 @@ import sqlalchemy as sa
 from lakehold.directory import credentials, holders
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_own
 from lakehold.directory.visit import Visit
-from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
 sign_in_table = sa.Table(
@@ -65,90 +65,90 @@ class SignIn:
     """Whether it is the one that asks."""
 
 
-def begin(work: Work, settings: Settings, member: str, method: str, visit: Visit) -> SignedIn:
+def begin(ctx: RequestContext, settings: Settings, member: str, method: str, visit: Visit) -> SignedIn:
     """Sign a member in, who has proved who they are."""
     fresh = credentials.new(credentials.SIGN_IN)
-    until = work.at + settings.session_days * DAY
-    work.session.transaction.connection.execute(
+    until = ctx.at + settings.session_days * DAY
+    ctx.session.transaction.connection.execute(
         sign_in_table.insert().values(
             id=fresh.id,
-            tenant_id=work.session.tenant,
-            member_id=work.view.member(member),
+            tenant_id=ctx.session.tenant,
+            member_id=ctx.view.member(member),
             hash=fresh.hash,
             method=method,
-            made_at=work.at,
+            made_at=ctx.at,
             until=until,
-            used_at=work.at,
+            used_at=ctx.at,
             address=visit.address,
             agent=visit.agent[:_LONGEST_AGENT],
         )
     )
-    work.note("sign in", member, after={"method": method, "sign_in": fresh.id})
-    return SignedIn(work.caller.tenant, member, fresh.id, until, fresh.text)
+    ctx.note("sign in", member, after={"method": method, "sign_in": fresh.id})
+    return SignedIn(ctx.caller.tenant, member, fresh.id, until, fresh.text)
 
 
-def caller_of_session(house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+def caller_of_session(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
     """The member whose sign-in this is; None if it is not valid (any more)."""
-    at = house.clock()
+    at = platform.clock()
     found = holders.of(transaction, sign_in_table, credentials.SIGN_IN, secret, at)
     if found is None:
         return None
-    house.uses.note(sign_in_table, found, at)
+    platform.uses.note(sign_in_table, found, at)
     return Caller(found.tenant, found.member, sign_in_id=found.id)
 
 
-def caller(house: Installation, secret: str) -> Caller:
+def caller(platform: Platform, secret: str) -> Caller:
     """The same outside of a transaction, or a refusal that does not say what was wrong."""
-    with house.database.read() as transaction:
-        found = caller_of_session(house, transaction, secret)
-    house.uses.write(house.database)
+    with platform.database.read() as transaction:
+        found = caller_of_session(platform, transaction, secret)
+    platform.uses.write(platform.database)
     if found is None:
         raise UnauthorizedError("This sign-in is not valid, or not any more.", "Sign in again.")
     return found
 
 
-def of(work: Work, member: str) -> list[SignIn]:
+def of(ctx: RequestContext, member: str) -> list[SignIn]:
     """Where a member is signed in, the newest first: for themself, and for those who keep members."""
-    need_own(work, "see sign-ins", member)
+    need_own(ctx, "see sign-ins", member)
     c = sign_in_table.c
-    query = sa.select(sign_in_table).where(_of(work, member), c.until > work.at).order_by(c.made_at.desc(), c.id)
+    query = sa.select(sign_in_table).where(_of(ctx, member), c.until > ctx.at).order_by(c.made_at.desc(), c.id)
     return [
         SignIn(
             row.id, row.method, row.made_at, row.until, row.used_at, row.address, row.agent,
-            current=row.id == work.caller.sign_in_id,
+            current=row.id == ctx.caller.sign_in_id,
         )
-        for row in work.session.transaction.connection.execute(query)
+        for row in ctx.session.transaction.connection.execute(query)
     ]  # fmt: skip
 
 
-def end(work: Work, member: str, id_: str) -> None:
+def end(ctx: RequestContext, member: str, id_: str) -> None:
     """Sign a member out on one device."""
-    work.writing()
-    need_own(work, "end sign-ins", member)
-    if not _end(work, member, sign_in_table.c.id == id_):
-        raise NotFoundError(f"There is no sign-in {shown(id_)}.", "Look the id up in the list of sign-ins.")
+    ctx.writing()
+    need_own(ctx, "end sign-ins", member)
+    if not _end(ctx, member, sign_in_table.c.id == id_):
+        raise NotFoundError(f"There is no sign-in {quote(id_)}.", "Look the id up in the list of sign-ins.")
 
 
-def end_all(work: Work, member: str, *, but: str = "") -> int:
+def end_all(ctx: RequestContext, member: str, *, but: str = "") -> int:
     """Sign a member out everywhere, or everywhere else. Tells how many sign-ins that ended."""
-    work.writing()
-    need_own(work, "end sign-ins", member)
-    return ended(work, member, but=but)
+    ctx.writing()
+    need_own(ctx, "end sign-ins", member)
+    return ended(ctx, member, but=but)
 
 
-def ended(work: Work, member: str, *, but: str = "") -> int:
+def ended(ctx: RequestContext, member: str, *, but: str = "") -> int:
     """The same, where the right comes with something else: a new password, a removal."""
-    return _end(work, member, sign_in_table.c.id != but)
+    return _end(ctx, member, sign_in_table.c.id != but)
 
 
-def _end(work: Work, member: str, which: sa.ColumnElement[bool]) -> int:
-    ends = sign_in_table.delete().where(_of(work, member), which)
-    count = work.session.transaction.connection.execute(ends).rowcount
+def _end(ctx: RequestContext, member: str, which: sa.ColumnElement[bool]) -> int:
+    ends = sign_in_table.delete().where(_of(ctx, member), which)
+    count = ctx.session.transaction.connection.execute(ends).rowcount
     if count:
-        work.note("sign out", member, after={"sign_ins": count})
+        ctx.note("sign out", member, after={"sign_ins": count})
     return count
 
 
-def _of(work: Work, member: str) -> sa.ColumnElement[bool]:
+def _of(ctx: RequestContext, member: str) -> sa.ColumnElement[bool]:
     c = sign_in_table.c
-    return sa.and_(c.tenant_id == work.session.tenant, c.member_id == work.view.member(member))
+    return sa.and_(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))

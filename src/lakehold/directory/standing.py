@@ -8,46 +8,46 @@ from __future__ import annotations
 
 from lakehold.access.facts.view import ALL_MEMBERS, View, role_names
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 MANAGE = "manage_members"
 
 
-def need_whole(work: Work, deed: str, resource: str = "") -> None:
+def need_whole(ctx: RequestContext, deed: str, resource: str = "") -> None:
     """Refuse a narrowed token: what it may do must not grow."""
-    if work.caller.narrowed is not None and work.caller.narrowed.is_narrowed:
+    if ctx.caller.narrowed is not None and ctx.caller.narrowed.is_narrowed:
         raise DeniedError(
             f"A narrowed token may not {deed}.",
             "Use a token that is not narrowed, or sign in.",
             action=deed,
-            resource=resource or work.caller.member,
+            resource=resource or ctx.caller.member,
         )
 
 
-def need_own(work: Work, deed: str, member: str) -> None:
+def need_own(ctx: RequestContext, deed: str, member: str) -> None:
     """Refuse unless it is the caller's own, or the caller keeps the tenant's members."""
-    need_whole(work, deed, member)
-    work.view.member(member)
-    if member != work.caller.member:
-        work.need(MANAGE, work.caller.tenant)
+    need_whole(ctx, deed, member)
+    ctx.view.member(member)
+    if member != ctx.caller.member:
+        ctx.need(MANAGE, ctx.caller.tenant)
 
 
-def need_over(work: Work, deed: str, member: str) -> None:
+def need_over(ctx: RequestContext, deed: str, member: str) -> None:
     """Refuse unless the caller may make for this member what signs in as them."""
-    need_whole(work, deed, member)
-    work.need("see", member)
-    tenant = work.caller.tenant
-    here = work.session.asking(lambda view: _held_on(view, member, tenant))
-    if not here and (work.session.check(work.asker, MANAGE, tenant) or _keeps_all(work, member)):
+    need_whole(ctx, deed, member)
+    ctx.need("see", member)
+    tenant = ctx.caller.tenant
+    here = ctx.session.asking(lambda view: _held_on(view, member, tenant))
+    if not here and (ctx.session.check(ctx.asker, MANAGE, tenant) or _keeps_all(ctx, member)):
         return
-    work.need(MANAGE, tenant)
+    ctx.need(MANAGE, tenant)
     for role in sorted(here):
-        work.need("give", tenant, role=role)
+        ctx.need("give", tenant, role=role)
 
 
-def _keeps_all(work: Work, member: str) -> bool:
+def _keeps_all(ctx: RequestContext, member: str) -> bool:
     """Whether all that the member holds lies in one workspace, whose roles the caller gives."""
-    return any(_keeps(work, place) for place in work.session.asking(lambda view: _only(view, member)))
+    return any(_keeps(ctx, place) for place in ctx.session.asking(lambda view: _only(view, member)))
 
 
 def _held_on(view: View, member: str, place: str) -> set[str]:
@@ -87,7 +87,7 @@ def _workspace(view: View, number: int) -> int:
     return number
 
 
-def _keeps(work: Work, workspace: str) -> bool:
+def _keeps(ctx: RequestContext, workspace: str) -> bool:
     """Whether the caller gives every role of the workspace."""
-    roles = work.session.asking(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
-    return all(work.session.check(work.asker, "give", workspace, role=role) for role in roles)
+    roles = ctx.session.asking(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
+    return all(ctx.session.check(ctx.asker, "give", workspace, role=role) for role in roles)

@@ -19,7 +19,7 @@ from lakehold.access.model.schema import Model
 from lakehold.directory import accounts, passwords
 from lakehold.directory.accounts import Account
 from lakehold.directory.emails import valid_email
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
@@ -61,18 +61,18 @@ class Founded:
     owner: str
 
 
-def every(house: Installation) -> list[Tenant]:
+def every(platform: Platform) -> list[Tenant]:
     """All tenants, by name: for whoever keeps the installation, and nobody else."""
     query = sa.select(resource.c.uid, resource.c.name, resource.c.since).where(resource.c.tenant_id == resource.c.id)
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         found = transaction.connection.execute(query.order_by(resource.c.sort_name, resource.c.id)).all()
     return [Tenant(row.uid, row.name, row.since) for row in found]
 
 
-def only(house: Installation) -> str:
+def only(platform: Platform) -> str:
     """The one tenant's id; empty if there are none or several."""
     query = sa.select(resource.c.uid).where(resource.c.tenant_id == resource.c.id).limit(2)
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         found = transaction.connection.execute(query).scalars().all()
     return found[0] if len(found) == 1 else ""
 
@@ -88,22 +88,22 @@ def number(transaction: Transaction, tenant: str) -> int:
 
 
 def found(
-    house: Installation, models: Iterable[Model], wanted: Founding, *, first: bool = False, visit: Visit | None = None
+    platform: Platform, models: Iterable[Model], wanted: Founding, *, first: bool = False, visit: Visit | None = None
 ) -> Founded:
     """Make a tenant with its Owner, both or neither. With `first`: only if there is no other."""
     wanted = _valid(wanted)
     kept = passwords.hashed(wanted.password)
-    with house.database.write(_TURN) as transaction:
+    with platform.database.write(_TURN) as transaction:
         if first and not is_first(transaction):
             raise ConflictError("This installation has been set up already.", "Sign in, or ask for an invite.")
-        store = house.access.found_in(transaction, wanted.uid, wanted.name, models)
+        store = platform.access.found_in(transaction, wanted.uid, wanted.name, models)
         owner = store.create(MEMBER, wanted.owner, edges={"tenant": wanted.uid})
         store.add(Grant(owner, "owner", wanted.uid))
         account = Account(store.view.member(owner), wanted.email, kept, service=False, made_at=store.at)
         accounts.insert(transaction, store.tenant, account)
         # Nobody else can write in a tenant that is not there yet: its turn is ours.
         transaction.turn = wanted.uid
-        Audit(transaction, store.tenant, wanted.uid, house.keys).append(
+        Audit(transaction, store.tenant, wanted.uid, platform.keys).append(
             [_entry(store, wanted, owner, visit or Visit())]
         )
     return Founded(wanted.uid, owner)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lakehold.directory import throttle
-from lakehold.directory.installation import Installation
 from lakehold.directory.invites import invite_table
 from lakehold.directory.links import link_table
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_ins import sign_in_table
 from lakehold.directory.tokens import token_table
 from lakehold.kit.clock import DAY
@@ -14,11 +14,11 @@ _STAY = 30 * DAY
 """So long ended tokens and invites are listed, for whoever wonders why something stopped, or sends one again."""
 
 
-def tidy(house: Installation) -> int:
+def tidy(platform: Platform) -> int:
     """Drop it, in all tenants. Tells how many rows that were. For the worker, now and then."""
-    at = house.clock()
-    house.uses.write(house.database)
-    with house.database.write("tidy") as transaction:
+    at = platform.clock()
+    platform.uses.write(platform.database)
+    with platform.database.write("tidy") as transaction:
         count = throttle.forget(transaction, at)
         for table, until in (
             (sign_in_table, at),

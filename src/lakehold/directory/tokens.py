@@ -12,13 +12,13 @@ from lakehold.access import Token as Narrowed
 from lakehold.directory import accounts, credentials, holders, narrowing, ways_in
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE, need_over, need_own, need_whole
-from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.database import Exact, Id, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown, valid_name
+from lakehold.kit.ids import quote, valid_name
 
 token_table = sa.Table(
     "token",
@@ -77,7 +77,7 @@ class Made:
 
 
 def make(
-    work: Work,
+    ctx: RequestContext,
     name: str,
     *,
     member: str = "",
@@ -89,89 +89,89 @@ def make(
     """Make a token for oneself, or as an admin for a service account. What it is the way in `through` says at each time
     what it reaches.
     """
-    work.writing()
-    need_whole(work, "make tokens")
-    owner = member or work.caller.member
-    if owner != work.caller.member:
-        need_over(work, "make tokens", owner)
-        _refuse_a_person(work, owner)
-    called, until = valid_name(name), _until(work, days)
-    if len(of(work, owner)) >= MOST:
+    ctx.writing()
+    need_whole(ctx, "make tokens")
+    owner = member or ctx.caller.member
+    if owner != ctx.caller.member:
+        need_over(ctx, "make tokens", owner)
+        _refuse_a_person(ctx, owner)
+    called, until = valid_name(name), _until(ctx, days)
+    if len(of(ctx, owner)) >= MOST:
         raise ConflictError(f"There are {MOST} tokens already.", "Revoke those that are not used any more.")
     fresh = credentials.new(credentials.TOKEN)
     token = Token(
         fresh.id,
         owner,
         called,
-        narrowing.to_actions(work, actions),
-        narrowing.to_resources(work, resources),
-        work.caller.member,
-        work.at,
+        narrowing.to_actions(ctx, actions),
+        narrowing.to_resources(ctx, resources),
+        ctx.caller.member,
+        ctx.at,
         until,
         0,
     )
-    _insert(work, token, fresh.hash, work.view.resource(through) if through else None)
+    _insert(ctx, token, fresh.hash, ctx.view.resource(through) if through else None)
     narrowed = {"actions": token.actions, "resources": token.resources}
     told = {key: list(value) for key, value in narrowed.items() if value is not None}
-    work.note("make token", owner, after={"token": token.id, "name": called, "until": until, **told})
+    ctx.note("make token", owner, after={"token": token.id, "name": called, "until": until, **told})
     return Made(token, fresh.text)
 
 
-def of(work: Work, member: str) -> list[Token]:
+def of(ctx: RequestContext, member: str) -> list[Token]:
     """A member's tokens, the newest first: for themself, and for those who keep members."""
-    need_own(work, "see tokens", member)
-    return _list(work, token_table.c.member_id == work.view.member(member))
+    need_own(ctx, "see tokens", member)
+    return _list(ctx, token_table.c.member_id == ctx.view.member(member))
 
 
-def every(work: Work, *, after: tuple[Moment, str] | None = None, limit: int = 50) -> list[Token]:
+def every(ctx: RequestContext, *, after: tuple[Moment, str] | None = None, limit: int = 50) -> list[Token]:
     """All tokens of the tenant, the newest first, from behind one on: for those who keep members."""
-    need_whole(work, "see tokens")
-    work.need(MANAGE, work.caller.tenant)
+    need_whole(ctx, "see tokens")
+    ctx.need(MANAGE, ctx.caller.tenant)
     c = token_table.c
     older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
-    return _list(work, older, limit)
+    return _list(ctx, older, limit)
 
 
-def ways_into(work: Work, uid: str) -> list[Token]:
+def ways_into(ctx: RequestContext, uid: str) -> list[Token]:
     """The tokens that are the way in of something, the newest first: one's own, and all for those who keep members."""
-    need_whole(work, "see tokens")
-    found = _list(work, token_table.c.through_id == work.view.resource(uid))
-    keeps = work.session.check(work.asker, MANAGE, work.caller.tenant)
-    return [token for token in found if keeps or token.member == work.caller.member]
+    need_whole(ctx, "see tokens")
+    found = _list(ctx, token_table.c.through_id == ctx.view.resource(uid))
+    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    return [token for token in found if keeps or token.member == ctx.caller.member]
 
 
-def one(work: Work, id_: str) -> Token:
+def one(ctx: RequestContext, id_: str) -> Token:
     """One token: of one's own, or as one who keeps members."""
-    need_whole(work, "see tokens")
-    found = _list(work, token_table.c.id == id_)
-    own = [token for token in found if token.member == work.caller.member]
+    need_whole(ctx, "see tokens")
+    found = _list(ctx, token_table.c.id == id_)
+    own = [token for token in found if token.member == ctx.caller.member]
     if found and not own:
-        own = found if work.session.check(work.asker, MANAGE, work.caller.tenant) else []
+        own = found if ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant) else []
     if not own:
-        raise NotFoundError(f"There is no token {shown(id_)}.", "Look the id up in the list of tokens.")
+        raise NotFoundError(f"There is no token {quote(id_)}.", "Look the id up in the list of tokens.")
     return own[0]
 
 
-def revoke(work: Work, id_: str) -> None:
+def revoke(ctx: RequestContext, id_: str) -> None:
     """End a token at once."""
-    work.writing()
-    token = one(work, id_)
-    _delete(work, token_table.c.id == token.id)
-    work.note("revoke token", token.member, before={"token": token.id, "name": token.name})
+    ctx.writing()
+    token = one(ctx, id_)
+    _delete(ctx, token_table.c.id == token.id)
+    ctx.note("revoke token", token.member, before={"token": token.id, "name": token.name})
 
 
-def ended(work: Work, member: str) -> None:
+def ended(ctx: RequestContext, member: str) -> None:
     """All tokens of a member end, where the right comes with something else: a removal."""
-    _delete(work, token_table.c.member_id == work.view.member(member))
+    _delete(ctx, token_table.c.member_id == ctx.view.member(member))
 
 
-def caller_of_token(house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+def caller_of_token(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
     """The member whose token this is, narrowed as it is; None if it is not valid (any more)."""
-    at = house.clock()
+    at = platform.clock()
     found = holders.of(transaction, token_table, credentials.TOKEN, secret, at)
     if found is None:
         return None
-    house.uses.note(token_table, found, at)
+    platform.uses.note(token_table, found, at)
     actions, resources = _narrowing(found.actions), _narrowing(found.resources)
     if found.through_id is not None:
         resources = ways_in.reached(transaction, found.tenant_id, found.through_id, at)
@@ -187,11 +187,11 @@ def caller_of_token(house: Installation, transaction: Transaction, secret: str) 
     )
 
 
-def caller(house: Installation, secret: str) -> Caller:
+def caller(platform: Platform, secret: str) -> Caller:
     """The same outside of a transaction, or a refusal that does not say what was wrong."""
-    with house.database.read() as transaction:
-        found = caller_of_token(house, transaction, secret)
-    house.uses.write(house.database)
+    with platform.database.read() as transaction:
+        found = caller_of_token(platform, transaction, secret)
+    platform.uses.write(platform.database)
     if found is None:
         raise UnauthorizedError("This token is not valid, or not any more.", "Make a new one.")
     return found
@@ -200,32 +200,32 @@ def caller(house: Installation, secret: str) -> Caller:
 # What a token may be
 
 
-def _refuse_a_person(work: Work, member: str) -> None:
-    account = accounts.of(work, member)
+def _refuse_a_person(ctx: RequestContext, member: str) -> None:
+    account = accounts.of(ctx, member)
     if account is None or not account.service:
-        raise ConflictError(f"{shown(member)} is a person.", "People make their own tokens; make a service account.")
+        raise ConflictError(f"{quote(member)} is a person.", "People make their own tokens; make a service account.")
 
 
-def _until(work: Work, days: int | None) -> Moment:
+def _until(ctx: RequestContext, days: int | None) -> Moment:
     if days is not None and (type(days) is not int or not 1 <= days <= MOST_DAYS):
         raise InvalidInputError(f"A token lasts 1 to {MOST_DAYS:,} days.", "Say no days at all for one without end.")
-    wanted = FOREVER if days is None else work.at + days * DAY
-    if not work.caller.token_id:
+    wanted = FOREVER if days is None else ctx.at + days * DAY
+    if not ctx.caller.token_id:
         return wanted
     # A token that is about to end must not go on in another one.
-    made_with = _list(work, token_table.c.id == work.caller.token_id)
+    made_with = _list(ctx, token_table.c.id == ctx.caller.token_id)
     return min([wanted, *(token.until for token in made_with)])
 
 
 # Rows
 
 
-def _insert(work: Work, token: Token, kept: str, through: int | None) -> None:
-    work.session.transaction.connection.execute(
+def _insert(ctx: RequestContext, token: Token, kept: str, through: int | None) -> None:
+    ctx.session.transaction.connection.execute(
         token_table.insert().values(
             id=token.id,
-            tenant_id=work.session.tenant,
-            member_id=work.view.member(token.member),
+            tenant_id=ctx.session.tenant,
+            member_id=ctx.view.member(token.member),
             hash=kept,
             name=token.name,
             actions=None if token.actions is None else json.dumps(token.actions),
@@ -239,18 +239,18 @@ def _insert(work: Work, token: Token, kept: str, through: int | None) -> None:
     )
 
 
-def _list(work: Work, which: sa.ColumnElement[bool], limit: int | None = None) -> list[Token]:
+def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None = None) -> list[Token]:
     c = token_table.c
     query = (
         sa.select(token_table)
-        .where(c.tenant_id == work.session.tenant, which)
+        .where(c.tenant_id == ctx.session.tenant, which)
         .order_by(c.made_at.desc(), c.id.desc())
         .limit(limit)
     )
     return [
         Token(
             row.id,
-            work.view.uid(row.member_id),
+            ctx.view.uid(row.member_id),
             row.name,
             _narrowing(row.actions),
             _narrowing(row.resources),
@@ -259,13 +259,13 @@ def _list(work: Work, which: sa.ColumnElement[bool], limit: int | None = None) -
             row.until,
             row.used_at,
         )
-        for row in work.session.transaction.connection.execute(query)
+        for row in ctx.session.transaction.connection.execute(query)
     ]
 
 
-def _delete(work: Work, which: sa.ColumnElement[bool]) -> None:
-    ends = token_table.delete().where(token_table.c.tenant_id == work.session.tenant, which)
-    work.session.transaction.connection.execute(ends)
+def _delete(ctx: RequestContext, which: sa.ColumnElement[bool]) -> None:
+    ends = token_table.delete().where(token_table.c.tenant_id == ctx.session.tenant, which)
+    ctx.session.transaction.connection.execute(ends)
 
 
 def _narrowing(kept: str | None) -> tuple[str, ...] | None:

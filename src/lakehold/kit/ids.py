@@ -15,7 +15,7 @@ MAX_NAME = 200
 _SHOWN = 40
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """The text as it may stand in a message: short, and with nothing unprintable."""
     cut = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
     return repr(cut)
@@ -45,13 +45,13 @@ def _valid(text: object, what: str, longest: int) -> str:
         raise InvalidInputError(f"{_article(what)} must not be empty.")
     if len(text) > longest:
         raise InvalidInputError(
-            f"The {what} {shown(text)} has {len(text):,} characters.", f"Use {longest} at the most."
+            f"The {what} {quote(text)} has {len(text):,} characters.", f"Use {longest} at the most."
         )
     if text.isascii() and text.isprintable():
         return text
     if any(unicodedata.category(letter) in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} for letter in text):
         raise InvalidInputError(
-            f"The {what} {shown(text)} has a control character or one that is no character at all.",
+            f"The {what} {quote(text)} has a control character or one that is no character at all.",
             "Use letters, digits, spaces and punctuation.",
         )
     return text

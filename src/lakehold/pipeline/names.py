@@ -14,9 +14,9 @@ from lakehold.access.facts.view import View
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.directory.errors import HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded, quote
 from lakehold.pipeline.quoting import quoted
 
 READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
@@ -36,22 +36,22 @@ class Named:
     name: str
 
 
-def inside(work: Work, path: Sequence[str]) -> list[Named]:
+def inside(ctx: RequestContext, path: Sequence[str]) -> list[Named]:
     """What lies behind the names and holds tables or more of such: workspaces, then their layers."""
-    return _named(work, (here for here in _below(work, _at(work, path)) if not _is_table(work.view, here)))
+    return _named(ctx, (here for here in _below(ctx, _at(ctx, path)) if not _is_table(ctx.view, here)))
 
 
-def tables(work: Work, path: Sequence[str]) -> list[Named]:
+def tables(ctx: RequestContext, path: Sequence[str]) -> list[Named]:
     """The tables behind the names that the asker may read."""
-    return _named(work, (here for here in _below(work, _at(work, path)) if _is_table(work.view, here)))
+    return _named(ctx, (here for here in _below(ctx, _at(ctx, path)) if _is_table(ctx.view, here)))
 
 
-def table(work: Work, path: Sequence[str], name: str) -> str:
+def table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
     """The id of the table that the names mean to the asker."""
-    view, full = work.view, shown(".".join((*path, name)))
-    places = _at(work, path)
-    called = [here for here in _called(work, places, name) if _is_table(view, here)] or _by_id(view, places, name)
-    found = [here for here in called if _may(work, here)]
+    view, full = ctx.view, quote(".".join((*path, name)))
+    places = _at(ctx, path)
+    called = [here for here in _called(ctx, places, name) if _is_table(view, here)] or _by_id(view, places, name)
+    found = [here for here in called if _may(ctx, here)]
     if len(found) > 1:
         raise ConflictError(f"Several tables are called {full}.", "Rename all but one, or write its id instead.")
     if found:
@@ -72,32 +72,32 @@ def path_of(view: View, uid: str) -> Names:
     return tuple(reversed(names))
 
 
-def sql(work: Work, uid: str) -> str:
+def sql(ctx: RequestContext, uid: str) -> str:
     """A table that the asker may read, as their session calls it wherever it lies: by its id, if others that they may
     read have its name.
     """
-    *before, name = path_of(work.view, uid)
-    places = _at(work, before)
-    alike = [here for here in _called(work, places, name) if _is_table(work.view, here) and _may(work, here)]
+    *before, name = path_of(ctx.view, uid)
+    places = _at(ctx, before)
+    alike = [here for here in _called(ctx, places, name) if _is_table(ctx.view, here) and _may(ctx, here)]
     # An id that is the name of another one stands for that.
-    by_id = len(alike) > 1 and not _called(work, places, uid)
+    by_id = len(alike) > 1 and not _called(ctx, places, uid)
     return ".".join(quoted(part) for part in (ALL, *before, uid if by_id else name))
 
 
-def _at(work: Work, path: Sequence[str]) -> list[int]:
+def _at(ctx: RequestContext, path: Sequence[str]) -> list[int]:
     """All that the names mean to the asker: two workspaces may have the same one."""
-    here = [work.view.resource(work.caller.tenant)]
+    here = [ctx.view.resource(ctx.caller.tenant)]
     for name in path:
-        called = _called(work, here, name)
-        here = [place for place in called if not _is_table(work.view, place) and _may(work, place)]
+        called = _called(ctx, here, name)
+        here = [place for place in called if not _is_table(ctx.view, place) and _may(ctx, place)]
         if not here:
-            raise NotFoundError(f"There is nothing called {shown('.'.join(path))}.")
+            raise NotFoundError(f"There is nothing called {quote('.'.join(path))}.")
     return here
 
 
-def _called(work: Work, places: Iterable[int], name: str) -> list[int]:
+def _called(ctx: RequestContext, places: Iterable[int], name: str) -> list[int]:
     wanted = folded(name)
-    return [here for place in places for here in _by_name(work, place).get(wanted) or ()]
+    return [here for place in places for here in _by_name(ctx, place).get(wanted) or ()]
 
 
 def _by_id(view: View, places: Sequence[int], uid: str) -> list[int]:
@@ -108,12 +108,12 @@ def _by_id(view: View, places: Sequence[int], uid: str) -> list[int]:
     return [here] if parent is not None and view.resource(parent) in places else []
 
 
-def _below(work: Work, places: Iterable[int]) -> Iterator[int]:
-    found = (here for place in places for named in _by_name(work, place).values() for here in named)
-    return (here for here in found if _may(work, here))
+def _below(ctx: RequestContext, places: Iterable[int]) -> Iterator[int]:
+    found = (here for place in places for named in _by_name(ctx, place).values() for here in named)
+    return (here for here in found if _may(ctx, here))
 
 
-def _by_name(work: Work, place: int) -> dict[str, list[int]]:
+def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
     """What lies in a place, by name: sorted out once, until something changes."""
 
     def sorted_out(view: View) -> dict[str, list[int]]:
@@ -127,7 +127,7 @@ def _by_name(work: Work, place: int) -> dict[str, list[int]]:
             view.kept[key] = known
         return known
 
-    return work.session.asking(sorted_out)
+    return ctx.session.asking(sorted_out)
 
 
 def _holding(view: View) -> frozenset[str]:
@@ -143,16 +143,16 @@ def _holding(view: View) -> frozenset[str]:
     return frozenset(found)
 
 
-def _may(work: Work, here: int) -> bool:
-    return _reads(work, work.view.uid(here)) or (not _is_table(work.view, here) and here in _above(work))
+def _may(ctx: RequestContext, here: int) -> bool:
+    return _reads(ctx, ctx.view.uid(here)) or (not _is_table(ctx.view, here) and here in _above(ctx))
 
 
-def _above(work: Work) -> set[int]:
+def _above(ctx: RequestContext) -> set[int]:
     """What the tables and layers lie in that a token is narrowed to: it has their names, and shows nothing else."""
-    view, narrowed, found = work.view, work.caller.narrowed, set[int]()
+    view, narrowed, found = ctx.view, ctx.caller.narrowed, set[int]()
     for uid in (narrowed.resources if narrowed else None) or ():
         number = view.ids.get(uid)
-        if number is None or view.kind(number) not in _holding(view) or not _reads(work, uid):
+        if number is None or view.kind(number) not in _holding(view) or not _reads(ctx, uid):
             continue
         parent = kinds.parent_of(view, uid)
         while parent is not None:
@@ -161,18 +161,18 @@ def _above(work: Work) -> set[int]:
     return found
 
 
-def _reads(work: Work, uid: str) -> bool:
-    action = READABLE.get(work.view.kind(work.view.resource(uid)))
+def _reads(ctx: RequestContext, uid: str) -> bool:
+    action = READABLE.get(ctx.view.kind(ctx.view.resource(uid)))
     if action is None:
-        return work.session.sees(work.asker, uid)
-    return work.session.check(work.asker, action, uid)
+        return ctx.session.sees(ctx.asker, uid)
+    return ctx.session.check(ctx.asker, action, uid)
 
 
 def _is_table(view: View, here: int) -> bool:
     return view.kind(here) in READABLE
 
 
-def _named(work: Work, found: Iterable[int]) -> list[Named]:
-    view = work.view
+def _named(ctx: RequestContext, found: Iterable[int]) -> list[Named]:
+    view = ctx.view
     named = [Named(view.uid(here), view.names.get(here) or view.uid(here)) for here in found]
     return sorted(named, key=lambda each: folded(each.name))

@@ -21,7 +21,7 @@ from typing import IO
 
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
-from lakehold.kit.ids import shown, valid_name
+from lakehold.kit.ids import quote, valid_name
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Place
 
@@ -61,7 +61,7 @@ class Volume:
         """What is in a folder: folders first, then files, each by name."""
         where = self.inside(folder)
         if folder and not where.is_dir():
-            raise NotFoundError(f"There is no folder {shown(folder)}.", "Look at the folder above it.")
+            raise NotFoundError(f"There is no folder {quote(folder)}.", "Look at the folder above it.")
         try:
             entries = list(os.scandir(where))
         except FileNotFoundError:
@@ -73,7 +73,7 @@ class Volume:
         """One file, or a refusal if it is not there."""
         at = self._at(path)
         if at.is_symlink() or not at.is_file():
-            raise NotFoundError(f"There is no file {shown(path)}.", "Look it up in the list of files.")
+            raise NotFoundError(f"There is no file {quote(path)}.", "Look it up in the list of files.")
         told = at.stat()
         return File(valid_path(path), is_folder=False, size=told.st_size, changed_at=_moment(told))
 
@@ -93,11 +93,11 @@ class Volume:
     @contextmanager
     def arriving(self) -> Iterator[Rough]:
         """A file that is on its way; gone if it is not placed."""
-        house = self.folder / HOUSE
-        rough = house / f"{_ROUGH}{token_hex(8)}"
+        platform = self.folder / HOUSE
+        rough = platform / f"{_ROUGH}{token_hex(8)}"
         try:
-            house.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
-            _sweep(house)
+            platform.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
+            _sweep(platform)
             with rough.open("xb") as opened:
                 yield Rough(opened, rough)
         except OSError as error:
@@ -124,12 +124,12 @@ class Volume:
         """Refuse a name that no new file can have here."""
         at = self._at(path)
         if at.is_dir():
-            raise ConflictError(f"{shown(path)} is a folder.", "Choose another name.")
+            raise ConflictError(f"{quote(path)} is a folder.", "Choose another name.")
         if at.exists() and not replace:
             raise _taken(path)
         above = next((parent for parent in at.parents if parent.exists()), self.folder)
         if not above.is_dir():
-            raise ConflictError(f"A part of {shown(path)} is a file and no folder.", "Choose another folder.")
+            raise ConflictError(f"A part of {quote(path)} is a file and no folder.", "Choose another folder.")
 
     def remove(self, path: str) -> None:
         """Take a file away, and the folders that are empty then."""
@@ -176,7 +176,7 @@ def valid_path(path: str) -> str:
         valid_name(part, "name of a file")
         if part.startswith(".") or part != part.strip() or "\\" in part or len(part.encode()) > _LONGEST:
             raise InvalidInputError(
-                f"A file cannot be called {shown(part)}.",
+                f"A file cannot be called {quote(part)}.",
                 f"Leave out backslashes, a dot at the beginning and spaces at the ends; use {_LONGEST} bytes at most.",
             )
     return "/".join(parts)
@@ -188,10 +188,10 @@ def _file(entry: os.DirEntry[str], folder: str) -> File:
     return File(path, entry.is_dir(), 0 if entry.is_dir() else told.st_size, _moment(told))
 
 
-def _sweep(house: Path) -> None:
+def _sweep(platform: Path) -> None:
     """Take away what processes have left that were killed while a file arrived."""
     since = time.time() - _LEFT
-    for entry in os.scandir(house):
+    for entry in os.scandir(platform):
         with suppress(FileNotFoundError):
             if entry.name.startswith(_ROUGH) and entry.stat(follow_symlinks=False).st_mtime < since:
                 Path(entry.path).unlink()
@@ -209,7 +209,7 @@ def _linked(rough: Path, at: Path) -> bool:
 
 
 def _taken(path: str) -> ConflictError:
-    return ConflictError(f"There is a file {shown(path)} already.", "Replace it, or choose another name.")
+    return ConflictError(f"There is a file {quote(path)} already.", "Replace it, or choose another name.")
 
 
 def _moment(told: os.stat_result) -> Moment:

@@ -12,7 +12,7 @@ import httpx
 import pyarrow as pa
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import (
     ConflictError,
     ForbiddenError,
@@ -72,10 +72,10 @@ class Rows:
 
 
 @contextmanager
-def ask(house: Installation, caller: Caller, *, uid: str, workspace: str, text: str, rows: int) -> Iterator[Rows]:
+def ask(platform: Platform, caller: Caller, *, uid: str, workspace: str, text: str, rows: int) -> Iterator[Rows]:
     """Run a query as the caller. What it may read is decided while it runs."""
     body = {"id": uid, "workspace": workspace, "text": text, "rows": rows}
-    with _client(house, caller) as client, client.stream("POST", PATH, json=body) as response:
+    with _client(platform, caller) as client, client.stream("POST", PATH, json=body) as response:
         if response.is_error:
             response.read()
             raise _told(response)
@@ -92,33 +92,33 @@ class Meaning:
     """The tables, by their ids."""
 
 
-def describe(house: Installation, caller: Caller, *, workspace: str, text: str) -> Meaning:
+def describe(platform: Platform, caller: Caller, *, workspace: str, text: str) -> Meaning:
     """What a query would give, and what it reads, without running it."""
-    return Meaning(**_answer(house, caller, DESCRIBE, {"workspace": workspace, "text": text}))
+    return Meaning(**_answer(platform, caller, DESCRIBE, {"workspace": workspace, "text": text}))
 
 
-def look(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+def look(platform: Platform, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look at a source: its streams, or a sample of one."""
-    return _answer(house, caller, LOOK, asked)
+    return _answer(platform, caller, LOOK, asked)
 
 
-def look_into(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+def look_into(platform: Platform, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look into a storage: its tables, or a sample of one or of a query."""
-    return _answer(house, caller, LOOK_INTO, asked)
+    return _answer(platform, caller, LOOK_INTO, asked)
 
 
-def look_at_feed(house: Installation, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
+def look_at_feed(platform: Platform, caller: Caller, asked: Mapping[str, object]) -> dict[str, Any]:
     """A look at what would feed a data mart: its streams, or a sample of one."""
-    return _answer(house, caller, LOOK_AT_FEED, asked)
+    return _answer(platform, caller, LOOK_AT_FEED, asked)
 
 
-def try_out(house: Installation, caller: Caller, asked: Mapping[str, object]) -> str:
+def try_out(platform: Platform, caller: Caller, asked: Mapping[str, object]) -> str:
     """A destination tried out, without anything being sent: what was found, in words."""
-    return str(_answer(house, caller, TRY, asked)["said"])
+    return str(_answer(platform, caller, TRY, asked)["said"])
 
 
-def _answer(house: Installation, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-    with _client(house, caller) as client:
+def _answer(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+    with _client(platform, caller) as client:
         response = client.post(path, json=body)
     if response.is_error:
         raise _told(response)
@@ -126,10 +126,10 @@ def _answer(house: Installation, caller: Caller, path: str, body: Mapping[str, o
     return found
 
 
-def stop(house: Installation, caller: Caller, uid: str) -> None:
+def stop(platform: Platform, caller: Caller, uid: str) -> None:
     """Stop a query of the caller's own. Where no worker is, there is no query."""
     try:
-        with _client(house, caller) as client:
+        with _client(platform, caller) as client:
             response = client.delete(f"{PATH}/{uid}")
     except UnavailableError:
         raise NotFoundError("There is no such query.", "It may have ended.") from None
@@ -138,15 +138,15 @@ def stop(house: Installation, caller: Caller, uid: str) -> None:
 
 
 @contextmanager
-def _client(house: Installation, caller: Caller) -> Iterator[httpx.Client]:
-    with house.database.read() as transaction:
+def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
+    with platform.database.read() as transaction:
         found = beats.addresses(transaction)
     if not found:
         raise UnavailableError(
             "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
         )
-    ticket = tickets.ticket(house.keys, caller, house.clock(), _TICKET_SECONDS)
-    timeout = httpx.Timeout(house.settings.query_seconds + _GRACE, connect=5)
+    ticket = tickets.ticket(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
+    timeout = httpx.Timeout(platform.settings.query_seconds + _GRACE, connect=5)
     headers = {"Authorization": f"Bearer {ticket}"}
     try:
         # Whatever the environment says of proxies: it is this very machine.

@@ -14,7 +14,7 @@ from typing import ParamSpec
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID, WorkflowStatusString
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 # Kept by hand: one that follows the source would leave every run behind that was begun before an upgrade. It changes
@@ -35,16 +35,16 @@ P = ParamSpec("P")
 class Engine:
     """The workflows of this process."""
 
-    def __init__(self, house: Installation, worker: str) -> None:
+    def __init__(self, platform: Platform, worker: str) -> None:
         log = logging.getLogger("dbos")
         if not log.handlers:
             # Without one of ours it would bring its own, and write beside everybody else.
             log.addHandler(logging.NullHandler())
-        config = _config(house.settings, worker)
+        config = _config(platform.settings, worker)
         if not config.get("dbos_system_schema"):
             # In a file, several that make the tables at once would be in each other's way. PostgreSQL has turns of its
             # own for this, and would wait for ever for somebody who waits for ours.
-            with house.database.write():
+            with platform.database.write():
                 DBOS.migrate(str(config["system_database_url"]))
         DBOS(config=config)
 

@@ -12,10 +12,10 @@ _TOLD_EVERY = 50_000
 
 def make(making: Making) -> tuple[Path, int]:
     """Write what was asked for; the file, and how many lines it has."""
-    with making.rough() as rough, making.house.read(making.caller) as work:
+    with making.rough() as rough, making.platform.read(making.caller) as ctx:
         file, lines = rough / "audit.jsonl", 0
         with file.open("w", encoding="utf-8") as out:
-            for line in work.audit.export(kinds.filter_of(making.asked)):
+            for line in ctx.audit.export(kinds.filter_of(making.asked)):
                 out.write(line + "\n")
                 lines += 1
                 if lines % _TOLD_EVERY == 0:

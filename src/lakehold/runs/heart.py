@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import sqlalchemy as sa
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import beats
 
@@ -21,9 +21,9 @@ _LOST = 75
 class Heart:
     """Beats from `start` to `stop`."""
 
-    def __init__(self, house: Installation, worker: str, address: str = "") -> None:
-        self.pause = house.settings.worker_silence / _BEATS
-        self._house = house
+    def __init__(self, platform: Platform, worker: str, address: str = "") -> None:
+        self.pause = platform.settings.worker_silence / _BEATS
+        self._platform = platform
         self._worker = worker
         self._address = address
         self._stop = Event()
@@ -31,7 +31,7 @@ class Heart:
 
     def start(self) -> None:
         """Become known, then beat."""
-        with self._house.database.write() as transaction:
+        with self._platform.database.write() as transaction:
             beats.begin(transaction, self._worker, self._address)
         self._thread.start()
 
@@ -39,13 +39,13 @@ class Heart:
         """Be forgotten: what is left may be taken over at once."""
         self._stop.set()
         self._thread.join()
-        with self._house.database.write() as transaction:
+        with self._platform.database.write() as transaction:
             beats.end(transaction, self._worker)
 
     def _beat(self) -> None:
         while not self._stop.wait(self.pause):
             try:
-                with self._house.database.write() as transaction:
+                with self._platform.database.write() as transaction:
                     alive = beats.beat(transaction, self._worker)
             except (LakeholdError, sa.exc.SQLAlchemyError) as error:
                 _log.warning("worker %s could not beat: %s", self._worker, type(error).__name__)

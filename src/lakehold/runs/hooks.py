@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 
 from lakehold.catalog import credentials, details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
@@ -21,36 +21,36 @@ from lakehold.runs.runnable import WEBHOOK, Runnables
 _SECONDS = 10
 
 
-def put(work: Work, settings: Settings, runnables: Runnables, row: RunRow, problem: str) -> bool:
+def put(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunRow, problem: str) -> bool:
     """Put it into the outbox, if there is an address; whether there was one."""
-    uid = work.view.uids.get(row.resource_id)
-    holder, url, owner = _address(work, row)
-    if uid is None or not url or work.view.ids.get(owner) is None:
+    uid = ctx.view.uids.get(row.resource_id)
+    holder, url, owner = _address(ctx, row)
+    if uid is None or not url or ctx.view.ids.get(owner) is None:
         return False
     runnable = runnables[row.kind]
-    if not work.session.check(owner, runnable.see, uid) or not work.session.sees(owner, runnable.shown_with(work, uid)):
+    if not ctx.session.check(owner, runnable.see, uid) or not ctx.session.sees(owner, runnable.shown_with(ctx, uid)):
         return False
     told = {
         "event": "run.failed",
         "run": row.id,
         "resource": uid,
-        "name": work.view.names.get(row.resource_id) or uid,
+        "name": ctx.view.names.get(row.resource_id) or uid,
         "kind": row.kind,
         # Which run it came after is for those who may see that one.
         "cause": row.cause.partition(" run_")[0],
         "error": problem,
-        "at": datetime.fromtimestamp(work.at / SECOND, UTC).isoformat(),
+        "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
         "address": f"{settings.base}/runs/{row.id}",
     }
-    secret = credentials.used(work, holder).get(WEBHOOK, "")
+    secret = credentials.used(ctx, holder).get(WEBHOOK, "")
     kept = {"url": url, "secret": secret, "key": f"{row.id}-{row.tries}", "body": json.dumps(told)}
     outbox.put(
-        work.session.transaction,
-        work.session.tenant,
-        work.at,
+        ctx.session.transaction,
+        ctx.session.tenant,
+        ctx.at,
         receiver=holder,
         subject=f"{told['name']} has failed",
-        body=work.keys.encrypt(json.dumps(kept)),
+        body=ctx.keys.encrypt(json.dumps(kept)),
         kind=outbox.WEBHOOK,
     )
     return True
@@ -59,8 +59,14 @@ def put(work: Work, settings: Settings, runnables: Runnables, row: RunRow, probl
 def post(kept: str, *, private: bool) -> None:
     """Send it once; an error if it is not taken. The outbox has it tried again."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
-    from lakehold.pipeline.connectors.outward.posting import Effort, Poster  # noqa: PLC0415
-    from lakehold.pipeline.connectors.outward.webhook import Webhook, client  # noqa: PLC0415
+    from lakehold.pipeline.connectors.outward.posting import (
+        Effort,  # noqa: PLC0415
+        Poster,  # noqa: PLC0415
+    )
+    from lakehold.pipeline.connectors.outward.webhook import (
+        Webhook,  # noqa: PLC0415
+        client,  # noqa: PLC0415
+    )
 
     told = json.loads(kept)
     how = Webhook(told["url"], told["secret"], effort=Effort(tries=1, seconds=_SECONDS), private=private)
@@ -72,11 +78,11 @@ def post(kept: str, *, private: bool) -> None:
         raise posted.error
 
 
-def _address(work: Work, row: RunRow) -> tuple[str, str, str]:
+def _address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
     """Which resource says where to: the pipeline, else its workspace. The address, and who saved it last."""
     for number in (row.resource_id, row.workspace_id):
-        uid = work.view.uids.get(number)
-        told = details.read(work, uid) if uid else None
+        uid = ctx.view.uids.get(number)
+        told = details.read(ctx, uid) if uid else None
         url = told.settings.get(WEBHOOK) if told else None
         if uid and told and isinstance(url, str) and url:
             return uid, url, told.updated_by

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs import book, kinds
 from lakehold.runs.book import job_table
 
@@ -53,70 +53,70 @@ class Result:
     media_type: str
 
 
-def start(work: Work, kind: str, wanted: Mapping[str, object] | None = None) -> Job:
+def start(ctx: RequestContext, kind: str, wanted: Mapping[str, object] | None = None) -> Job:
     """Let a job be done in the background, as the caller."""
-    work.writing()
+    ctx.writing()
     found = kinds.known(kind)
-    asked = found.read(work, {} if wanted is None else wanted)
-    found.need(work, asked)
+    asked = found.read(ctx, {} if wanted is None else wanted)
+    found.need(ctx, asked)
     uid = f"job_{secrets.token_hex(8)}"
     book.add(
-        work.session.transaction,
-        tenant_id=work.session.tenant,
+        ctx.session.transaction,
+        tenant_id=ctx.session.tenant,
         id=uid,
-        tenant=work.caller.tenant,
+        tenant=ctx.caller.tenant,
         kind=kind,
-        started_by=work.caller.member,
-        caller=book.kept(work.caller),
+        started_by=ctx.caller.member,
+        caller=book.kept(ctx.caller),
         wanted=json.dumps(asked, ensure_ascii=False, sort_keys=True),
-        made_at=work.at,
+        made_at=ctx.at,
     )
-    work.note(f"start {kind}", work.caller.tenant, after={"job": uid, **asked})
-    return get(work, uid)
+    ctx.note(f"start {kind}", ctx.caller.tenant, after={"job": uid, **asked})
+    return get(ctx, uid)
 
 
-def get(work: Work, uid: str) -> Job:
+def get(ctx: RequestContext, uid: str) -> Job:
     """A job of one's own, or of anybody for those who may see the audit log."""
-    query = sa.select(job_table).where(_mine(work), job_table.c.id == uid)
-    found = work.session.transaction.connection.execute(query).first()
+    query = sa.select(job_table).where(_mine(ctx), job_table.c.id == uid)
+    found = ctx.session.transaction.connection.execute(query).first()
     if found is None:
-        raise NotFoundError(f"There is no job {shown(uid)}.", "Look the id up in the list of jobs.")
+        raise NotFoundError(f"There is no job {quote(uid)}.", "Look the id up in the list of jobs.")
     return _job(found)
 
 
-def page(work: Work, *, kind: str | None = None, before: str | None = None, limit: int = 50) -> Sequence[Job]:
+def page(ctx: RequestContext, *, kind: str | None = None, before: str | None = None, limit: int = 50) -> Sequence[Job]:
     """The newest jobs first, from before a job on."""
     c = job_table.c
-    query = sa.select(job_table).where(_mine(work))
+    query = sa.select(job_table).where(_mine(ctx))
     if kind is not None:
         query = query.where(c.kind == kind)
     if before is not None:
-        last = get(work, before)
+        last = get(ctx, before)
         earlier = sa.or_(c.made_at < last.made_at, sa.and_(c.made_at == last.made_at, c.id < last.id))
         query = query.where(earlier)
-    rows = work.session.transaction.connection.execute(query.order_by(c.made_at.desc(), c.id.desc()).limit(limit))
+    rows = ctx.session.transaction.connection.execute(query.order_by(c.made_at.desc(), c.id.desc()).limit(limit))
     return [_job(row) for row in rows]
 
 
-def result(work: Work, uid: str, data: Path) -> Result:
+def result(ctx: RequestContext, uid: str, data: Path) -> Result:
     """The file that the job made, for whoever may still ask for it. Written down if the transaction writes."""
-    job = get(work, uid)
-    kinds.known(job.kind).need(work, job.wanted)
+    job = get(ctx, uid)
+    kinds.known(job.kind).need(ctx, job.wanted)
     if job.state not in book.ENDED:
-        raise ConflictError(f"The job {shown(uid)} is not done yet.", "Ask again later.")
+        raise ConflictError(f"The job {quote(uid)} is not done yet.", "Ask again later.")
     if job.state == book.FAILED:
-        raise ConflictError(f"The job {shown(uid)} has failed.", job.error)
-    file = book.folder(data, work.session.tenant) / job.result
+        raise ConflictError(f"The job {quote(uid)} has failed.", job.error)
+    file = book.folder(data, ctx.session.tenant) / job.result
     if not job.result or not file.is_file():
-        raise NotFoundError(f"The result of the job {shown(uid)} is no longer kept.", "Start it again.")
-    work.note(f"take {job.kind}", work.caller.tenant, after={"job": uid})
+        raise NotFoundError(f"The result of the job {quote(uid)} is no longer kept.", "Start it again.")
+    ctx.note(f"take {job.kind}", ctx.caller.tenant, after={"job": uid})
     return Result(file, kinds.MEDIA[file.suffix])
 
 
-def _mine(work: Work) -> sa.ColumnElement[bool]:
-    mine = [job_table.c.tenant_id == work.session.tenant]
-    if not work.session.check(work.asker, "see_audit", work.caller.tenant):
-        mine.append(job_table.c.started_by == work.caller.member)
+def _mine(ctx: RequestContext) -> sa.ColumnElement[bool]:
+    mine = [job_table.c.tenant_id == ctx.session.tenant]
+    if not ctx.session.check(ctx.asker, "see_audit", ctx.caller.tenant):
+        mine.append(job_table.c.started_by == ctx.caller.member)
     return sa.and_(*mine)
 
 

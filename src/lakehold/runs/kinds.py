@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown, valid_id
+from lakehold.kit.ids import quote, valid_id
 from lakehold.ledger.audit import Filter
 
 REVIEW, AUDIT = "review", "audit export"
@@ -27,19 +27,19 @@ class Kind(ABC):
 
     fields: tuple[str, ...]
 
-    def read(self, work: Work, wanted: Mapping[str, object]) -> dict[str, object]:
+    def read(self, ctx: RequestContext, wanted: Mapping[str, object]) -> dict[str, object]:
         """What is wanted, checked; what says nothing is left out."""
         for name in wanted:
             if name not in self.fields:
-                raise InvalidInputError(f"There is no field {shown(name)} here.", f"Use {', '.join(self.fields)}.")
-        return self._read(work, {name: value for name, value in wanted.items() if value is not None})
+                raise InvalidInputError(f"There is no field {quote(name)} here.", f"Use {', '.join(self.fields)}.")
+        return self._read(ctx, {name: value for name, value in wanted.items() if value is not None})
 
     @abstractmethod
-    def _read(self, work: Work, wanted: Mapping[str, object]) -> dict[str, object]:
+    def _read(self, ctx: RequestContext, wanted: Mapping[str, object]) -> dict[str, object]:
         """The same for this kind."""
 
     @abstractmethod
-    def need(self, work: Work, asked: Mapping[str, object]) -> None:
+    def need(self, ctx: RequestContext, asked: Mapping[str, object]) -> None:
         """Refuse whoever may not have this: when it is asked for, when it starts, and when its result is taken."""
 
 
@@ -48,19 +48,19 @@ class ReviewKind(Kind):
 
     fields = ("format", "kinds", "inside")
 
-    def _read(self, work: Work, wanted: Mapping[str, object]) -> dict[str, object]:
+    def _read(self, ctx: RequestContext, wanted: Mapping[str, object]) -> dict[str, object]:
         asked: dict[str, object] = {"format": _one_of("format", wanted.get("format", "parquet"), FORMATS)}
         if "kinds" in wanted:
-            asked["kinds"] = [work.view.policy.kind(kind).id for kind in _texts("kinds", wanted["kinds"])]
+            asked["kinds"] = [ctx.view.policy.kind(kind).id for kind in _texts("kinds", wanted["kinds"])]
         if "inside" in wanted:
             asked["inside"] = valid_id(wanted["inside"], "inside")
         return asked
 
-    def need(self, work: Work, asked: Mapping[str, object]) -> None:
+    def need(self, ctx: RequestContext, asked: Mapping[str, object]) -> None:
         """Who may ask what others may do. The rows are about what the asker may know of, and nothing else."""
-        work.need("ask_about_others", work.caller.tenant)
+        ctx.need("ask_about_others", ctx.caller.tenant)
         if "inside" in asked:
-            work.see(str(asked["inside"]))
+            ctx.see(str(asked["inside"]))
 
 
 class AuditKind(Kind):
@@ -68,18 +68,18 @@ class AuditKind(Kind):
 
     fields = ("member", "resource", "action", "outcome", "since", "until")
 
-    def _read(self, work: Work, wanted: Mapping[str, object]) -> dict[str, object]:
-        del work
+    def _read(self, ctx: RequestContext, wanted: Mapping[str, object]) -> dict[str, object]:
+        del ctx
         asked: dict[str, object] = {name: valid_id(wanted[name], name) for name in self.fields[:4] if name in wanted}
         for name in self.fields[4:]:
             if name in wanted:
                 asked[name] = _moment(name, wanted[name])
         return asked
 
-    def need(self, work: Work, asked: Mapping[str, object]) -> None:
+    def need(self, ctx: RequestContext, asked: Mapping[str, object]) -> None:
         """Who may see the log."""
         del asked
-        work.need("see_audit", work.caller.tenant)
+        ctx.need("see_audit", ctx.caller.tenant)
 
 
 _KINDS: Mapping[str, Kind] = {REVIEW: ReviewKind(), AUDIT: AuditKind()}
@@ -89,7 +89,7 @@ def known(kind: str) -> Kind:
     """The kind of this name."""
     found = _KINDS.get(kind)
     if found is None:
-        raise InvalidInputError(f"There is no kind of job {shown(kind)}.", f"Use {', '.join(_KINDS)}.")
+        raise InvalidInputError(f"There is no kind of job {quote(kind)}.", f"Use {', '.join(_KINDS)}.")
     return found
 
 
@@ -100,7 +100,7 @@ def filter_of(asked: Mapping[str, object]) -> Filter:
 
 def _one_of(name: str, value: object, known: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in known:
-        raise InvalidInputError(f"The {name} {shown(str(value))} is not known.", f"Use {', '.join(known)}.")
+        raise InvalidInputError(f"The {name} {quote(str(value))} is not known.", f"Use {', '.join(known)}.")
     return value
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.runs import book
 
 
@@ -18,7 +18,7 @@ from lakehold.runs import book
 class Making:
     """One try of one job."""
 
-    house: Installation
+    platform: Platform
     row: book.JobRow
     folder: Path
 
@@ -35,7 +35,7 @@ class Making:
 
     def tell(self, progress: int, doing: str) -> None:
         """Write down how far it is."""
-        with self.house.database.write() as transaction:
+        with self.platform.database.write() as transaction:
             book.move(transaction, self.row.id, {"progress": progress, "doing": doing})
 
     @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lakehold.catalog import telling
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.runs import hooks
 from lakehold.runs.run_table import FAILED, RunRow
@@ -14,22 +14,22 @@ from lakehold.runs.runnable import Ended, Notice, Runnables
 _RUN = re.compile(r"run_\w+")
 
 
-def tell(work: Work, settings: Settings, runnables: Runnables, row: RunRow, ended: Ended) -> int:
+def tell(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunRow, ended: Ended) -> int:
     """Put the mails into the outbox, and the webhook; how many mails. Nobody gets two of one run.
 
     In the transaction that ends the run: whoever is killed before its commit has told nobody, and after it nobody ends
     the run again.
     """
-    uid = work.view.uids.get(row.resource_id)
+    uid = ctx.view.uids.get(row.resource_id)
     if uid is None:
         return 0
     if ended.state == FAILED:
-        hooks.put(work, settings, runnables, row, ended.problem)
-    name, told, count = work.view.names.get(row.resource_id) or uid, set[str](), 0
-    for notice in runnables[row.kind].notices(work, uid, ended):
+        hooks.put(ctx, settings, runnables, row, ended.problem)
+    name, told, count = ctx.view.names.get(row.resource_id) or uid, set[str](), 0
+    for notice in runnables[row.kind].notices(ctx, uid, ended):
         new = [member for member in notice.receivers if member not in told]
         told.update(new)
-        count += telling.tell(work, settings, new, f"{name} {notice.deed}", _body(settings, row, name, notice))
+        count += telling.tell(ctx, settings, new, f"{name} {notice.deed}", _body(settings, row, name, notice))
     return count
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Exact, Id, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
@@ -65,29 +65,29 @@ class Asked:
     error: str
 
 
-def enter(work: Work, workspace: str) -> Place:
+def enter(ctx: RequestContext, workspace: str) -> Place:
     """Refuse unless the caller may ask queries there."""
-    reading.refuse_viewer(work)
-    work.see(workspace, EXECUTE)
-    schema = work.view.policy.kinds[work.view.kind(work.view.resource(workspace))].schema
+    reading.refuse_viewer(ctx)
+    ctx.see(workspace, EXECUTE)
+    schema = ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(workspace))].schema
     if EXECUTE not in schema.actions:
         raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Ask in a lakehouse.")
-    work.need(EXECUTE, workspace)
-    number = work.view.resource(workspace)
-    return Place(work.caller, work.session.tenant, number, work.view.names.get(number) or workspace)
+    ctx.need(EXECUTE, workspace)
+    number = ctx.view.resource(workspace)
+    return Place(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace)
 
 
 @contextmanager
-def ask(house: Installation, place: Place, text: str, *, uid: str, rows: int) -> Iterator[Rows]:
+def ask(platform: Platform, place: Place, text: str, *, uid: str, rows: int) -> Iterator[Rows]:
     """Ask it there; what became of it is written down for its asker."""
     if not text.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT.")
     if len(text) > LONGEST:
         raise InvalidInputError(f"The query has {len(text):,} characters.", f"Use {LONGEST:,} at the most.")
-    began, at = time.perf_counter(), house.clock()
+    began, at = time.perf_counter(), platform.clock()
     told: dict[str, object] = {"rows": 0, "error": "It was not read to its end."}
     try:
-        with asking.ask(house, place.caller, uid=uid, workspace=place.name, text=text, rows=rows) as found:
+        with asking.ask(platform, place.caller, uid=uid, workspace=place.name, text=text, rows=rows) as found:
             counted = _Counted(found.batches)
             yield Rows(counted, found.complete)
             told = {"rows": counted.count, "error": ""}
@@ -96,33 +96,35 @@ def ask(house: Installation, place: Place, text: str, *, uid: str, rows: int) ->
         raise
     finally:
         told |= {"asked_at": at, "took": int((time.perf_counter() - began) * 1_000_000), "text": text}
-        with house.database.write() as transaction:
+        with platform.database.write() as transaction:
             here = {"tenant_id": place.tenant, "member": place.caller.member, "workspace_id": place.workspace}
             transaction.connection.execute(query_table.insert().values(**here, **told))
 
 
-def before(work: Work, *, workspace: str | None = None, behind: int | None = None, limit: int = 50) -> list[Asked]:
+def before(
+    ctx: RequestContext, *, workspace: str | None = None, behind: int | None = None, limit: int = 50
+) -> list[Asked]:
     """What the caller asked before, the newest first."""
     c = query_table.c
-    where = [c.tenant_id == work.session.tenant, c.member == work.caller.member]
+    where = [c.tenant_id == ctx.session.tenant, c.member == ctx.caller.member]
     if workspace is not None:
-        work.see(workspace)
-        where.append(c.workspace_id == work.view.resource(workspace))
+        ctx.see(workspace)
+        where.append(c.workspace_id == ctx.view.resource(workspace))
     if behind is not None:
         where.append(c.n < behind)
     query = sa.select(query_table).where(*where).order_by(c.n.desc()).limit(limit)
-    rows = work.session.transaction.connection.execute(query).all()
-    uids = work.view.uids
+    rows = ctx.session.transaction.connection.execute(query).all()
+    uids = ctx.view.uids
     return [
         Asked(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)
         for row in rows
     ]
 
 
-def forget(house: Installation) -> int:
+def forget(platform: Platform) -> int:
     """Remove what was asked long ago; how many."""
-    with house.database.write() as transaction:
-        old = query_table.delete().where(query_table.c.asked_at < house.clock() - KEPT)
+    with platform.database.write() as transaction:
+        old = query_table.delete().where(query_table.c.asked_at < platform.clock() - KEPT)
         return transaction.connection.execute(old).rowcount
 
 

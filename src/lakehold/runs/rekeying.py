@@ -8,24 +8,24 @@ import sqlalchemy as sa
 
 from lakehold.catalog import credentials
 from lakehold.directory import tenants
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.kit.keys import Keys
 from lakehold.ledger.audit import Audit
 from lakehold.ledger.outbox import outbox_table
 
 
-def rewrite(house: Installation, tell: Callable[[str, int], None] = lambda *_: None) -> int:
+def rewrite(platform: Platform, tell: Callable[[str, int], None] = lambda *_: None) -> int:
     """Write secrets and seals with the newest key; how many. What is told on the way: of what, and how many."""
     count = 0
-    with house.database.write() as transaction:
+    with platform.database.write() as transaction:
         for what, renew in (("credentials", credentials.reencrypt), ("mails", _mails)):
-            done = renew(transaction, house.keys)
+            done = renew(transaction, platform.keys)
             tell(what, done)
             count += done
-    for tenant in tenants.every(house):
-        with house.database.write(tenant.uid) as transaction:
-            Audit(transaction, tenants.number(transaction, tenant.uid), tenant.uid, house.keys).reseal()
+    for tenant in tenants.every(platform):
+        with platform.database.write(tenant.uid) as transaction:
+            Audit(transaction, tenants.number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
         tell(f"audit log of {tenant.uid}", 1)
         count += 1
     return count

@@ -23,15 +23,15 @@ from lakehold.runs.making import Making
 def make(making: Making) -> tuple[Path, int]:
     """Write what was asked for; the file, and how many rows it has."""
     making.tell(5, "starting Spark")
-    session = spark.session(making.house.settings.spark)
+    session = spark.session(making.platform.settings.spark)
     making.tell(20, "reading facts")
     asked = making.asked
     kinds = cast("list[str] | None", asked.get("kinds"))
     inside = cast("str | None", asked.get("inside"))
-    with making.house.read(making.caller) as work:
+    with making.platform.read(making.caller) as ctx:
         # The rest is in no row, and not counted.
-        seen = pa.table({"resource": pa.array(list(sight.seen(work, kinds)), pa.string())})
-        review = work.session.asking(lambda view: Review(session, view, kinds, inside=inside))
+        seen = pa.table({"resource": pa.array(list(sight.seen(ctx, kinds)), pa.string())})
+        review = ctx.session.asking(lambda view: Review(session, view, kinds, inside=inside))
     with making.rough() as rough:
         making.tell(40, "deciding")
         known = session.createDataFrame(seen)

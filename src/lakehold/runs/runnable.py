@@ -13,8 +13,8 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import details
 from lakehold.catalog.kinds import Right
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.run_table import FAILED
@@ -44,11 +44,11 @@ class Done:
     """What the next run has to know: a cursor, a place."""
 
 
-class Doing(Protocol):
+class StepContext(Protocol):
     """What a step is done with."""
 
     @property
-    def house(self) -> Installation:
+    def platform(self) -> Platform:
         """Where it is done."""
 
     @property
@@ -100,7 +100,7 @@ class Step:
     writes: tuple[str, ...] = ()
 
 
-Doers = Mapping[type[Step], Callable[[Any, Doing], Done]]
+StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], Done]]
 """How steps of each sort are done."""
 
 
@@ -115,7 +115,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunOptions:
     """How a run differs from an ordinary one."""
 
     reload: bool = False
@@ -131,12 +131,12 @@ class Wanted:
         return said | ({"span": [self.span.since, self.span.until]} if self.span else {})
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Wanted:
+    def of(cls, told: Mapping[str, Any]) -> RunOptions:
         """The one of which this was told."""
         span = told.get("span")
         return cls(told["reload"], told["parameters"], Span(*span) if span else None)
 
-    def checked(self) -> Wanted:
+    def checked(self) -> RunOptions:
         """Itself, if it can be wanted."""
         span = self.span
         if span is None:
@@ -201,28 +201,28 @@ class Runnable(Protocol):
     choices: Mapping[str, Sequence[str]]
     """What a trigger may ask of its runs, by parameter."""
 
-    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """The tables and volumes that it writes, or the layers that these will be in."""
 
-    def right(self, wanted: Wanted) -> str:
+    def right(self, wanted: RunOptions) -> str:
         """The action that lets one run it so."""
 
-    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+    def locks(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[str]:
         """What no other run may write meanwhile."""
 
-    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
         """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""
 
-    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+    def notices(self, ctx: RequestContext, uid: str, ended: Ended) -> Sequence[Notice]:
         """Whom to tell of a run, of those who may know of it. Who is told by one notice is not told by the next."""
 
-    def shown_with(self, work: Work, uid: str) -> str:
+    def shown_with(self, ctx: RequestContext, uid: str) -> str:
         """What one has to see to see its runs: itself, or what they read."""
 
-    def stopping(self, work: Work, uid: str) -> Sequence[Right]:
+    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[Right]:
         """The rights of which one is enough to stop its runs."""
 
-    def deleting(self, work: Work, uid: str) -> Right | None:
+    def deleting(self, ctx: RequestContext, uid: str) -> Right | None:
         """The right to delete its runs; None if nobody may."""
 
 
@@ -236,54 +236,54 @@ class Alike(ABC):
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @abstractmethod
-    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """What it writes."""
 
-    def right(self, wanted: Wanted) -> str:
+    def right(self, wanted: RunOptions) -> str:
         """The same for every run."""
         del wanted
         return self.trigger
 
-    def locks(self, work: Work, uid: str, wanted: Wanted) -> Sequence[str]:
+    def locks(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[str]:
         """What it writes."""
         del wanted
-        return self.outputs(work, uid)
+        return self.outputs(ctx, uid)
 
-    def notices(self, work: Work, uid: str, ended: Ended) -> Sequence[Notice]:
+    def notices(self, ctx: RequestContext, uid: str, ended: Ended) -> Sequence[Notice]:
         """A failure is told to whom the run was for, or to those that the pipeline names; of these, who may see it."""
         if ended.state != FAILED:
             return ()
-        names = named(work, uid)
+        names = named(ctx, uid)
         wanted = [ended.started_by] if names is None else names
-        return (Notice("has failed", seeing(work, wanted, self.see, uid), ended.problem),)
+        return (Notice("has failed", seeing(ctx, wanted, self.see, uid), ended.problem),)
 
-    def shown_with(self, work: Work, uid: str) -> str:
+    def shown_with(self, ctx: RequestContext, uid: str) -> str:
         """Itself."""
-        del work
+        del ctx
         return uid
 
-    def stopping(self, work: Work, uid: str) -> Sequence[Right]:
+    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[Right]:
         """One of its own."""
-        del work
+        del ctx
         return (Right(self.stop, uid),)
 
-    def deleting(self, work: Work, uid: str) -> Right | None:
+    def deleting(self, ctx: RequestContext, uid: str) -> Right | None:
         """Nobody may."""
-        del work, uid
+        del ctx, uid
         return None
 
 
-def named(work: Work, uid: str) -> list[str] | None:
+def named(ctx: RequestContext, uid: str) -> list[str] | None:
     """The members that a pipeline names; None if it does not say."""
-    found = details.read(work, uid).settings.get(NOTIFY)
+    found = details.read(ctx, uid).settings.get(NOTIFY)
     return None if not isinstance(found, Sequence) or isinstance(found, str) else [str(each) for each in found]
 
 
-def seeing(work: Work, members: Iterable[str], action: str, uid: str) -> list[str]:
+def seeing(ctx: RequestContext, members: Iterable[str], action: str, uid: str) -> list[str]:
     """Those of them who are there and may do this, each once."""
-    known = ((member, work.view.ids.get(member)) for member in dict.fromkeys(members))
-    there = [member for member, number in known if number is not None and work.view.kind(number) == MEMBER]
-    return [member for member in there if work.session.check(member, action, uid)]
+    known = ((member, ctx.view.ids.get(member)) for member in dict.fromkeys(members))
+    there = [member for member, number in known if number is not None and ctx.view.kind(number) == MEMBER]
+    return [member for member in there if ctx.session.check(member, action, uid)]
 
 
 class Runnables:
@@ -297,12 +297,12 @@ class Runnables:
         """Their names."""
         return tuple(self._by_kind)
 
-    def of(self, work: Work, uid: str) -> Runnable:
+    def of(self, ctx: RequestContext, uid: str) -> Runnable:
         """How a resource is run; a refusal if it cannot be."""
-        work.see(uid)
-        kind = work.view.kind(work.view.resource(uid))
+        ctx.see(uid)
+        kind = ctx.view.kind(ctx.view.resource(uid))
         if kind not in self._by_kind:
-            known, model = work.view.policy.kinds, kind.partition(".")[0]
+            known, model = ctx.view.policy.kinds, kind.partition(".")[0]
             there = [known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")]
             title = known[kind].schema.title.lower()
             raise InvalidInputError(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.pipeline.errors import StoppedError
@@ -23,7 +23,7 @@ from lakehold.runs import notices
 from lakehold.runs import run_table as states
 from lakehold.runs.firing import Firing
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
-from lakehold.runs.runnable import Doers, Done, Ended, Runnables, Step
+from lakehold.runs.runnable import Done, Ended, Runnables, Step, StepExecutors
 from lakehold.runs.runs import Runs, need_start, wanted_of
 from lakehold.runs.warm import Warm
 
@@ -42,8 +42,10 @@ STOPPED = "It was stopped."
 class Running:
     """The runs of this process."""
 
-    def __init__(self, house: Installation, runnables: Runnables, doers: Callable[[], Doers], warm: Warm) -> None:
-        self._house = house
+    def __init__(
+        self, platform: Platform, runnables: Runnables, doers: Callable[[], StepExecutors], warm: Warm
+    ) -> None:
+        self._platform = platform
         self._runnables = runnables
         self._doers = doers
         self.firing = Firing(Runs(runnables))
@@ -62,7 +64,7 @@ class Running:
             self._say(row, -1, str(error), "error")
             return str(error), 0
         c = run_step_table.c
-        with self._house.database.write() as transaction:
+        with self._platform.database.write() as transaction:
             known = set(transaction.connection.execute(sa.select(c.number).where(c.run == number)).scalars())
             for place, step in enumerate(steps):
                 if place not in known:
@@ -82,13 +84,13 @@ class Running:
             return STOPPED
         if state.begun >= _MOST_BEGUN + row.tries:
             return f"The worker was stopped {state.begun} times while it did this; it is not tried again."
-        at = self._house.clock()
+        at = self._platform.clock()
         self._move(number, place, state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error="")
         _log.info("run %s: %s is begun", row.id, state.name)
         self._busy.add((number, place))
         problem, done = self._done(row, place)
         self._busy.discard((number, place))
-        values: dict[str, object] = {"ended_at": self._house.clock(), "error": problem, "rows": done.rows}
+        values: dict[str, object] = {"ended_at": self._platform.clock(), "error": problem, "rows": done.rows}
         values |= {"size": done.size, "bad": done.bad}
         if not problem:
             values["told"] = json.dumps(dict(done.told))
@@ -107,19 +109,19 @@ class Running:
         """Write down what became of it."""
         state = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED else states.FAILED
         row = self._row(number)
-        with self._house.write(caller_of(row)) as work:
+        with self._platform.write(caller_of(row)) as ctx:
             c = run_table.c
             still = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
-            values = {"state": state, "error": problem, "ended_at": self._house.clock()}
-            moved = work.session.transaction.connection.execute(still.values(**values)).rowcount
+            values = {"state": state, "error": problem, "ended_at": self._platform.clock()}
+            moved = ctx.session.transaction.connection.execute(still.values(**values)).rowcount
             if moved:
                 ended = Ended(row.id, state, problem, row.started_by, row.started_at or 0)
-                notices.tell(work, self._house.settings, self._runnables, row, ended)
+                notices.tell(ctx, self._platform.settings, self._runnables, row, ended)
         _log.info("run %s has %s", row.id, state)
 
     def follow(self, number: int) -> None:
         """Start what comes after it."""
-        self.firing.hear(self._house, number)
+        self.firing.hear(self._platform, number)
 
     def _done(self, row: RunRow, place: int) -> tuple[str, Done]:
         try:
@@ -143,7 +145,7 @@ class Running:
 
     @contextmanager
     def _doing(self, row: RunRow, place: int) -> Iterator[Doing]:
-        folder = self._house.settings.data / "runs" / f"{row.n}-{place}"
+        folder = self._platform.settings.data / "runs" / f"{row.n}-{place}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=_OWNER_ONLY)
         doing = Doing(self, row, place, folder)
@@ -156,30 +158,30 @@ class Running:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _steps(self, row: RunRow) -> Sequence[Step]:
-        with self._house.read(caller_of(row)) as work:
-            runnable, uid = self._runnables[row.kind], _resource(work, row)
-            need_start(work, runnable, uid, wanted_of(row))
-            return runnable.steps(work, uid, wanted_of(row))
+        with self._platform.read(caller_of(row)) as ctx:
+            runnable, uid = self._runnables[row.kind], _resource(ctx, row)
+            need_start(ctx, runnable, uid, wanted_of(row))
+            return runnable.steps(ctx, uid, wanted_of(row))
 
     def _row(self, number: int) -> RunRow:
-        with self._house.database.read() as transaction:
+        with self._platform.database.read() as transaction:
             return transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
 
     def _step_row(self, number: int, place: int) -> RunRow:
         c = run_step_table.c
         query = sa.select(run_step_table).where(c.run == number, c.number == place)
-        with self._house.database.read() as transaction:
+        with self._platform.database.read() as transaction:
             return transaction.connection.execute(query).one()
 
     def _move(self, number: int, place: int, **values: object) -> None:
         c = run_step_table.c
         update = run_step_table.update().where(c.run == number, c.number == place).values(**values)
-        with self._house.database.write() as transaction:
+        with self._platform.database.write() as transaction:
             transaction.connection.execute(update)
 
     def _say(self, row: RunRow, place: int, text: str, level: str = "info") -> None:
-        line = {"tenant_id": row.tenant_id, "run": row.n, "step": place, "at": self._house.clock()}
-        with self._house.database.write() as transaction:
+        line = {"tenant_id": row.tenant_id, "run": row.n, "step": place, "at": self._platform.clock()}
+        with self._platform.database.write() as transaction:
             transaction.connection.execute(run_log_table.insert().values(**line, level=level, text=text))
 
 
@@ -193,9 +195,9 @@ class Doing:
     folder: Path
 
     @property
-    def house(self) -> Installation:
+    def platform(self) -> Platform:
         """Where it is done."""
-        return self._running._house  # noqa: SLF001 - it is made there
+        return self._running._platform  # noqa: SLF001 - it is made there
 
     @property
     def caller(self) -> Caller:
@@ -210,7 +212,7 @@ class Doing:
     @property
     def kept(self) -> Path:
         """To keep in what a step has to find again."""
-        made = self.house.settings.data / "runs" / "kept" / f"{self._row.n}-{self._place}"
+        made = self.platform.settings.data / "runs" / "kept" / f"{self._row.n}-{self._place}"
         made.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
         return made
 
@@ -258,8 +260,8 @@ def caller_of(row: RunRow) -> Caller:
     return Caller.of(row.tenant, json.loads(row.caller), address="worker")
 
 
-def _resource(work: Work, row: RunRow) -> str:
-    uid = work.view.uids.get(row.resource_id)
+def _resource(ctx: RequestContext, row: RunRow) -> str:
+    uid = ctx.view.uids.get(row.resource_id)
     if uid is None:
         raise NotFoundError("What was to be run is gone.", "Make it anew.")
     return uid

@@ -15,13 +15,13 @@ import sqlalchemy as sa
 
 from lakehold.catalog import kinds
 from lakehold.catalog.kinds import Right
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run_step_table, run_table
-from lakehold.runs.runnable import Runnable, Runnables, Span, Wanted
+from lakehold.runs.runnable import Runnable, Runnables, RunOptions, Span
 
 BY_HAND = "by hand"
 _MOST_NAMED = 500
@@ -80,108 +80,108 @@ class Runs:
     def __init__(self, runnables: Runnables) -> None:
         self.runnables = runnables
 
-    def start(self, work: Work, uid: str, wanted: Wanted | None = None, *, cause: str = BY_HAND) -> Run:
+    def start(self, ctx: RequestContext, uid: str, wanted: RunOptions | None = None, *, cause: str = BY_HAND) -> Run:
         """Let it be run, as the caller."""
-        work.writing()
-        runnable = self.runnables.of(work, uid)
-        asked = (wanted or Wanted()).checked()
-        need_start(work, runnable, uid, asked)
+        ctx.writing()
+        runnable = self.runnables.of(ctx, uid)
+        asked = (wanted or RunOptions()).checked()
+        need_start(ctx, runnable, uid, asked)
         # Asked now too, so that what cannot be done is refused to whoever starts it and not only in the background.
-        runnable.steps(work, uid, asked)
+        runnable.steps(ctx, uid, asked)
         # Whoever may run a report without seeing its data mart is told that it was started, and no more.
-        return _told(work, self._row(work, self.write(work, uid, asked, cause=cause)))
+        return _told(ctx, self._row(ctx, self.write(ctx, uid, asked, cause=cause)))
 
-    def write(self, work: Work, uid: str, asked: Wanted, *, cause: str) -> str:
+    def write(self, ctx: RequestContext, uid: str, asked: RunOptions, *, cause: str) -> str:
         """Write a run down, whoever it is for; whether they may is asked when it begins. Returns its id."""
-        view, run = work.view, f"run_{secrets.token_hex(8)}"
+        view, run = ctx.view, f"run_{secrets.token_hex(8)}"
         runnable = self.runnables[view.kind(view.resource(uid))]
         workspace = kinds.workspace_of(view, uid) or uid
-        added = work.session.transaction.connection.execute(
+        added = ctx.session.transaction.connection.execute(
             run_table.insert().values(
-                tenant_id=work.session.tenant,
+                tenant_id=ctx.session.tenant,
                 id=run,
-                tenant=work.caller.tenant,
+                tenant=ctx.caller.tenant,
                 resource_id=view.resource(uid),
                 workspace_id=view.resource(workspace),
                 kind=runnable.kind,
                 state=states.QUEUED,
                 cause=cause,
-                started_by=work.caller.member,
-                caller=json.dumps(work.caller.told()),
+                started_by=ctx.caller.member,
+                caller=json.dumps(ctx.caller.told()),
                 wanted=json.dumps(asked.told()),
                 tries=0,
                 error="",
-                made_at=work.at,
+                made_at=ctx.at,
             )
         )
         number = (added.inserted_primary_key or (0,))[0]
-        for output in sorted(set(runnable.locks(work, uid, asked))):
-            work.session.transaction.connection.execute(
+        for output in sorted(set(runnable.locks(ctx, uid, asked))):
+            ctx.session.transaction.connection.execute(
                 run_output_table.insert().values(
-                    tenant_id=work.session.tenant, run=number, resource_id=view.resource(output)
+                    tenant_id=ctx.session.tenant, run=number, resource_id=view.resource(output)
                 )
             )
-        work.note(asked.deed, uid, after={"run": run, "cause": cause})
+        ctx.note(asked.deed, uid, after={"run": run, "cause": cause})
         return run
 
-    def stop(self, work: Work, run: str) -> Run:
+    def stop(self, ctx: RequestContext, run: str) -> Run:
         """Stop it. What it has written whole stays."""
-        row = self._may_stop(work, run)
+        row = self._may_stop(ctx, run)
         if row.state not in states.OPEN:
-            raise ConflictError(f"The run {shown(run)} has {row.state} already.", "Only what runs can be stopped.")
+            raise ConflictError(f"The run {quote(run)} has {row.state} already.", "Only what runs can be stopped.")
         if row.state in states.BUSY:
-            _move(work, row, state=states.STOPPING)
+            _move(ctx, row, state=states.STOPPING)
         else:
-            _move(work, row, state=states.STOPPED, ended_at=work.at)
-        work.note("stop run", _resource(work, row), after={"run": run})
-        return self.get(work, run)
+            _move(ctx, row, state=states.STOPPED, ended_at=ctx.at)
+        ctx.note("stop run", _resource(ctx, row), after={"run": run})
+        return self.get(ctx, run)
 
-    def resume(self, work: Work, run: str) -> Run:
+    def resume(self, ctx: RequestContext, run: str) -> Run:
         """Go on behind the last step that succeeded, as the caller."""
-        row = self._may_stop(work, run)
+        row = self._may_stop(ctx, run)
         if row.state not in {states.FAILED, states.STOPPED}:
-            raise ConflictError(f"The run {shown(run)} is {row.state}.", "Only what failed or was stopped goes on.")
-        self.runnables[row.kind].steps(work, _resource(work, row), wanted_of(row))
-        caller = json.dumps(work.caller.told())
-        _move(work, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
-        work.note("resume run", _resource(work, row), after={"run": run})
-        return self.get(work, run)
+            raise ConflictError(f"The run {quote(run)} is {row.state}.", "Only what failed or was stopped goes on.")
+        self.runnables[row.kind].steps(ctx, _resource(ctx, row), wanted_of(row))
+        caller = json.dumps(ctx.caller.told())
+        _move(ctx, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
+        ctx.note("resume run", _resource(ctx, row), after={"run": run})
+        return self.get(ctx, run)
 
-    def retry(self, work: Work, run: str) -> Run:
+    def retry(self, ctx: RequestContext, run: str) -> Run:
         """The same from its beginning, as a run of its own."""
-        row = self._may_stop(work, run)
-        return self.start(work, _resource(work, row), wanted_of(row), cause=f"again after {run}")
+        row = self._may_stop(ctx, run)
+        return self.start(ctx, _resource(ctx, row), wanted_of(row), cause=f"again after {run}")
 
-    def delete(self, work: Work, run: str) -> None:
+    def delete(self, ctx: RequestContext, run: str) -> None:
         """End it with all that it said, as if it had not been; what it has written or sent stays."""
-        work.writing()
-        row = self._seen(work, run)
-        uid = _resource(work, row)
-        right = self.runnables[row.kind].deleting(work, uid)
+        ctx.writing()
+        row = self._seen(ctx, run)
+        uid = _resource(ctx, row)
+        right = self.runnables[row.kind].deleting(ctx, uid)
         if right is None:
             raise ForbiddenError("Nobody may delete this run.", "Its model names no action for it.")
-        work.need(right.action, right.resource)
+        ctx.need(right.action, right.resource)
         if row.state in states.OPEN:
-            raise ConflictError(f"The run {shown(run)} is {row.state}.", "Stop it first.")
-        gone(work, row.n)
-        work.note("delete run", uid, before={"run": run, "state": row.state, "cause": row.cause})
+            raise ConflictError(f"The run {quote(run)} is {row.state}.", "Stop it first.")
+        gone(ctx, row.n)
+        ctx.note("delete run", uid, before={"run": run, "state": row.state, "cause": row.cause})
 
-    def right_to_stop(self, work: Work, kind: str, uid: str) -> Right:
+    def right_to_stop(self, ctx: RequestContext, kind: str, uid: str) -> Right:
         """What lets the caller stop its runs; or what would, if nothing does."""
-        rights = self.runnables[kind].stopping(work, uid)
-        return next((right for right in rights if kinds.has(work, right)), rights[0])
+        rights = self.runnables[kind].stopping(ctx, uid)
+        return next((right for right in rights if kinds.has(ctx, right)), rights[0])
 
-    def get(self, work: Work, run: str) -> Run:
+    def get(self, ctx: RequestContext, run: str) -> Run:
         """A run, with its steps."""
-        row = self._seen(work, run)
+        row = self._seen(ctx, run)
         query = sa.select(run_step_table).where(run_step_table.c.run == row.n).order_by(run_step_table.c.number)
-        found = work.session.transaction.connection.execute(query)
+        found = ctx.session.transaction.connection.execute(query)
         steps = tuple(StepState(**{name: each[name] for name in _STEP}) for each in found.mappings())
-        return _told(work, row, steps)
+        return _told(ctx, row, steps)
 
     def page(
         self,
-        work: Work,
+        ctx: RequestContext,
         *,
         resource: str | None = None,
         among: Sequence[str] | None = None,
@@ -194,144 +194,144 @@ class Runs:
     ) -> list[Run]:
         """Runs that the caller may see, the newest first; `search` is a part of the name of what is run."""
         c = run_table.c
-        where = self._within(work, resource, within)
+        where = self._within(ctx, resource, within)
         if among is not None:
-            where.append(c.resource_id.in_([work.view.resource(uid) for uid in among]))
+            where.append(c.resource_id.in_([ctx.view.resource(uid) for uid in among]))
         if state is not None:
             where.append(c.state == state)
         if by is not None:
             where.append(c.started_by == by)
         if search:
-            where.append(c.resource_id.in_(self._named(work, within, search)))
-        behind = self._seen(work, before).n if before is not None else None
+            where.append(c.resource_id.in_(self._named(ctx, within, search)))
+        behind = self._seen(ctx, before).n if before is not None else None
         found: list[Run] = []
         seen: dict[int, bool] = {}
         while len(found) < limit:
             query = sa.select(run_table).where(*where).order_by(c.n.desc()).limit(limit * 2)
-            rows = work.session.transaction.connection.execute(
+            rows = ctx.session.transaction.connection.execute(
                 query if behind is None else query.where(c.n < behind)
             ).all()
             for row in rows:
                 if row.resource_id not in seen:
-                    seen[row.resource_id] = self._visible(work, row)
+                    seen[row.resource_id] = self._visible(ctx, row)
                 if seen[row.resource_id]:
-                    found.append(_told(work, row))
+                    found.append(_told(ctx, row))
             if len(rows) < limit * 2:
                 break
             behind = rows[-1].n
         return found[:limit]
 
-    def last(self, work: Work, uids: Sequence[str]) -> dict[str, Run]:
+    def last(self, ctx: RequestContext, uids: Sequence[str]) -> dict[str, Run]:
         """The newest run of each of these, where there is one that the caller may see."""
         c = run_table.c
-        mine = sa.and_(c.tenant_id == work.session.tenant, c.resource_id.in_([work.view.resource(uid) for uid in uids]))
+        mine = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id.in_([ctx.view.resource(uid) for uid in uids]))
         newest = sa.select(sa.func.max(c.n)).where(mine).group_by(c.resource_id)
-        rows = work.session.transaction.connection.execute(sa.select(run_table).where(c.n.in_(newest)))
-        return {_resource(work, row): _told(work, row) for row in rows if self._visible(work, row)}
+        rows = ctx.session.transaction.connection.execute(sa.select(run_table).where(c.n.in_(newest)))
+        return {_resource(ctx, row): _told(ctx, row) for row in rows if self._visible(ctx, row)}
 
-    def lines(self, work: Work, run: str, *, after: int = 0, limit: int = 500) -> list[Line]:
+    def lines(self, ctx: RequestContext, run: str, *, after: int = 0, limit: int = 500) -> list[Line]:
         """What it said, the oldest first."""
-        row = self._seen(work, run)
+        row = self._seen(ctx, run)
         c = run_log_table.c
         query = sa.select(run_log_table).where(c.run == row.n, c.n > after).order_by(c.n).limit(limit)
-        found = work.session.transaction.connection.execute(query)
+        found = ctx.session.transaction.connection.execute(query)
         return [Line(each.n, each.step, each.at, each.level, each.text) for each in found]
 
-    def last_lines(self, work: Work, run: str, *, limit: int = 200) -> list[Line]:
+    def last_lines(self, ctx: RequestContext, run: str, *, limit: int = 200) -> list[Line]:
         """The last that it said, the oldest of them first."""
-        row = self._seen(work, run)
+        row = self._seen(ctx, run)
         query = sa.select(run_log_table).where(run_log_table.c.run == row.n).order_by(run_log_table.c.n.desc())
-        found = work.session.transaction.connection.execute(query.limit(limit)).all()
+        found = ctx.session.transaction.connection.execute(query.limit(limit)).all()
         return [Line(each.n, each.step, each.at, each.level, each.text) for each in reversed(found)]
 
-    def _within(self, work: Work, resource: str | None, within: str | None) -> list[sa.ColumnElement[bool]]:
+    def _within(self, ctx: RequestContext, resource: str | None, within: str | None) -> list[sa.ColumnElement[bool]]:
         c = run_table.c
-        where = [c.tenant_id == work.session.tenant]
+        where = [c.tenant_id == ctx.session.tenant]
         if resource is not None:
-            work.need(self.runnables.of(work, resource).see, resource)
-            where.append(c.resource_id == work.view.resource(resource))
+            ctx.need(self.runnables.of(ctx, resource).see, resource)
+            where.append(c.resource_id == ctx.view.resource(resource))
         if within is not None:
-            work.see(within)
-            where.append(c.workspace_id == work.view.resource(within))
+            ctx.see(within)
+            where.append(c.workspace_id == ctx.view.resource(within))
         return where
 
-    def _named(self, work: Work, within: str | None, search: str) -> list[int]:
-        policy, found = work.view.policy, list[int]()
+    def _named(self, ctx: RequestContext, within: str | None, search: str) -> list[int]:
+        policy, found = ctx.view.policy, list[int]()
         for kind in self.runnables.kinds:
             sight = policy.kind(kind).schema.visible
-            some = work.session.list(work.asker, sight, kind, within=within, search=search, limit=_MOST_NAMED)
+            some = ctx.session.list(ctx.asker, sight, kind, within=within, search=search, limit=_MOST_NAMED)
             found += [each.id for each in some.items]
         return found
 
-    def _may_stop(self, work: Work, run: str) -> RunRow:
-        work.writing()
-        row = self._seen(work, run)
-        work.need(*self.right_to_stop(work, row.kind, _resource(work, row)))
+    def _may_stop(self, ctx: RequestContext, run: str) -> RunRow:
+        ctx.writing()
+        row = self._seen(ctx, run)
+        ctx.need(*self.right_to_stop(ctx, row.kind, _resource(ctx, row)))
         return row
 
-    def _seen(self, work: Work, run: str) -> RunRow:
-        row = self._row(work, run)
-        if not self._visible(work, row):
+    def _seen(self, ctx: RequestContext, run: str) -> RunRow:
+        row = self._row(ctx, run)
+        if not self._visible(ctx, row):
             raise _missing(run)
         return row
 
-    def _row(self, work: Work, run: str) -> RunRow:
+    def _row(self, ctx: RequestContext, run: str) -> RunRow:
         c = run_table.c
-        query = sa.select(run_table).where(c.tenant_id == work.session.tenant, c.id == run)
-        row = work.session.transaction.connection.execute(query).one_or_none()
+        query = sa.select(run_table).where(c.tenant_id == ctx.session.tenant, c.id == run)
+        row = ctx.session.transaction.connection.execute(query).one_or_none()
         if row is None:
             raise _missing(run)
         return row
 
-    def _visible(self, work: Work, row: RunRow) -> bool:
-        uid = work.view.uids.get(row.resource_id)
+    def _visible(self, ctx: RequestContext, row: RunRow) -> bool:
+        uid = ctx.view.uids.get(row.resource_id)
         if uid is None or row.kind not in self.runnables:
             return False
-        runnable, sees = self.runnables[row.kind], work.session.sees
-        if not sees(work.asker, uid) or not work.session.check(work.asker, runnable.see, uid):
+        runnable, sees = self.runnables[row.kind], ctx.session.sees
+        if not sees(ctx.asker, uid) or not ctx.session.check(ctx.asker, runnable.see, uid):
             return False
-        with_it = runnable.shown_with(work, uid)
+        with_it = runnable.shown_with(ctx, uid)
         # Of the member: a token that is narrowed to a report knows of its runs.
-        return with_it == uid or sees(work.caller.member, with_it)
+        return with_it == uid or sees(ctx.caller.member, with_it)
 
 
-def need_start(work: Work, runnable: Runnable, uid: str, wanted: Wanted) -> None:
+def need_start(ctx: RequestContext, runnable: Runnable, uid: str, wanted: RunOptions) -> None:
     """Refuse unless the caller may run it so. The installation itself runs only what asks nobody: its steps say so."""
-    if not work.caller.member:
+    if not ctx.caller.member:
         return
-    work.need(runnable.right(wanted), uid)
+    ctx.need(runnable.right(wanted), uid)
     if wanted.is_special:
-        work.need(runnable.stop, uid)
+        ctx.need(runnable.stop, uid)
 
 
-def gone(work: Work, number: int) -> None:
+def gone(ctx: RequestContext, number: int) -> None:
     """All that is written down of a run goes."""
     for table in (run_log_table, run_step_table, run_output_table):
-        work.session.transaction.connection.execute(table.delete().where(table.c.run == number))
-    work.session.transaction.connection.execute(run_table.delete().where(run_table.c.n == number))
+        ctx.session.transaction.connection.execute(table.delete().where(table.c.run == number))
+    ctx.session.transaction.connection.execute(run_table.delete().where(run_table.c.n == number))
 
 
 def _missing(run: str) -> NotFoundError:
-    return NotFoundError(f"There is no run {shown(run)}.", "Look the id up in a list.")
+    return NotFoundError(f"There is no run {quote(run)}.", "Look the id up in a list.")
 
 
-def wanted_of(row: RunRow) -> Wanted:
+def wanted_of(row: RunRow) -> RunOptions:
     """How the run differs from an ordinary one."""
-    return Wanted.of(json.loads(row.wanted))
+    return RunOptions.of(json.loads(row.wanted))
 
 
-def _resource(work: Work, row: RunRow) -> str:
-    return work.view.uid(row.resource_id)
+def _resource(ctx: RequestContext, row: RunRow) -> str:
+    return ctx.view.uid(row.resource_id)
 
 
-def _move(work: Work, row: RunRow, **values: object) -> None:
-    work.session.transaction.connection.execute(run_table.update().where(run_table.c.n == row.n).values(**values))
+def _move(ctx: RequestContext, row: RunRow, **values: object) -> None:
+    ctx.session.transaction.connection.execute(run_table.update().where(run_table.c.n == row.n).values(**values))
 
 
-def _told(work: Work, row: RunRow, steps: Sequence[StepState] = ()) -> Run:
+def _told(ctx: RequestContext, row: RunRow, steps: Sequence[StepState] = ()) -> Run:
     values = {name: getattr(row, name) for name in _RUN}
     wanted = wanted_of(row)
-    return Run(resource=_resource(work, row), reload=wanted.reload, span=wanted.span, steps=tuple(steps), **values)
+    return Run(resource=_resource(ctx, row), reload=wanted.reload, span=wanted.span, steps=tuple(steps), **values)
 
 
 _RUN = ("id", "kind", "state", "cause", "started_by", "tries", "error", "made_at", "started_at", "ended_at")

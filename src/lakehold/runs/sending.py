@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.mails import Post, message
 from lakehold.ledger import outbox
@@ -13,34 +13,34 @@ from lakehold.runs import hooks
 _log = logging.getLogger("lakehold.runs")
 
 
-def send(house: Installation, number: int, tries: int) -> str:
+def send(platform: Platform, number: int, tries: int) -> str:
     """Hand it over; what went wrong, or nothing."""
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         mail = outbox.unsent(transaction, number, tries)
     if mail is None:
         return ""
     try:
-        body = house.keys.decrypt(mail.body)
+        body = platform.keys.decrypt(mail.body)
         if mail.kind == outbox.WEBHOOK:
-            hooks.post(body, private=house.settings.private_addresses)
+            hooks.post(body, private=platform.settings.private_addresses)
             return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
-        uid = f"outbox-{number}-{house.keys.seal(f'outbox {number}')[:16]}"
-        made = message(house.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
-        Post.at(house.settings.smtp.get_secret_value()).send(made)
+        uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"
+        made = message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
+        Post.at(platform.settings.smtp.get_secret_value()).send(made)
     except (OSError, ValueError, LakeholdError) as error:
         _log.warning("%s %s was not sent: %s", mail.kind, number, type(error).__name__)
         return str(error) or type(error).__name__
     return ""
 
 
-def write_down(house: Installation, number: int, tries: int, problem: str) -> None:
+def write_down(platform: Platform, number: int, tries: int, problem: str) -> None:
     """Write down that it was sent, or let it be tried again later."""
-    with house.database.write() as transaction:
+    with platform.database.write() as transaction:
         mail = outbox.unsent(transaction, number, tries)
         if mail is None:
             return
         if problem:
-            outbox.failed(transaction, mail, house.clock(), problem)
+            outbox.failed(transaction, mail, platform.clock(), problem)
         else:
-            outbox.sent(transaction, mail, house.clock())
+            outbox.sent(transaction, mail, platform.clock())

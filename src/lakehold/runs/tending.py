@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from lakehold.catalog import answers, campaigns
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tidy import tidy
-from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
@@ -42,40 +42,40 @@ def ticks() -> list[Tick]:
     ]
 
 
-def expire_requests(house: Installation) -> int:
+def expire_requests(platform: Platform) -> int:
     """End access requests that nobody has answered, in all tenants; how many."""
-    return _everywhere(house, "expire requests", answers.expire)
+    return _everywhere(platform, "expire requests", answers.expire)
 
 
-def close_campaigns(house: Installation) -> int:
+def close_campaigns(platform: Platform) -> int:
     """Close access reviews whose day has come, in all tenants; how many."""
-    return _everywhere(house, "close campaigns", lambda work: campaigns.close_due(work, house.settings))
+    return _everywhere(platform, "close campaigns", lambda ctx: campaigns.close_due(ctx, platform.settings))
 
 
-def clear_results(house: Installation) -> int:
+def clear_results(platform: Platform) -> int:
     """Remove the files and rows of jobs that ended long ago; how many."""
     c = job_table.c
-    old = sa.and_(c.state.in_(book.ENDED), c.ended_at < house.clock() - house.settings.result_days * DAY)
-    with house.database.read() as transaction:
+    old = sa.and_(c.state.in_(book.ENDED), c.ended_at < platform.clock() - platform.settings.result_days * DAY)
+    with platform.database.read() as transaction:
         found = transaction.connection.execute(sa.select(c.id, c.tenant_id, c.result).where(old)).all()
     for job in found:
-        folder = book.folder(house.settings.data, job.tenant_id)
+        folder = book.folder(platform.settings.data, job.tenant_id)
         if job.result:
             (folder / job.result).unlink(missing_ok=True)
         shutil.rmtree(folder / f"{job.id}.rough", ignore_errors=True)
     if found:
-        with house.database.write() as transaction:
+        with platform.database.write() as transaction:
             transaction.connection.execute(job_table.delete().where(c.id.in_([job.id for job in found])))
     return len(found)
 
 
-def clear_runs(house: Installation) -> int:
+def clear_runs(platform: Platform) -> int:
     """Remove what runs have kept to go on with, if they ended long ago or were deleted; how many."""
-    kept = house.settings.data / "runs" / "kept"
+    kept = platform.settings.data / "runs" / "kept"
     folders = {folder: int(folder.name.partition("-")[0]) for folder in kept.glob("[0-9]*-*")}
     c = run_table.c
-    old = sa.and_(c.state.in_(states.ENDED), c.ended_at < house.clock() - house.settings.result_days * DAY)
-    with house.database.read() as transaction:
+    old = sa.and_(c.state.in_(states.ENDED), c.ended_at < platform.clock() - platform.settings.result_days * DAY)
+    with platform.database.read() as transaction:
         young = sa.select(c.n).where(c.n.in_(folders.values()), sa.not_(old))
         stay = set(transaction.connection.execute(young).scalars())
     found = [folder for folder, number in folders.items() if number not in stay]
@@ -84,23 +84,23 @@ def clear_runs(house: Installation) -> int:
     return len(found)
 
 
-def _everywhere(house: Installation, what: str, do: Callable[[Work], int]) -> int:
+def _everywhere(platform: Platform, what: str, do: Callable[[RequestContext], int]) -> int:
     """Do it in every tenant, as the installation itself; how many there were of it."""
     count = 0
-    for tenant in tenants.every(house):
+    for tenant in tenants.every(platform):
         try:
-            with house.write(Caller(tenant.uid, "", address="worker")) as work:
-                count += do(work)
+            with platform.write(Caller(tenant.uid, "", address="worker")) as ctx:
+                count += do(ctx)
         except LakeholdError as error:
             # One tenant's trouble is not another's.
             _log.warning("%s failed in %s: %s", what, tenant.uid, error.code)
     return count
 
 
-def forget_mails(house: Installation) -> int:
+def forget_mails(platform: Platform) -> int:
     """Remove mails that were sent, or given up, long ago; how many."""
     c = outbox_table.c
-    with house.database.write() as transaction:
+    with platform.database.write() as transaction:
         return transaction.connection.execute(
-            outbox_table.delete().where(c.made_at < house.clock() - _MAILS_STAY)
+            outbox_table.delete().where(c.made_at < platform.clock() - _MAILS_STAY)
         ).rowcount

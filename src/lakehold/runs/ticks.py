@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND, Moment
 
 _log = logging.getLogger("lakehold.runs")
@@ -20,16 +20,16 @@ class Tick:
 
     name: str
     every: int
-    do: Callable[[Installation], object]
+    do: Callable[[Platform], object]
 
     def slot(self, at: Moment) -> int:
         """Which span of time this is: the same number for every worker."""
         return at // (self.every * SECOND)
 
-    def run(self, house: Installation) -> None:
+    def run(self, platform: Platform) -> None:
         """Do it; what goes wrong is told in the log, and tried again in the next span."""
         try:
-            self.do(house)
+            self.do(platform)
         except Exception:  # noqa: BLE001 - the edge: the worker has other things to do
             _log.exception("tick %s failed", self.name)
 

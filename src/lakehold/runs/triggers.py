@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs.runnable import Runnable, Runnables
 from lakehold.runs.runs import Runs
 from lakehold.runs.trigger_table import TriggerRow, at, parameters_of, trigger_table, when_of
@@ -53,7 +53,7 @@ class Triggers:
 
     def save(
         self,
-        work: Work,
+        ctx: RequestContext,
         resource: str,
         when: When,
         *,
@@ -62,155 +62,157 @@ class Triggers:
         parameters: Mapping[str, str] | None = None,
     ) -> Trigger:
         """Make one, or change it. It runs as the caller from now on."""
-        work.writing()
-        runnable = self._runs.runnables.of(work, resource)
-        work.need(runnable.schedule, resource)
+        ctx.writing()
+        runnable = self._runs.runnables.of(ctx, resource)
+        ctx.need(runnable.schedule, resource)
         checked, asked = when.checked(), _known(runnable, parameters or {})
         for other in checked.after:
-            work.need(self._runs.runnables.of(work, other).see, other)
-        _refuse_round(work, self._runs.runnables, resource, checked, uid)
-        if uid is not None and self.get(work, uid).resource != resource:
+            ctx.need(self._runs.runnables.of(ctx, other).see, other)
+        _refuse_round(ctx, self._runs.runnables, resource, checked, uid)
+        if uid is not None and self.get(ctx, uid).resource != resource:
             raise InvalidInputError("A trigger stays with what it runs.", "Make another one.")
         told = {
-            "settings": json.dumps({**_plain(work, checked), "parameters": asked}),
-            "caller": json.dumps(work.caller.told()),
-            "saved_by": work.caller.member,
-            "saved_at": work.at,
+            "settings": json.dumps({**_plain(ctx, checked), "parameters": asked}),
+            "caller": json.dumps(ctx.caller.told()),
+            "saved_by": ctx.caller.member,
+            "saved_at": ctx.at,
             "active": active,
             "heard": "{}",
-            "next_at": checked.due(work.at) if active else None,
+            "next_at": checked.due(ctx.at) if active else None,
         }
         chosen = uid or f"trigger_{secrets.token_hex(8)}"
         if uid is None:
-            self._make(work, runnable, resource, chosen, told)
+            self._make(ctx, runnable, resource, chosen, told)
         else:
-            self._write(work, chosen, told)
-        work.note("save trigger", resource, after={"trigger": chosen, "cron": checked.cron, "after": [*checked.after]})
-        return self.get(work, chosen)
+            self._write(ctx, chosen, told)
+        ctx.note("save trigger", resource, after={"trigger": chosen, "cron": checked.cron, "after": [*checked.after]})
+        return self.get(ctx, chosen)
 
-    def get(self, work: Work, uid: str) -> Trigger:
+    def get(self, ctx: RequestContext, uid: str) -> Trigger:
         """One that the caller may see."""
-        query = sa.select(trigger_table).where(*at({"tenant_id": work.session.tenant, "id": uid}))
-        row = work.session.transaction.connection.execute(query).one_or_none()
-        resource = None if row is None else work.view.uids.get(row.resource_id)
+        query = sa.select(trigger_table).where(*at({"tenant_id": ctx.session.tenant, "id": uid}))
+        row = ctx.session.transaction.connection.execute(query).one_or_none()
+        resource = None if row is None else ctx.view.uids.get(row.resource_id)
         if (
             row is None
             or resource is None
-            or not work.session.sees(work.asker, resource)
-            or not is_there(work, self._runs.runnables, row)
+            or not ctx.session.sees(ctx.asker, resource)
+            or not is_there(ctx, self._runs.runnables, row)
         ):
-            raise NotFoundError(f"There is no trigger {shown(uid)}.", "Look the id up in a list.")
-        work.need(self._runs.runnables.of(work, resource).see, resource)
-        return _told(work, row)
+            raise NotFoundError(f"There is no trigger {quote(uid)}.", "Look the id up in a list.")
+        ctx.need(self._runs.runnables.of(ctx, resource).see, resource)
+        return _told(ctx, row)
 
-    def of(self, work: Work, resource: str) -> list[Trigger]:
+    def of(self, ctx: RequestContext, resource: str) -> list[Trigger]:
         """Those of one resource."""
-        work.need(self._runs.runnables.of(work, resource).see, resource)
+        ctx.need(self._runs.runnables.of(ctx, resource).see, resource)
         c = trigger_table.c
-        mine = sa.and_(c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(resource))
-        rows = work.session.transaction.connection.execute(sa.select(trigger_table).where(mine).order_by(c.id))
-        return [_told(work, row) for row in rows if is_there(work, self._runs.runnables, row)]
+        mine = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(resource))
+        rows = ctx.session.transaction.connection.execute(sa.select(trigger_table).where(mine).order_by(c.id))
+        return [_told(ctx, row) for row in rows if is_there(ctx, self._runs.runnables, row)]
 
-    def switch(self, work: Work, uid: str, *, active: bool) -> Trigger:
+    def switch(self, ctx: RequestContext, uid: str, *, active: bool) -> Trigger:
         """Let it pause, or go on as the caller. What it comes after stays, whether or not they see it."""
-        work.writing()
-        found = self.get(work, uid)
-        work.need(self._runs.runnables.of(work, found.resource).schedule, found.resource)
-        return self._switched(work, found, active=active)
+        ctx.writing()
+        found = self.get(ctx, uid)
+        ctx.need(self._runs.runnables.of(ctx, found.resource).schedule, found.resource)
+        return self._switched(ctx, found, active=active)
 
-    def activate(self, work: Work, resource: str, *, active: bool) -> list[Trigger]:
+    def activate(self, ctx: RequestContext, resource: str, *, active: bool) -> list[Trigger]:
         """Let all triggers of a pipeline go on as the caller, or pause."""
-        work.writing()
+        ctx.writing()
         own = ACTIVATE if active else DEACTIVATE
-        known = kinds.schema_of(work.view, resource).actions if work.view.ids.get(resource) else ()
-        work.need(own if own in known else self._runs.runnables.of(work, resource).schedule, resource)
-        there = self.of(work, resource)
-        return [each if each.active == active else self._switched(work, each, active=active) for each in there]
+        known = kinds.schema_of(ctx.view, resource).actions if ctx.view.ids.get(resource) else ()
+        ctx.need(own if own in known else self._runs.runnables.of(ctx, resource).schedule, resource)
+        there = self.of(ctx, resource)
+        return [each if each.active == active else self._switched(ctx, each, active=active) for each in there]
 
-    def _switched(self, work: Work, found: Trigger, *, active: bool) -> Trigger:
+    def _switched(self, ctx: RequestContext, found: Trigger, *, active: bool) -> Trigger:
         told: dict[str, object] = {"active": active, "heard": "{}", "next_at": None}
         if active:
-            told |= {"next_at": found.when.due(work.at), "saved_by": work.caller.member, "saved_at": work.at}
-            told["caller"] = json.dumps(work.caller.told())
-        self._write(work, found.id, told)
-        work.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": found.id})
-        return self.get(work, found.id)
+            told |= {"next_at": found.when.due(ctx.at), "saved_by": ctx.caller.member, "saved_at": ctx.at}
+            told["caller"] = json.dumps(ctx.caller.told())
+        self._write(ctx, found.id, told)
+        ctx.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": found.id})
+        return self.get(ctx, found.id)
 
-    def remove(self, work: Work, uid: str) -> None:
+    def remove(self, ctx: RequestContext, uid: str) -> None:
         """End it."""
-        found = self.get(work, uid)
-        work.writing()
-        work.need(self._runs.runnables.of(work, found.resource).schedule, found.resource)
-        gone = trigger_table.delete().where(*at({"tenant_id": work.session.tenant, "id": uid}))
-        work.session.transaction.connection.execute(gone)
-        if work.view.ids.get(uid) is not None:
-            work.deleted(uid)
-        work.note("remove trigger", found.resource, before={"trigger": uid})
+        found = self.get(ctx, uid)
+        ctx.writing()
+        ctx.need(self._runs.runnables.of(ctx, found.resource).schedule, found.resource)
+        gone = trigger_table.delete().where(*at({"tenant_id": ctx.session.tenant, "id": uid}))
+        ctx.session.transaction.connection.execute(gone)
+        if ctx.view.ids.get(uid) is not None:
+            ctx.deleted(uid)
+        ctx.note("remove trigger", found.resource, before={"trigger": uid})
 
-    def _make(self, work: Work, runnable: Runnable, resource: str, uid: str, told: Mapping[str, object]) -> None:
-        made = {"tenant": work.caller.tenant, "resource_id": work.view.resource(resource), "last_at": None}
-        here = {"tenant_id": work.session.tenant, "id": uid}
-        work.session.transaction.connection.execute(trigger_table.insert().values(**here, **made, **told))
+    def _make(
+        self, ctx: RequestContext, runnable: Runnable, resource: str, uid: str, told: Mapping[str, object]
+    ) -> None:
+        made = {"tenant": ctx.caller.tenant, "resource_id": ctx.view.resource(resource), "last_at": None}
+        here = {"tenant_id": ctx.session.tenant, "id": uid}
+        ctx.session.transaction.connection.execute(trigger_table.insert().values(**here, **made, **told))
         if runnable.trigger_kind:
-            parent = work.view.policy.kinds[runnable.trigger_kind].schema.parent
+            parent = ctx.view.policy.kinds[runnable.trigger_kind].schema.parent
             assert parent is not None  # noqa: S101 - it lies in what it runs
-            name = work.view.names.get(work.view.resource(resource)) or resource
-            work.create(runnable.trigger_kind, f"Trigger of {name}", uid=uid, edges={parent: resource})
+            name = ctx.view.names.get(ctx.view.resource(resource)) or resource
+            ctx.create(runnable.trigger_kind, f"Trigger of {name}", uid=uid, edges={parent: resource})
 
-    def _write(self, work: Work, uid: str, told: Mapping[str, object]) -> None:
-        mine = at({"tenant_id": work.session.tenant, "id": uid})
-        work.session.transaction.connection.execute(trigger_table.update().where(*mine).values(**told))
+    def _write(self, ctx: RequestContext, uid: str, told: Mapping[str, object]) -> None:
+        mine = at({"tenant_id": ctx.session.tenant, "id": uid})
+        ctx.session.transaction.connection.execute(trigger_table.update().where(*mine).values(**told))
 
 
-def is_there(work: Work, runnables: Runnables, row: TriggerRow) -> bool:
+def is_there(ctx: RequestContext, runnables: Runnables, row: TriggerRow) -> bool:
     """Whether it has not been ended as the resource that it is too."""
-    kind = work.view.kind(row.resource_id)
-    return not runnables[kind].trigger_kind or work.view.ids.get(row.id) is not None
+    kind = ctx.view.kind(row.resource_id)
+    return not runnables[kind].trigger_kind or ctx.view.ids.get(row.id) is not None
 
 
 def _known(runnable: Runnable, parameters: Mapping[str, str]) -> dict[str, str]:
     for name, value in parameters.items():
         among = runnable.choices.get(name, ())
         if value not in among:
-            what = f"{name} cannot be {shown(value)}" if among else f"there is no parameter {shown(name)}"
+            what = f"{name} cannot be {quote(value)}" if among else f"there is no parameter {quote(name)}"
             raise InvalidInputError(
                 f"Of what it runs, {what}.", f"Use {', '.join(among or runnable.choices) or 'none'}."
             )
     return dict(parameters)
 
 
-def _refuse_round(work: Work, runnables: Runnables, resource: str, when: When, uid: str | None) -> None:
+def _refuse_round(ctx: RequestContext, runnables: Runnables, resource: str, when: When, uid: str | None) -> None:
     """What comes after itself, by way of others or not, would run again and again."""
     if not when.after:
         return
     c = trigger_table.c
-    rows = work.session.transaction.connection.execute(
-        sa.select(trigger_table).where(c.tenant_id == work.session.tenant, c.id != (uid or ""))
+    rows = ctx.session.transaction.connection.execute(
+        sa.select(trigger_table).where(c.tenant_id == ctx.session.tenant, c.id != (uid or ""))
     )
     after: dict[int, set[int]] = {}
     for row in rows:
-        if work.view.uids.get(row.resource_id) is not None and is_there(work, runnables, row):
+        if ctx.view.uids.get(row.resource_id) is not None and is_there(ctx, runnables, row):
             after.setdefault(row.resource_id, set()).update(map(int, when_of(row).after))
-    waiting, before = {work.view.resource(other) for other in when.after}, set[int]()
+    waiting, before = {ctx.view.resource(other) for other in when.after}, set[int]()
     while waiting:
         before |= waiting
         waiting = {earlier for each in waiting for earlier in after.get(each, ())} - before
-    if work.view.resource(resource) in before:
+    if ctx.view.resource(resource) in before:
         raise InvalidInputError("It would come after itself, and never end.", "Let it come after others.")
 
 
-def _plain(work: Work, when: When) -> dict[str, object]:
+def _plain(ctx: RequestContext, when: When) -> dict[str, object]:
     # By number: a name may change, and an id is looked up anew where it is shown.
-    after = [str(work.view.resource(uid)) for uid in when.after]
+    after = [str(ctx.view.resource(uid)) for uid in when.after]
     return {"cron": when.cron, "zone": when.zone, "after": after, "every": when.every}
 
 
-def _told(work: Work, row: TriggerRow) -> Trigger:
+def _told(ctx: RequestContext, row: TriggerRow) -> Trigger:
     when = when_of(row)
-    uids = [uid for number in when.after if (uid := work.view.uids.get(int(number))) is not None]
-    seen = tuple(uid for uid in uids if work.session.sees(work.asker, uid))
+    uids = [uid for number in when.after if (uid := ctx.view.uids.get(int(number))) is not None]
+    seen = tuple(uid for uid in uids if ctx.session.sees(ctx.asker, uid))
     shown_when = When(when.cron, when.zone, seen, when.every)
-    resource = work.view.uid(row.resource_id)
+    resource = ctx.view.uid(row.resource_id)
     moments = (row.saved_at, row.next_at, row.last_at)
     return Trigger(
         row.id, resource, shown_when, row.active, row.saved_by, *moments, parameters_of(row), len(seen) < len(uids)

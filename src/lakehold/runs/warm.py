@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.limits import Limits
 
@@ -24,8 +24,8 @@ _SESSION = "lakehold.pipeline.spark.session"
 class Warm:
     """One for a process. The address is where its catalog answers."""
 
-    def __init__(self, house: Installation, address: str) -> None:
-        self._house = house
+    def __init__(self, platform: Platform, address: str) -> None:
+        self._platform = platform
         self._address = address
         self._lock = RLock()
         self.end: Callable[[str], object] | None = None
@@ -35,7 +35,7 @@ class Warm:
     def spark(self) -> SparkSession:
         """A session that knows no table."""
         with self._lock:
-            settings, launched = self._house.settings, None
+            settings, launched = self._platform.settings, None
             told = {"spark.driver.memory": settings.spark_memory}
             if _SESSION not in sys.modules:
                 from lakehold.pipeline.spark import launching  # noqa: PLC0415 - before the import of what waits for it
@@ -67,12 +67,12 @@ class Warm:
         from lakehold.pipeline.spark.persons import Persons  # noqa: PLC0415 - as above
         from lakehold.pipeline.spark.queries import Queries  # noqa: PLC0415
 
-        house = self._house
-        persons = Persons(self.spark, house.keys, house.clock, self._address)
-        return Queries(self.spark, persons, Limits.of(house.settings), house.settings.data, self.end)
+        platform = self._platform
+        persons = Persons(self.spark, platform.keys, platform.clock, self._address)
+        return Queries(self.spark, persons, Limits.of(platform.settings), platform.settings.data, self.end)
 
     @cached_property
     def _tables(self) -> Tables:
         from lakehold.pipeline.spark.tables import Tables  # noqa: PLC0415 - as above
 
-        return Tables(self.spark, Lake(self._house.settings))
+        return Tables(self.spark, Lake(self._platform.settings))

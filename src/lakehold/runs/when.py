@@ -10,7 +10,7 @@ from cronsim import CronSim, CronSimError
 
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 _LONGEST = 200
 
@@ -39,10 +39,10 @@ class When:
             return next(CronSim(self.cron[:_LONGEST], behind.astimezone(self._zone())))
         except CronSimError:
             raise InvalidInputError(
-                f"{shown(self.cron)} is no schedule.", "Write minute, hour, day, month and weekday: 30 6 * * 1-5."
+                f"{quote(self.cron)} is no schedule.", "Write minute, hour, day, month and weekday: 30 6 * * 1-5."
             ) from None
         except StopIteration:
-            raise InvalidInputError(f"{shown(self.cron)} is never due.", "Choose days that there are.") from None
+            raise InvalidInputError(f"{quote(self.cron)} is never due.", "Choose days that there are.") from None
 
     def due(self, at: Moment) -> Moment | None:
         """The next moment of the schedule; None if it has none."""
@@ -54,4 +54,4 @@ class When:
         try:
             return ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidInputError(f"There is no time zone {shown(self.zone)}.", "Write Europe/Berlin.") from None
+            raise InvalidInputError(f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.") from None

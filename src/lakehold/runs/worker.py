@@ -13,7 +13,7 @@ from threading import Event
 
 import sqlalchemy as sa
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger import outbox
@@ -37,11 +37,11 @@ class Worker:
     """One process that does the background work of an installation; there may be several."""
 
     def __init__(
-        self, house: Installation, running: Running, warm: Warm, address: str = "", ticks: Iterable[Tick] = ()
+        self, platform: Platform, running: Running, warm: Warm, address: str = "", ticks: Iterable[Tick] = ()
     ) -> None:
         self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._house = house
-        self._engine = Engine(house, self.id)
+        self._platform = platform
+        self._engine = Engine(platform, self.id)
         self._ticks = [
             *tending.ticks(),
             *ticks,
@@ -49,10 +49,10 @@ class Worker:
         ]
         self._warm = warm
         self._running = running
-        self._workflows = Workflows(house, self._ticks, running)
+        self._workflows = Workflows(platform, self._ticks, running)
         self._due = Due(self._ticks)
-        self._heart = Heart(house, self.id, address)
-        self._watch = beats.Watch(house.settings.worker_silence)
+        self._heart = Heart(platform, self.id, address)
+        self._watch = beats.Watch(platform.settings.worker_silence)
         self._handed: set[tuple[int, int]] = set()
         self._next_look = 0.0
 
@@ -69,7 +69,7 @@ class Worker:
         """End this process at once, for another to begin anew; what it was doing may be taken over at once."""
         _log.critical("%s; worker %s ends", why, self.id)
         try:
-            with self._house.database.write() as transaction:
+            with self._platform.database.write() as transaction:
                 self._running.give_back(transaction)
                 beats.end(transaction, self.id)
         finally:
@@ -88,11 +88,11 @@ class Worker:
     def _adopt(self) -> None:
         # In this order: who has begun something by now is known by then, or gone.
         begun = self._engine.begun_by()
-        with self._house.database.read() as transaction:
+        with self._platform.database.read() as transaction:
             counts = beats.counted(transaction)
         dead = self._watch.dead(counts) - {self.id}
         if dead:
-            with self._house.database.write() as transaction:
+            with self._platform.database.write() as transaction:
                 for worker in dead:
                     beats.end(transaction, worker)
         left = begun - (counts.keys() - dead)
@@ -101,16 +101,18 @@ class Worker:
             self._engine.adopt(left)
 
     def _find(self) -> None:
-        at = self._house.clock()
-        with self._house.database.read() as transaction:
+        at = self._platform.clock()
+        with self._platform.database.read() as transaction:
             jobs = book.waiting(transaction)
-            sent = (outbox.MAIL, outbox.WEBHOOK) if self._house.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
+            sent = (
+                (outbox.MAIL, outbox.WEBHOOK) if self._platform.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
+            )
             mails = outbox.due(transaction, at, kinds=sent)
         for uid in jobs:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
-            with self._house.database.write() as transaction:
+            with self._platform.database.write() as transaction:
                 book.move(transaction, uid, {"state": book.QUEUED}, unless=book.ENDED | {book.RUNNING})
-        self._running.firing.fire(self._house, at)
+        self._running.firing.fire(self._platform, at)
         self._runs(at)
         handed = {(mail.id, mail.tries) for mail in mails}
         for number, tries in sorted(handed - self._handed):
@@ -120,7 +122,7 @@ class Worker:
             self._engine.run(engine.TICKS, f"tick-{tick.name}-{slot}", self._workflows.tick, tick.name)
 
     def _runs(self, at: Moment) -> None:
-        c, database = run_table.c, self._house.database
+        c, database = run_table.c, self._platform.database
         with database.read() as transaction:
             open_ = sa.select(c.n, c.state).where(c.state.in_({states.QUEUED, states.WAITING, states.STOPPING}))
             found = transaction.connection.execute(open_).all()
@@ -130,7 +132,7 @@ class Worker:
         if all(row.state == states.STOPPING for row in found):
             return
         with database.write(turns.TURN) as transaction:
-            begun = turns.claim(transaction, at, most=_MOST_RUNS, at_once=self._house.settings.runs_at_once)
+            begun = turns.claim(transaction, at, most=_MOST_RUNS, at_once=self._platform.settings.runs_at_once)
         for number, tries in begun:
             self._engine.run(engine.RUNS, f"run-{number}-{tries}", self._workflows.run, number, tries)
 
@@ -138,7 +140,7 @@ class Worker:
         _log.info("worker %s stops", self.id)
         self._engine.stop(_PATIENCE if self._workflows.running else 0)
         # Before Spark ends, and with it all that is at work.
-        with self._house.database.write() as transaction:
+        with self._platform.database.write() as transaction:
             self._running.give_back(transaction)
         if "lakehold.pipeline.spark.session" in sys.modules:
             sys.modules["lakehold.pipeline.spark.session"].stop()

@@ -8,7 +8,7 @@ from threading import Lock
 
 from dbos import DBOS, StepOptions
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.runs import doing, sending
 from lakehold.runs.running import Running
 from lakehold.runs.ticks import Tick
@@ -21,32 +21,32 @@ _ONCE: StepOptions = {"retries_allowed": False}
 class Workflows:
     """The workflows of this process, over its installation."""
 
-    def __init__(self, house: Installation, ticks: Iterable[Tick], running: Running) -> None:
+    def __init__(self, platform: Platform, ticks: Iterable[Tick], running: Running) -> None:
         self.running = 0
         """How many of them run here."""
         self._lock = Lock()
-        self.mail = self._mail(house)
-        self.job = self._job(house)
+        self.mail = self._mail(platform)
+        self.job = self._job(platform)
         self.run = self._run(running)
-        self.tick = self._tick(house, {tick.name: tick for tick in ticks})
+        self.tick = self._tick(platform, {tick.name: tick for tick in ticks})
 
-    def _mail(self, house: Installation) -> Callable[[int, int], None]:
+    def _mail(self, platform: Platform) -> Callable[[int, int], None]:
         @DBOS.workflow(name="mail")
         def mail(number: int, tries: int) -> None:
             with self._counted():
-                problem = DBOS.run_step(_ONCE, sending.send, house, number, tries)
-                DBOS.run_step(_AGAIN, sending.write_down, house, number, tries, problem)
+                problem = DBOS.run_step(_ONCE, sending.send, platform, number, tries)
+                DBOS.run_step(_AGAIN, sending.write_down, platform, number, tries, problem)
 
         return mail
 
-    def _job(self, house: Installation) -> Callable[[str], None]:
+    def _job(self, platform: Platform) -> Callable[[str], None]:
         @DBOS.workflow(name="job")
         def job(uid: str) -> None:
             with self._counted():
-                outcome = DBOS.run_step(_AGAIN, doing.begin, house, uid)
+                outcome = DBOS.run_step(_AGAIN, doing.begin, platform, uid)
                 if not outcome:
-                    outcome = DBOS.run_step(_ONCE, doing.do, house, uid)
-                DBOS.run_step(_AGAIN, doing.end, house, uid, outcome)
+                    outcome = DBOS.run_step(_ONCE, doing.do, platform, uid)
+                DBOS.run_step(_AGAIN, doing.end, platform, uid, outcome)
 
         return job
 
@@ -62,12 +62,12 @@ class Workflows:
 
         return run
 
-    def _tick(self, house: Installation, ticks: dict[str, Tick]) -> Callable[[str], None]:
+    def _tick(self, platform: Platform, ticks: dict[str, Tick]) -> Callable[[str], None]:
         @DBOS.workflow(name="tick")
         def tick(name: str) -> None:
             with self._counted():
                 if name in ticks:
-                    DBOS.run_step(_ONCE, ticks[name].run, house)
+                    DBOS.run_step(_ONCE, ticks[name].run, platform)
 
         return tick
 

@@ -14,7 +14,7 @@ from lakehold.catalog import answers, kinds, workspaces
 from lakehold.catalog.shapes import Summary
 from lakehold.directory import accounts
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, views
 from lakehold.web.icons import icon_of
 from lakehold.web.navigation import Around, Person, Place, Section, ViewAs
@@ -31,53 +31,53 @@ def around(request: Request) -> Around:
     return looking(request, of, Around())
 
 
-def looking(request: Request, ask: Callable[[Work], T], otherwise: T) -> T:
+def looking(request: Request, ask: Callable[[RequestContext], T], otherwise: T) -> T:
     """Ask in the work that the page is made in; for a page that is made without one, in a look of its own. Where nobody
     is signed in there is nothing to ask.
     """
-    work = work_of(request)
-    if work is not None:
-        return ask(work)
-    house = house_of(request)
+    ctx = work_of(request)
+    if ctx is not None:
+        return ask(ctx)
+    platform = house_of(request)
     try:
         shown = shown_by(request)
-        with house.database.read() as transaction:
-            caller = caller_of(callers_of(request), house, transaction, shown)
-            return ask(Work(house.access.session(transaction, caller.tenant), caller, house.keys))
+        with platform.database.read() as transaction:
+            caller = caller_of(callers_of(request), platform, transaction, shown)
+            return ask(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
     except UnauthorizedError:
         return otherwise
 
 
-def of(work: Work) -> Around:
+def of(ctx: RequestContext) -> Around:
     """Everything around the caller's pages."""
-    may = frozenset(work.session.actions(work.asker, work.caller.tenant))
-    spaces = work.session.kept((around, work.asker), lambda: workspaces.page(work, limit=MOST_WORKSPACES).items)
-    waiting = len(answers.waiting_for(work, limit=_MOST_WAITING))
+    may = frozenset(ctx.session.actions(ctx.asker, ctx.caller.tenant))
+    spaces = ctx.session.kept((around, ctx.asker), lambda: workspaces.page(ctx, limit=MOST_WORKSPACES).items)
+    waiting = len(answers.waiting_for(ctx, limit=_MOST_WAITING))
     return Around(
-        tenant=_name(work, work.caller.tenant),
+        tenant=_name(ctx, ctx.caller.tenant),
         places=(
             Place("Home", "/", "home"),
             Place("Requests", "/requests", "inbox", waiting or None),
             Place("All workspaces", "/workspaces", "boxes"),
         ),
-        workspaces=tuple(_section(work, found) for found in spaces),
-        more=tuple(_more(may, invites="manage_members" in may or _may_invite(work, spaces))),
-        person=_person(work, may),
-        view_as=ViewAs(_name(work, work.caller.member), "/view-as/end") if work.caller.behind else None,
+        workspaces=tuple(_section(ctx, found) for found in spaces),
+        more=tuple(_more(may, invites="manage_members" in may or _may_invite(ctx, spaces))),
+        person=_person(ctx, may),
+        view_as=ViewAs(_name(ctx, ctx.caller.member), "/view-as/end") if ctx.caller.impersonator else None,
     )
 
 
-def listed_kinds(work: Work, workspace: Kind) -> list[Kind]:
+def listed_kinds(ctx: RequestContext, workspace: Kind) -> list[Kind]:
     """The kinds that a workspace has pages of: everything in it, in its model's order."""
-    return [kind for kind in work.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
+    return [kind for kind in ctx.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
 
 
-def _section(work: Work, found: Summary) -> Section:
-    root = kinds.kept_here(work.view.policy, found.kind)
+def _section(ctx: RequestContext, found: Summary) -> Section:
+    root = kinds.kept_here(ctx.view.policy, found.kind)
     href = addresses.workspace(found.uid)
     aside = views.ASIDE.get(root.id, frozenset())
     places: dict[bool, list[Place]] = {False: [], True: []}
-    for kind in listed_kinds(work, root):
+    for kind in listed_kinds(ctx, root):
         place = Place(plural(kind.title), addresses.workspace(found.uid, kind.name), icon_of(kind.id))
         places[kind.name in aside].append(place)
     first = (Place("Overview", href, "layout-dashboard"), *views.places(found.uid, root.id))
@@ -85,9 +85,9 @@ def _section(work: Work, found: Summary) -> Section:
     return Section(found.name, href, icon_of(root.id), root.title, (*first, *places[False], *last), tuple(places[True]))
 
 
-def _may_invite(work: Work, spaces: list[Summary]) -> bool:
+def _may_invite(ctx: RequestContext, spaces: list[Summary]) -> bool:
     """Whether one of these workspaces lets them bring people in themselves."""
-    roles = work.view.policy.kind
+    roles = ctx.view.policy.kind
     return any(
         role.invited_with in found.actions for found in spaces for role in roles(found.kind).schema.roles.values()
     )
@@ -103,12 +103,12 @@ def _more(may: frozenset[str], *, invites: bool) -> list[Place]:
     return more
 
 
-def _person(work: Work, may: frozenset[str]) -> Person:
+def _person(ctx: RequestContext, may: frozenset[str]) -> Person:
     # Who looks with another's eyes is still themself: their own name, profile and way out.
-    member = work.caller.behind or work.caller.member
-    account = accounts.of(work, member)
+    member = ctx.caller.impersonator or ctx.caller.member
+    account = accounts.of(ctx, member)
     return Person(
-        name=_name(work, member),
+        name=_name(ctx, member),
         note=account.email if account else "",
         places=(
             Place("Profile", "/profile", "user"),
@@ -118,5 +118,5 @@ def _person(work: Work, may: frozenset[str]) -> Person:
     )
 
 
-def _name(work: Work, uid: str) -> str:
-    return work.view.names.get(work.view.resource(uid)) or uid
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.view.names.get(ctx.view.resource(uid)) or uid

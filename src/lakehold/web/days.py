@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, SECOND, Moment, moment
 from lakehold.kit.errors import InvalidInputError
 
 
-def until(work: Work, day: str) -> Moment | None:
+def until(ctx: RequestContext, day: str) -> Moment | None:
     """The end of the day, in UTC; None for no day. Refused if it is over already."""
     if not day.strip():
         return None
@@ -18,7 +18,7 @@ def until(work: Work, day: str) -> Moment | None:
     except (ValueError, OverflowError):
         raise InvalidInputError("This is no day.", "Write it as 2031-05-04.") from None
     end = moment(datetime(following.year, following.month, following.day, tzinfo=UTC))
-    if end <= work.at:
+    if end <= ctx.at:
         raise InvalidInputError("This day is over.", "Choose one that is to come.")
     return end
 
@@ -30,6 +30,6 @@ def day_of(at: Moment) -> str:
     return datetime.fromtimestamp((at - 1) // SECOND, UTC).date().isoformat()
 
 
-def today(work: Work) -> str:
+def today(ctx: RequestContext) -> str:
     """The present day: the first that can be chosen."""
-    return datetime.fromtimestamp(work.at / SECOND, UTC).date().isoformat()
+    return datetime.fromtimestamp(ctx.at / SECOND, UTC).date().isoformat()

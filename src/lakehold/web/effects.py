@@ -19,7 +19,7 @@ from lakehold.access import Add, Remove
 from lakehold.access.decide.effects import Effects, Group
 from lakehold.access.model.policy import Policy
 from lakehold.catalog import sharing
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import csrf, pages
 from lakehold.web.confirming import CONFIRMED
 from lakehold.web.diffs import Change, Effect
@@ -54,11 +54,11 @@ class Asking:
     """Something to be chosen along with it."""
 
 
-def preview(work: Work, changes: Sequence[Add | Remove]) -> list[Effect]:
+def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> list[Effect]:
     """What changes would do, as far as the caller may know; refused unless they may make them, all of them."""
     for change in changes:
-        work.need_change(change)
-    return told(work.view.policy, sharing.preview(work, changes)) if changes else []
+        ctx.need_change(change)
+    return told(ctx.view.policy, sharing.preview(ctx, changes)) if changes else []
 
 
 def told(policy: Policy, effects: Effects) -> list[Effect]:

@@ -45,17 +45,17 @@ class Secret:
 def show(request: Request, caller: Caller, secret: Secret) -> Response:
     """Go to the page that shows it."""
     response = pages.go(request, ADDRESS)
-    house = house_of(request)
-    told = [*_whose(caller), house.clock() + _SECONDS * SECOND, asdict(secret)]
-    cookies.put(request, response, COOKIE, house.keys.encrypt(json.dumps(told)), _SECONDS)
+    platform = house_of(request)
+    told = [*_whose(caller), platform.clock() + _SECONDS * SECOND, asdict(secret)]
+    cookies.put(request, response, COOKIE, platform.keys.encrypt(json.dumps(told)), _SECONDS)
     return response
 
 
 @routes.get("")
-def shown_once(request: Request, work: Reading) -> Response:
+def shown_once(request: Request, ctx: Reading) -> Response:
     """The secret; who comes again is told that it is gone."""
-    secret = _opened(request, work.caller)
-    crumbs = [Crumb(work.view.names.get(work.view.resource(work.caller.tenant)) or "", "/")]
+    secret = _opened(request, ctx.caller)
+    crumbs = [Crumb(ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "", "/")]
     crumbs.append(Crumb(secret.title if secret else "Shown once"))
     response = pages.page(request, "once.html", {"crumbs": crumbs, "secret": secret})
     if COOKIE in request.cookies:
@@ -64,13 +64,13 @@ def shown_once(request: Request, work: Reading) -> Response:
 
 
 def _opened(request: Request, caller: Caller) -> Secret | None:
-    house = house_of(request)
+    platform = house_of(request)
     try:
-        told = json.loads(house.keys.decrypt(request.cookies.get(COOKIE, "")))
+        told = json.loads(platform.keys.decrypt(request.cookies.get(COOKIE, "")))
     except (InvalidInputError, ValueError):
         return None
     *whose, until, values = told
-    return Secret(**values) if whose == _whose(caller) and house.clock() < until else None
+    return Secret(**values) if whose == _whose(caller) and platform.clock() < until else None
 
 
 def _whose(caller: Caller) -> list[str]:

@@ -86,7 +86,7 @@ def own_address(address: str) -> str:
 
 
 def _here(request: Request, around: Around) -> Here:
-    theme, work = request.cookies.get(THEME, ""), work_of(request)
+    theme, ctx = request.cookies.get(THEME, ""), work_of(request)
     return Here(
         path=request.url.path,
         address=address_of(request),
@@ -96,5 +96,5 @@ def _here(request: Request, around: Around) -> Here:
         csrf=csrf.token(request),
         now=house_of(request).clock(),
         flash=flashes.heard(request),
-        policy=work.view.policy if work else None,
+        policy=ctx.view.policy if ctx else None,
     )

@@ -10,7 +10,7 @@ from lakehold.access.decide.decisions import Explanation
 from lakehold.access.facts.view import ALL_MEMBERS, View
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 OPEN = "open"
 
@@ -23,7 +23,7 @@ class Through:
     words: str
 
 
-def through(work: Work, member: str, found: Explanation) -> Through:
+def through(ctx: RequestContext, member: str, found: Explanation) -> Through:
     """How the member holds the right that was explained. The nearest grant says the most: their own on the thing
     itself, then a group's, then one further up, then the role in the workspace or the tenant.
     """
@@ -32,7 +32,7 @@ def through(work: Work, member: str, found: Explanation) -> Through:
         told = [_told(view, member, found.resource, grant) for grant in _grants(found)]
         return min(told, key=lambda pair: pair[0], default=(0, Through(OPEN, "Open to everybody")))[1]
 
-    return work.session.asking(sort)
+    return ctx.session.asking(sort)
 
 
 def _grants(found: Explanation) -> Iterator[Grant]:

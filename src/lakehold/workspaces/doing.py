@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakehold.runs.runnable import Doers
+from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.lakehouse import doing as lakehouse
 from lakehold.workspaces.marts import doing as marts
 
-DOERS: Doers = {**lakehouse.DOERS, **marts.DOERS}
+DOERS: StepExecutors = {**lakehouse.DOERS, **marts.DOERS}

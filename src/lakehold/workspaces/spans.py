@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 
 
-def whole(wanted: Wanted, word: str) -> None:
+def whole(wanted: RunOptions, word: str) -> None:
     """Refuse a part of what is done as a whole each time."""
     if wanted.span is not None:
         raise InvalidInputError(

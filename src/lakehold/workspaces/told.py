@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
-class Told:
+class SettingsReader:
     """Settings, by name."""
 
     def __init__(self, settings: Mapping[str, object], of: str) -> None:
@@ -32,7 +32,7 @@ class Told:
         found = self.text(name, default)
         if found not in among:
             raise InvalidInputError(
-                f"The {name} of the {self._of} cannot be {shown(found)}.", f"Use {', '.join(among)}."
+                f"The {name} of the {self._of} cannot be {quote(found)}.", f"Use {', '.join(among)}."
             )
         return found
 
@@ -79,14 +79,14 @@ class Told:
         """Whether anything is said of it."""
         return self._settings.get(name) is not None
 
-    def within(self, name: str) -> Told:
+    def within(self, name: str) -> SettingsReader:
         """Settings inside of the settings."""
         found = self._settings.get(name)
         if not isinstance(found, Mapping):
             raise InvalidInputError(f"The {self._of} has no {name}.", f'Write "{name}": {{…}}.')
-        return Told(found, f"{name} of the {self._of}")
+        return SettingsReader(found, f"{name} of the {self._of}")
 
-    def each(self, name: str) -> list[Told]:
+    def each(self, name: str) -> list[SettingsReader]:
         """Several of them."""
         found = self._settings.get(name, ())
         if (
@@ -95,7 +95,7 @@ class Told:
             or not all(isinstance(at, Mapping) for at in found)
         ):
             raise InvalidInputError(f"The {name} of the {self._of} is a list.", f'Write "{name}": [{{…}}].')
-        return [Told(at, f"{name} of the {self._of}") for at in found if isinstance(at, Mapping)]
+        return [SettingsReader(at, f"{name} of the {self._of}") for at in found if isinstance(at, Mapping)]
 
     @property
     def all(self) -> Mapping[str, object]:
@@ -111,7 +111,7 @@ def table_name(text: str) -> str:
     """The name, if a table can have it."""
     if not _NAME.fullmatch(text):
         raise InvalidInputError(
-            f"A table cannot be called {shown(text)}.",
+            f"A table cannot be called {quote(text)}.",
             "Use small letters, digits and _, with a letter first, 63 at the most.",
         )
     return text

@@ -9,19 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakehold.access.model.errors import ModelError, Place
-from lakehold.access.model.syntax import (
-    WORDS,
-    AsHolder,
-    Asked,
-    Both,
-    Either,
-    Item,
-    Not,
-    Path,
-    Quantified,
-    Tree,
-    parse,
-)
+from lakehold.access.model.syntax import WORDS, AsHolder, Asked, Both, Either, Item, Not, Path, Quantified, Tree, parse
 
 HERE = Place("model.yaml", 7)
 A, B, C = Path(("a",)), Path(("b",)), Path(("c",))

@@ -21,12 +21,12 @@ AUDIT = "/api/v1/access/audit"
 @pytest.fixture
 def busy(api: Api) -> Api:
     """Four things were done."""
-    with api.house.write(ADA) as work:
-        work.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
-        work.make(Add(Grant("bob", "viewer", "silver")))
-    with api.house.write(ANN) as work:
-        work.rename("silver", "Gold")
-        work.delete("silver")
+    with api.platform.write(ADA) as ctx:
+        ctx.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
+        ctx.make(Add(Grant("bob", "viewer", "silver")))
+    with api.platform.write(ANN) as ctx:
+        ctx.rename("silver", "Gold")
+        ctx.delete("silver")
     api.token("ada")
     return api
 
@@ -72,7 +72,7 @@ def test_exported_the_oldest_first(busy: Api, monkeypatch: pytest.MonkeyPatch, a
 def test_verified(busy: Api) -> None:
     found = told(busy.get(f"{AUDIT}/verify", "ada"))
     assert (found["whole"], found["entries"], found["fault"]) == (True, 5, "")
-    with busy.house.database.write() as transaction:
+    with busy.platform.database.write() as transaction:
         transaction.connection.execute(sa.text("UPDATE audit SET action = 'nothing' WHERE n = 2"))
     found = told(busy.get(f"{AUDIT}/verify", "ada"))
     assert not found["whole"]
@@ -89,9 +89,9 @@ def test_nobody_else_sees_it(busy: Api, path: str) -> None:
 
 def test_who_loses_the_right_while_it_is_sent_gets_no_more(busy: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audits, "_AT_ONCE", 1)
-    sent = audits._lines(busy.house, ANN, Filter())
+    sent = audits._lines(busy.platform, ANN, Filter())
     assert json.loads(next(sent))["n"] == 1
-    with busy.house.access.write(TENANT) as session:
+    with busy.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ann", "owner", TENANT))
     with pytest.raises(ForbiddenError):
         next(sent)

@@ -44,10 +44,10 @@ def test_what_may_not_be_seen_is_not_there_and_asking_is_no_attempt(corner: Api)
     hidden = problem(corner.post(CHECK, "bella", {"action": "read", "resource": "salaries"}), 404, "not_found")
     missing = problem(corner.post(CHECK, "bella", {"action": "read", "resource": "no_table"}), 404, "not_found")
     assert hidden["detail"].replace("salaries", "no_table") == missing["detail"]
-    with corner.house.access.read("corner") as session:
+    with corner.platform.access.read("corner") as session:
         assert session.check("carla", "read", "salaries")
-    with corner.house.read(Caller("corner", "adam")) as work:
-        assert work.audit.page(Filter(member="bella", action="read")) == []
+    with corner.platform.read(Caller("corner", "adam")) as ctx:
+        assert ctx.audit.page(Filter(member="bella", action="read")) == []
 
 
 def test_with_a_role_with_edges_and_of_something_new(corner: Api) -> None:

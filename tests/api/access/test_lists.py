@@ -57,7 +57,7 @@ def test_what_may_they_do_with_this(corner: Api) -> None:
 @pytest.mark.parametrize("sort", ["name", "-name", "created", "-created"])
 def test_with_what_may_they_do_this(corner: Api, limit: int, sort: str) -> None:
     found = pages(corner, RESOURCES, "ana", limit, action="see", kind="lakehouse.table", sort=sort)
-    with corner.house.access.read("corner") as session:
+    with corner.platform.access.read("corner") as session:
         listed = session.list("ana", "see", "lakehouse.table", sort=sort).items
     assert [item["id"] for item in found] == [item.uid for item in listed]
     assert len(found) == 16
@@ -71,7 +71,7 @@ def test_searched_and_within(corner: Api) -> None:
 
 
 def test_of_somebody_else_only_what_the_asker_sees_is_told_and_counted(corner: Api) -> None:
-    with corner.house.access.read("corner") as session:
+    with corner.platform.access.read("corner") as session:
         theirs = {
             member: {item.uid for item in session.list(member, "see", "spaces.app").items}
             for member in session.who("see", "sales_cockpit")

@@ -18,10 +18,10 @@ STRICTER = LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: 
 @pytest.fixture
 def library(api: Api) -> Api:
     told(api.post(MODELS, "ada", {"source": LIBRARY}), 201)
-    with api.house.write(ADA) as work:
-        work.create("library.shelf", "Poems", uid="poems", edges={"tenant": TENANT})
-        work.create("library.book", "Odes", uid="odes", edges={"shelf": "poems"})
-        work.made(Add(Grant("bob", "reader", "poems")))
+    with api.platform.write(ADA) as ctx:
+        ctx.create("library.shelf", "Poems", uid="poems", edges={"tenant": TENANT})
+        ctx.create("library.book", "Odes", uid="odes", edges={"shelf": "poems"})
+        ctx.made(Add(Grant("bob", "reader", "poems")))
     return api
 
 

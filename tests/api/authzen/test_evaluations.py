@@ -133,7 +133,7 @@ def test_defaults_are_overridden_one_by_one(corner: Api) -> None:
             about("ana", "see", "orders"),
         ],
     )
-    with corner.house.access.read("corner") as session:
+    with corner.platform.access.read("corner") as session:
         expected = session.check_many(
             [
                 ("erik", "edit", "orders"),
@@ -217,8 +217,8 @@ kinds:
 
 def test_a_custom_model_reads_what_the_request_brings_along(api: Api) -> None:
     told(api.post("/api/v1/access/models", "ada", {"source": GUESTS}), 201)
-    with api.house.write(ADA) as work:
-        work.create("guests.house", "Villa", uid="villa", edges={"tenant": TENANT})
+    with api.platform.write(ADA) as ctx:
+        ctx.create("guests.house", "Villa", uid="villa", edges={"tenant": TENANT})
 
     def may(
         action: str,

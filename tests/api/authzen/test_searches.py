@@ -38,7 +38,7 @@ def test_subjects(corner: Api, limit: int | None) -> None:
 def test_resources(corner: Api, limit: int | None) -> None:
     asked = {"subject": ERIK, "action": {"name": "edit"}, "resource": {"type": "table"}}
     uids = found(corner, "erik", "resource", limit, **asked)
-    with corner.house.access.read("corner") as session:
+    with corner.platform.access.read("corner") as session:
         assert uids == [item.uid for item in session.list("erik", "edit", "lakehouse.table").items]
     assert found(corner, "adam", "resource", limit, **asked) == uids
     for uid in uids[:3]:
@@ -96,7 +96,7 @@ def test_a_search_that_cannot_be_used_is_a_bad_request(corner: Api, what: str) -
 
 def test_where_everything_is(corner: Api) -> None:
     answer = corner.get("/.well-known/authzen-configuration")
-    base = corner.house.settings.base
+    base = corner.platform.settings.base
     assert told(answer) == {
         "policy_decision_point": base,
         "access_evaluation_endpoint": f"{base}/access/v1/evaluation",

@@ -16,8 +16,8 @@ def files(api: Api) -> dict[str, str]:
 
 
 def test_only_who_may_export_is_told_everything(api: Api) -> None:
-    with api.house.write(ADA) as work:
-        work.make(Add(Grant("bob", "admin", TENANT)))
+    with api.platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "admin", TENANT)))
     given = {"files": files(api)}
     assert api.get(CODE, "bob").status_code == 403
     for path in ("plan", "apply", "test"):
@@ -51,7 +51,7 @@ def test_what_cannot_be_read_names_the_file_and_line(api: Api) -> None:
 def test_tests_are_asked_of_the_tenant_as_it_is(api: Api) -> None:
     asked = {"files": {"tests.yaml": "tests:\n  - {who: bob, can: read, on: orders}\n"}}
     assert not api.post(f"{CODE}/test", "ada", asked).json()["passed"]
-    with api.house.write(ADA) as work:
-        work.make(Add(Grant("bob", "viewer", "orders")))
+    with api.platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "viewer", "orders")))
     told = api.post(f"{CODE}/test", "ada", asked).json()
     assert (told["passed"], told["tests"]) == (True, 1)

@@ -148,7 +148,7 @@ class Crawl:
     def _filled(self, person: Person, seen: Sight) -> Pool:
         hidden = [uid for uid in self._ids() if uid not in seen.ids]
         names = [tenant.names[uid] for tenant in self.tenants for uid in tenant.names if uid not in seen.ids]
-        with self.api.house.access.read(person.tenant.uid) as session:
+        with self.api.platform.access.read(person.tenant.uid) as session:
             policy = session.seen().policy
             schemas = [kind.schema for kind in policy.kinds.values()]
             return Pool(
@@ -165,7 +165,7 @@ class Crawl:
 
     def sight(self, person: Person) -> Sight:
         """What the person may see now."""
-        with self.api.house.access.read(person.tenant.uid) as session:
+        with self.api.platform.access.read(person.tenant.uid) as session:
             kept = self._sights.get(person.name)
             if kept is None or kept.seq != session.seq:
                 kept = self._sights[person.name] = _sight(session, person)
@@ -175,7 +175,7 @@ class Crawl:
         right = operation.get(_TELLS_ALL)
         if right is None or not person.token:
             return False
-        with self.api.house.access.read(person.tenant.uid) as session:
+        with self.api.platform.access.read(person.tenant.uid) as session:
             try:
                 return session.check(person.asker, right, person.tenant.uid)
             except NotFoundError:

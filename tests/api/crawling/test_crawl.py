@@ -12,7 +12,7 @@ from lakehold.api.frame.models import Answer, IdText
 from lakehold.api.frame.paging import cursor
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.settings import Settings
 from tests.api.client import served
@@ -35,30 +35,30 @@ def _tables(view: View) -> list[int]:
 
 
 @leaky.get("/names")
-def leak_names(work: Reading) -> Leak:
+def leak_names(ctx: Reading) -> Leak:
     """Names of everything."""
-    return Leak(names=work.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)]))
+    return Leak(names=ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)]))
 
 
 @leaky.get("/total")
-def leak_total(work: Reading) -> Leak:
+def leak_total(ctx: Reading) -> Leak:
     """How many there are of everything."""
-    return Leak(total=work.session.asking(lambda view: 10 * len(_tables(view))))
+    return Leak(total=ctx.session.asking(lambda view: 10 * len(_tables(view))))
 
 
 @leaky.get("/exists/{uid}")
-def leak_existence(work: Reading, uid: IdText) -> Leak:
+def leak_existence(ctx: Reading, uid: IdText) -> Leak:
     """Another answer for what is hidden than for what is not there."""
-    if work.view.ids.get(uid) is None:
+    if ctx.view.ids.get(uid) is None:
         raise NotFoundError(f"There is no {uid}.")
-    work.see(uid)
+    ctx.see(uid)
     return Leak()
 
 
 @leaky.get("/cursor")
-def leak_in_a_cursor(work: Reading) -> Leak:
+def leak_in_a_cursor(ctx: Reading) -> Leak:
     """A name in what looks like nothing."""
-    names = work.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
+    names = ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
     return Leak(names=[cursor("tables", (name,)) for name in names])
 
 
@@ -67,14 +67,14 @@ def leak_in_a_cursor(work: Reading) -> Leak:
     [("/names", "told"), ("/cursor", "told"), ("/total", "counted total"), ("/exists/{uid}", "differs from 404")],
 )
 def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: str, told: str) -> None:
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     words = Words(seed=7)
-    here = founded(house, words)
+    here = founded(platform, words)
     one = router("/leaky", "Leaky")
     one.routes[:] = [route for route in leaky.routes if getattr(route, "path", "") == f"/leaky{path}"]
-    with served(house, here.uid, [one]) as api:
+    with served(platform, here.uid, [one]) as api:
         crawl = Crawl(api, (here,), words)
         crawl.run([person(api, here, "nils")], 5)
-    house.close()
+    platform.close()
     assert any(told in leak for leak in crawl.leaks), crawl.leaks
     assert not any("-> 500" in leak for leak in crawl.leaks)

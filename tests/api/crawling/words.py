@@ -15,7 +15,7 @@ from lakehold.access.facts.store import Store
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.demo import company, lakehouse, marts, products, spaces
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.laws.facts import renamed
 
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
@@ -106,14 +106,14 @@ def _mentioned(fact: Fact) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def founded(house: Installation, words: Words) -> Tenant:
+def founded(platform: Platform, words: Words) -> Tenant:
     """A tenant with all four ways of working, and some roles given at random."""
     here = Tenant(words.new(), words)
     here.ids[company.TENANT] = here.uid
     here.names[here.uid] = words.new()
-    house.access.found(here.uid, here.names[here.uid], workspaces.models())
+    platform.access.found(here.uid, here.names[here.uid], workspaces.models())
     here.ids[f"{company.TENANT}/all"] = f"{here.uid}/all"
-    with house.access.write(here.uid) as session:
+    with platform.access.write(here.uid) as session:
         store = cast("Any", _Renaming(session.store, here))
         _people(store)
         for room in (marts, lakehouse, spaces, products):

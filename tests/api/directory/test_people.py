@@ -49,7 +49,7 @@ def test_roles_are_set_as_a_whole(api: Api) -> None:
 
 
 def test_what_a_member_owns_is_shown_and_handed_over(api: Api) -> None:
-    with api.house.access.write(api.tenant) as session:
+    with api.platform.access.write(api.tenant) as session:
         session.store.create("spaces.space", "Lab", uid="lab", edges={"tenant": api.tenant}, creator="bob")
     assert api.get("/api/v1/members/bob/removal", "bob").json()["owns"] == [
         {"id": "lab", "name": "Lab", "kind": "spaces.space", "role": "owner"}

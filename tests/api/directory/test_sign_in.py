@@ -11,7 +11,7 @@ import pytest
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import first_run, invites, links, members
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.api.client import Api, Json, served
 
@@ -22,10 +22,10 @@ OLGA = {"tenant": "Acme", "name": "Olga", "email": "olga@example.org", "password
 @pytest.fixture
 def new(database_url: str, tmp_path: Path) -> Iterator[Api]:
     """An installation to which nobody has come yet."""
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
-    with served(house, "acme") as api:
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
+    with served(platform, "acme") as api:
         yield api
-    house.close()
+    platform.close()
 
 
 class Browser:
@@ -46,7 +46,7 @@ class Browser:
 
 
 def begun(api: Api) -> Browser:
-    return Browser(api, api.post("/api/v1/first-run", json={**OLGA, "secret": first_run.secret(api.house)}))
+    return Browser(api, api.post("/api/v1/first-run", json={**OLGA, "secret": first_run.secret(api.platform)}))
 
 
 def signed_in(api: Api, email: str = "olga@example.org", password: str = SECRET) -> httpx.Response:
@@ -68,7 +68,7 @@ def test_the_first_run(new: Api) -> None:
     me = browser.call("GET", "/api/v1/me").json()
     assert (me["tenant"], me["member"]["email"], me["everybody"]) == ("acme", "olga@example.org", "acme/all")
     assert "manage_owners" in me["may"]
-    told = {**OLGA, "secret": first_run.secret(new.house)}
+    told = {**OLGA, "secret": first_run.secret(new.platform)}
     assert new.post("/api/v1/first-run", json=told).status_code == 409
 
 
@@ -184,11 +184,11 @@ def test_an_invite_is_made_looked_at_and_accepted(new: Api) -> None:
 def test_invites_are_listed_revoked_and_accepted_by_a_member(new: Api) -> None:
     browser = begun(new)
     owner = owner_of(browser)
-    with new.house.write(owner) as work:
-        members.add(work, "Bob", email="bob@example.org", uid="bob")
-        bob = secret_of(links.make(work, new.house.settings, "bob", "sign_in").link)
-        kept = invites.make(work, new.house.settings, "bob@example.org")
-        revoked = invites.make(work, new.house.settings, "two@example.org")
+    with new.platform.write(owner) as ctx:
+        members.add(ctx, "Bob", email="bob@example.org", uid="bob")
+        bob = secret_of(links.make(ctx, new.platform.settings, "bob", "sign_in").link)
+        kept = invites.make(ctx, new.platform.settings, "bob@example.org")
+        revoked = invites.make(ctx, new.platform.settings, "two@example.org")
     listed = browser.call("GET", "/api/v1/invites?limit=1").json()
     assert len(listed["items"]) == 1
     rest = browser.call("GET", f"/api/v1/invites?limit=1&after={listed['next']}").json()

@@ -12,8 +12,8 @@ from lakehold.api.frame.etags import IfMatch, Tagged
 from lakehold.api.frame.models import Body, NameText
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.house import ADA
@@ -30,29 +30,29 @@ class Layer(Tagged):
     name: str
 
 
-def show(work: Work, uid: str) -> Layer:
-    work.need("see", uid)
-    return Layer(id=uid, name=work.view.names.get(work.view.resource(uid)) or "")
+def show(ctx: RequestContext, uid: str) -> Layer:
+    ctx.need("see", uid)
+    return Layer(id=uid, name=ctx.view.names.get(ctx.view.resource(uid)) or "")
 
 
 @routes.get("/{layer}")
-def get_layer(work: Reading, layer: str) -> Layer:
+def get_layer(ctx: Reading, layer: str) -> Layer:
     """A layer."""
-    return show(work, layer)
+    return show(ctx, layer)
 
 
 @routes.patch("/{layer}", responses=problems(412, 428))
-def rename_layer(work: Writing, layer: str, body: Rename, seen: IfMatch) -> Layer:
+def rename_layer(ctx: Writing, layer: str, body: Rename, seen: IfMatch) -> Layer:
     """Rename a layer."""
-    work.need("edit", layer)
-    seen.need(show(work, layer))
-    work.rename(layer, body.name)
-    return show(work, layer)
+    ctx.need("edit", layer)
+    seen.need(show(ctx, layer))
+    ctx.rename(layer, body.name)
+    return show(ctx, layer)
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
-    with served(house, TENANT, [routes]) as found:
+def api(platform: Platform) -> Iterator[Api]:
+    with served(platform, TENANT, [routes]) as found:
         yield found
 
 
@@ -109,5 +109,5 @@ def test_of_two_at_once_one_wins_and_the_other_is_told(api: Api) -> None:
             done = dict(pool.map(change, (f"left {turn}", f"right {turn}")))
         assert sorted(done) == [200, 412]
         assert told(api.get("/test/layers/bronze", "ada"))["name"] == done[200]
-    with api.house.read(ADA) as work:
-        assert not work.audit.verify().fault
+    with api.platform.read(ADA) as ctx:
+        assert not ctx.audit.verify().fault

@@ -16,7 +16,7 @@ def test_it_lives_and_is_ready(api: Api) -> None:
 
 
 def test_it_is_not_ready_while_the_tables_are_of_another_version(api: Api) -> None:
-    with api.house.database.write() as transaction:
+    with api.platform.database.write() as transaction:
         transaction.connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     found = problem(api.get("/readyz"), 503, "not_ready")
     assert "0001" in found["detail"]
@@ -24,7 +24,7 @@ def test_it_is_not_ready_while_the_tables_are_of_another_version(api: Api) -> No
 
 
 def test_it_is_not_ready_without_tables(api: Api) -> None:
-    with api.house.database.write() as transaction:
+    with api.platform.database.write() as transaction:
         transaction.connection.execute(sa.text("DROP TABLE alembic_version"))
     problem(api.get("/readyz"), 503, "not_ready")
 

@@ -13,7 +13,7 @@ from lakehold.api.frame.idempotency import REPLAYED, idempotency_table
 from lakehold.api.frame.models import Answer, Body, NameText
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
@@ -32,26 +32,26 @@ class Layer(Answer):
 
 
 @routes.post("", status_code=201)
-def create_layer(work: Creating, body: NewLayer) -> Layer:
+def create_layer(ctx: Creating, body: NewLayer) -> Layer:
     """Make a layer."""
-    return Layer(id=work.create("lakehouse.layer", body.name, edges={"lakehouse": "lh"}), secret="shown-once")
+    return Layer(id=ctx.create("lakehouse.layer", body.name, edges={"lakehouse": "lh"}), secret="shown-once")
 
 
 @routes.post("/{lake}", status_code=201)
-def create_layer_in(work: Creating, lake: str, body: NewLayer) -> Layer:
+def create_layer_in(ctx: Creating, lake: str, body: NewLayer) -> Layer:
     """Make a layer there."""
-    return Layer(id=work.create("lakehouse.layer", body.name, edges={"lakehouse": lake}), secret="")
+    return Layer(id=ctx.create("lakehouse.layer", body.name, edges={"lakehouse": lake}), secret="")
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
-    with served(house, TENANT, [routes]) as found:
+def api(platform: Platform) -> Iterator[Api]:
+    with served(platform, TENANT, [routes]) as found:
         yield found
 
 
 def layers(api: Api) -> int:
-    with api.house.read(ADA) as work:
-        return len(work.session.ids("ada", "see", "lakehouse.layer"))
+    with api.platform.read(ADA) as ctx:
+        return len(ctx.session.ids("ada", "see", "lakehouse.layer"))
 
 
 def test_the_same_request_is_done_once_and_answered_alike(api: Api) -> None:
@@ -100,8 +100,8 @@ def test_a_narrowed_token_is_not_told_what_its_member_was_told(api: Api) -> None
 def test_what_was_refused_may_be_tried_again_under_the_same_key(api: Api) -> None:
     headers = {"Idempotency-Key": "k1"}
     problem(api.post("/test/layers", "bob", {"name": "Silver"}, headers=headers), 404, "not_found")
-    with api.house.write(ADA) as work:
-        work.make(Add(Grant("bob", "admin", TENANT)))
+    with api.platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "admin", TENANT)))
     told(api.post("/test/layers", "bob", {"name": "Silver"}, headers=headers), 201)
 
 
@@ -128,7 +128,7 @@ def test_at_the_same_moment_one_does_it_and_all_are_answered_alike(api: Api) -> 
 def test_a_key_is_forgotten_after_a_day(api: Api) -> None:
     before, headers = layers(api), {"Idempotency-Key": "k1"}
     told(api.post("/test/layers", "ada", {"name": "Silver"}, headers=headers), 201)
-    with api.house.database.write() as transaction:
+    with api.platform.database.write() as transaction:
         table = idempotency_table
         transaction.connection.execute(table.update().values(made_at=table.c.made_at - DAY))
     told(api.post("/test/layers", "ada", {"name": "Silver"}, headers=headers), 201)
@@ -137,7 +137,7 @@ def test_a_key_is_forgotten_after_a_day(api: Api) -> None:
 
 def test_nothing_of_it_can_be_read_in_the_database(api: Api) -> None:
     told(api.post("/test/layers", "ada", {"name": "Silver"}, headers={"Idempotency-Key": "k1"}), 201)
-    with api.house.database.read() as transaction:
+    with api.platform.database.read() as transaction:
         (row,) = transaction.connection.execute(sa.select(idempotency_table)).all()
     assert "shown-once" not in str(row)
     assert "Silver" not in str(row)

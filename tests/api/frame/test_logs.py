@@ -14,7 +14,7 @@ from lakehold.api.frame.callers import COOKIE
 from lakehold.api.frame.models import Answer, Body
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import House, Reading
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.access.company import TENANT
 from tests.api.client import Api, served, told
 from tests.api.lite import database_url
@@ -35,26 +35,26 @@ class Done(Answer):
 
 
 @routes.post("/sign-in")
-def sign_in(house: House, body: SignIn) -> Done:
+def sign_in(platform: House, body: SignIn) -> Done:
     """Sign in."""
-    return Done(done=house.clock() > len(body.password))
+    return Done(done=platform.clock() > len(body.password))
 
 
 @routes.post("/links/{secret}")
-def use_link(house: House, secret: str, body: SignIn) -> Done:
+def use_link(platform: House, secret: str, body: SignIn) -> Done:
     """Use a link, and fail."""
-    raise ValueError(f"{secret} {body.password} {house}")
+    raise ValueError(f"{secret} {body.password} {platform}")
 
 
 @routes.get("/me")
-def me(work: Reading) -> Done:
+def me(ctx: Reading) -> Done:
     """Who calls."""
-    return Done(done=work.at > 0)
+    return Done(done=ctx.at > 0)
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
-    with served(house, TENANT, [routes]) as found:
+def api(platform: Platform) -> Iterator[Api]:
+    with served(platform, TENANT, [routes]) as found:
         yield found
 
 

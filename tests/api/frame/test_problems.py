@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body, NameText
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.directory.errors import ThrottledError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import BusyError
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served
@@ -35,27 +35,27 @@ class Done(Answer):
 
 
 @routes.post("/echo")
-def echo(work: Reading, body: Wanted) -> Done:
+def echo(ctx: Reading, body: Wanted) -> Done:
     """Say it again."""
-    return Done(name=f"{work.caller.member} {body.name}")
+    return Done(name=f"{ctx.caller.member} {body.name}")
 
 
 @routes.post("/grant")
-def grant(work: Writing) -> Done:
+def grant(ctx: Writing) -> Done:
     """Give oneself a role."""
-    work.make(Add(Grant(work.caller.member, "editor", "bronze")))
+    ctx.make(Add(Grant(ctx.caller.member, "editor", "bronze")))
     return Done(name="given")
 
 
 @routes.get("/see/{uid}")
-def see(work: Reading, uid: str) -> Done:
+def see(ctx: Reading, uid: str) -> Done:
     """See something."""
-    work.need("edit", uid)
+    ctx.need("edit", uid)
     return Done(name=uid)
 
 
 @routes.get("/throttled")
-def throttled(_house: House) -> Done:
+def throttled(_platform: House) -> Done:
     """Too often."""
     raise ThrottledError("Too many attempts.", "Wait.", wait=17)
 
@@ -79,8 +79,8 @@ def broken(_work: Reading) -> Done:
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
-    with served(house, TENANT, [routes]) as found:
+def api(platform: Platform) -> Iterator[Api]:
+    with served(platform, TENANT, [routes]) as found:
         yield found
 
 
@@ -152,8 +152,8 @@ def test_nobody_is_signed_in(api: Api, header: str) -> None:
 
 
 def test_a_denial_names_the_missing_right_and_who_could_give_it(api: Api) -> None:
-    with api.house.write(ADA) as work:
-        work.make(Add(Grant("bob", "viewer", "bronze")))
+    with api.platform.write(ADA) as ctx:
+        ctx.make(Add(Grant("bob", "viewer", "bronze")))
     found = problem(api.post("/test/grant", "bob"), 403, "forbidden")
     assert "Manager on layer Bronze" in found["missing"]
     assert {"id": "ada", "name": "Ada"} in found["givers"]

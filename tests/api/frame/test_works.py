@@ -11,7 +11,7 @@ from lakehold.api.frame.models import Answer
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import sign_ins, tokens
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.errors import BusyError, ConflictError
 from lakehold.ledger.audit import DENIED, Filter
@@ -28,39 +28,39 @@ class Made(Answer):
 
 
 @routes.post("/layers", status_code=201)
-def make_layer(work: Writing) -> Made:
+def make_layer(ctx: Writing) -> Made:
     """Make a layer."""
-    return Made(id=work.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"}))
+    return Made(id=ctx.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"}))
 
 
 @routes.post("/late")
-def fail_late(work: Writing) -> Made:
+def fail_late(ctx: Writing) -> Made:
     """Make a layer, and fail at the very end."""
-    work.create("lakehouse.layer", "Gold", uid="gold", edges={"lakehouse": "lh"})
-    work.session.transaction.before_commit.append(_refuse)
+    ctx.create("lakehouse.layer", "Gold", uid="gold", edges={"lakehouse": "lh"})
+    ctx.session.transaction.before_commit.append(_refuse)
     return Made(id="gold")
 
 
 @routes.post("/third")
-def third_time(work: Writing) -> Made:
+def third_time(ctx: Writing) -> Made:
     """Succeed at the third try."""
-    tries.append(work.caller.member)
-    work.create("lakehouse.layer", "Tin", uid="tin", edges={"lakehouse": "lh"})
+    tries.append(ctx.caller.member)
+    ctx.create("lakehouse.layer", "Tin", uid="tin", edges={"lakehouse": "lh"})
     if len(tries) < 3:
         raise BusyError("Somebody else was first.", "Try again.")
     return Made(id="tin")
 
 
 @routes.get("/me")
-def who_am_i(work: Reading) -> Made:
+def who_am_i(ctx: Reading) -> Made:
     """Who calls."""
-    return Made(id=f"{work.caller.member}/{work.caller.request}/{work.caller.token_id}")
+    return Made(id=f"{ctx.caller.member}/{ctx.caller.request}/{ctx.caller.token_id}")
 
 
 @routes.delete("/layers/{uid}", status_code=204)
-def delete_layer(work: Writing, uid: str) -> None:
+def delete_layer(ctx: Writing, uid: str) -> None:
     """Delete a layer."""
-    work.delete(uid)
+    ctx.delete(uid)
 
 
 def _refuse() -> None:
@@ -68,15 +68,15 @@ def _refuse() -> None:
 
 
 @pytest.fixture
-def api(house: Installation) -> Iterator[Api]:
+def api(platform: Platform) -> Iterator[Api]:
     tries.clear()
-    with served(house, TENANT, [routes]) as found:
+    with served(platform, TENANT, [routes]) as found:
         yield found
 
 
 def has(api: Api, uid: str) -> bool:
-    with api.house.read(ADA) as work:
-        return work.view.ids.get(uid) is not None
+    with api.platform.read(ADA) as ctx:
+        return ctx.view.ids.get(uid) is not None
 
 
 def test_what_is_answered_is_committed(api: Api) -> None:
@@ -99,8 +99,8 @@ def test_who_was_too_late_is_run_again_from_the_start(api: Api) -> None:
 
 def test_a_denied_attempt_is_written_down_once(api: Api) -> None:
     problem(api.call("DELETE", "/test/layers/bronze", "bob"), 404, "not_found")
-    with api.house.read(ADA) as work:
-        denied = [line.entry for line in work.audit.page(Filter(outcome=DENIED))]
+    with api.platform.read(ADA) as ctx:
+        denied = [line.entry for line in ctx.audit.page(Filter(outcome=DENIED))]
     assert [(entry.member, entry.action, entry.resource) for entry in denied] == [("bob", "delete", "bronze")]
     assert denied[0].token
 
@@ -108,16 +108,16 @@ def test_a_denied_attempt_is_written_down_once(api: Api) -> None:
 def test_a_revoked_token_is_gone_for_the_very_next_request(api: Api) -> None:
     secret = api.token("ada")
     assert told(api.get("/test/me", "ada"))["id"].startswith("ada/")
-    with api.house.write(ADA) as work:
-        (kept,) = tokens.of(work, "ada")
-        tokens.revoke(work, kept.id)
+    with api.platform.write(ADA) as ctx:
+        (kept,) = tokens.of(ctx, "ada")
+        tokens.revoke(ctx, kept.id)
     problem(api.get("/test/me", token=secret), 401, "unauthorized")
 
 
 @pytest.fixture
 def cookie(api: Api) -> str:
-    with api.house.write(ADA) as work:
-        return sign_ins.begin(work, api.house.settings, "ada", "password", Visit()).secret
+    with api.platform.write(ADA) as ctx:
+        return sign_ins.begin(ctx, api.platform.settings, "ada", "password", Visit()).secret
 
 
 def test_a_sign_in_reads_by_its_cookie_alone(api: Api, cookie: str) -> None:
@@ -129,7 +129,7 @@ def test_a_change_by_cookie_must_come_from_our_own_pages(api: Api, cookie: str) 
     problem(api.post("/test/layers", headers=by_cookie), 403, "csrf")
     problem(api.post("/test/layers", headers={**by_cookie, "X-CSRF-Token": "x" * 64}), 403, "csrf")
     assert not has(api, "silver")
-    ours = {**by_cookie, "X-CSRF-Token": csrf_of(api.house.keys, cookie)}
+    ours = {**by_cookie, "X-CSRF-Token": csrf_of(api.platform.keys, cookie)}
     told(api.post("/test/layers", headers=ours), 201)
     assert has(api, "silver")
 

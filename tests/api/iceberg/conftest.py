@@ -30,7 +30,7 @@ def shop(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.Temp
 @pytest.fixture(scope="package")
 def address(shop: Shop) -> Iterator[str]:
     """Of the catalog that everybody reaches."""
-    with running(create_app(shop.house)) as found:
+    with running(create_app(shop.platform)) as found:
         yield f"{found}/iceberg"
 
 
@@ -39,8 +39,8 @@ def secret(shop: Shop) -> Callable[..., str]:
     """An API token of a member's."""
 
     def made(member: str, resources: frozenset[str] | None = None) -> str:
-        with shop.house.write(Caller(TENANT, member)) as work:
-            return tokens.make(work, "engine", actions=None, resources=resources).secret
+        with shop.platform.write(Caller(TENANT, member)) as ctx:
+            return tokens.make(ctx, "engine", actions=None, resources=resources).secret
 
     return made
 

@@ -80,7 +80,7 @@ def test_what_is_hidden_and_what_is_not_there_are_answered_alike(
             hidden, missing = (client.request(method, path.format(each)) for each in (name, "absent"))
             assert (hidden.status_code, hidden.text.replace(name, "absent")) == (404, missing.text)
             assert hidden.headers["content-type"] == missing.headers["content-type"]
-            assert str(shop.house.settings.data) not in hidden.text
+            assert str(shop.platform.settings.data) not in hidden.text
 
 
 def test_a_client_is_told_that_something_is_not_there(catalog: Made) -> None:
@@ -122,10 +122,10 @@ def test_a_client_writes_nothing(shop: Shop, catalog: Made) -> None:
 
 def test_what_is_taken_away_is_gone_at_once(shop: Shop, catalog: Made) -> None:
     rita, grant = catalog("rita"), Grant("rita", "viewer", "hidden")
-    with shop.house.access.write(TENANT) as session:
+    with shop.platform.access.write(TENANT) as session:
         session.store.add(grant)
     assert rita.load_table(("Shop", "secret", "hidden")).scan().to_arrow().num_rows == 1
-    with shop.house.access.write(TENANT) as session:
+    with shop.platform.access.write(TENANT) as session:
         session.store.remove(grant)
     with pytest.raises(NoSuchTableError):
         rita.load_table(("Shop", "secret", "hidden"))

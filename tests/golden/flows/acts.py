@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.runs.run_table import STOPPED
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import BY_HAND
 from lakehold.runs.when import When
 from tests.golden.flows.outcomes import DONE, both, came_out
@@ -93,13 +93,13 @@ def report(way: Way) -> dict[str, str]:
 def runs(way: Way, name: str) -> dict[str, str]:
     """All of a run that Olga has started: it is stopped by who may, or by her; then it can be deleted."""
     place = way.place
-    with place.town.write() as work:
-        run = RUNS.write(work, place[name], Wanted(), cause=BY_HAND)
+    with place.town.write() as ctx:
+        run = RUNS.write(ctx, place[name], RunOptions(), cause=BY_HAND)
     see = way.sees_run(name, run)
     stop = came_out(way.stops(run), happened=place.state(run) == STOPPED)
-    with place.town.write() as work:
+    with place.town.write() as ctx:
         if stop != DONE:
-            RUNS.stop(work, run)
+            RUNS.stop(ctx, run)
     delete = came_out(way.deletes_run(run), happened=run not in {each.id for each in place.runs(name)})
     return spent(place, {"see": see, "stop": stop, "delete": delete})
 
@@ -107,8 +107,8 @@ def runs(way: Way, name: str) -> dict[str, str]:
 def triggers(way: Way, name: str) -> dict[str, str]:
     """All of the triggers of a thing: one that Olga has made is seen, changed and removed, and another is made."""
     place = way.place
-    with place.town.write() as work:
-        known = TRIGGERS.save(work, place[name], EVERY_NIGHT).id
+    with place.town.write() as ctx:
+        known = TRIGGERS.save(ctx, place[name], EVERY_NIGHT).id
 
     def is_at(cron: str) -> bool:
         return cron in {each.when.cron for each in place.triggers(name)}

@@ -29,8 +29,8 @@ class Place:
 
     def found(self, name: str) -> Resource:
         """How it is."""
-        with self.town.read() as work:
-            return resources.get(work, self[name])
+        with self.town.read() as ctx:
+            return resources.get(ctx, self[name])
 
     def is_gone(self, name: str) -> bool:
         """Whether it is no more, or deleted."""
@@ -41,64 +41,64 @@ class Place:
 
     def secrets(self, name: str) -> dict[str, str]:
         """What is kept of it."""
-        with self.town.read() as work:
-            return credentials.used(work, self[name])
+        with self.town.read() as ctx:
+            return credentials.used(ctx, self[name])
 
     def inside(self, kind: str) -> set[str]:
         """The names of all things of a kind here."""
-        with self.town.read() as work:
-            return {item.name for item in resources.page(work, f"marts.{kind}", within=self["sales"]).items}
+        with self.town.read() as ctx:
+            return {item.name for item in resources.page(ctx, f"marts.{kind}", within=self["sales"]).items}
 
     def clear(self, kind: str, name: str) -> None:
         """Take away what somebody has made here."""
-        with self.town.write() as work:
-            for item in resources.page(work, f"marts.{kind}", within=self["sales"], search=name).items:
-                resources.delete(work, item.uid)
+        with self.town.write() as ctx:
+            for item in resources.page(ctx, f"marts.{kind}", within=self["sales"], search=name).items:
+                resources.delete(ctx, item.uid)
 
     def triggers(self, name: str) -> list[Trigger]:
         """Those of a thing."""
-        with self.town.read() as work:
-            return TRIGGERS.of(work, self[name])
+        with self.town.read() as ctx:
+            return TRIGGERS.of(ctx, self[name])
 
     def unschedule(self, triggers: set[str]) -> None:
         """End triggers."""
         if triggers:
-            with self.town.write() as work:
+            with self.town.write() as ctx:
                 for each in triggers:
-                    TRIGGERS.remove(work, each)
+                    TRIGGERS.remove(ctx, each)
 
     def runs(self, name: str) -> list[Run]:
         """Those of a thing, the newest first."""
-        with self.town.read() as work:
-            return RUNS.page(work, resource=self[name])
+        with self.town.read() as ctx:
+            return RUNS.page(ctx, resource=self[name])
 
     def state(self, run: str) -> str:
         """How far a run is."""
-        with self.town.read() as work:
-            return RUNS.get(work, run).state
+        with self.town.read() as ctx:
+            return RUNS.get(ctx, run).state
 
     def give(self, name: str, role: str, member: str = ANN) -> None:
         """Somebody holds a role from now on."""
-        with self.town.write() as work:
-            work.make(Add(Grant(member, role, self[name])))
+        with self.town.write() as ctx:
+            ctx.make(Add(Grant(member, role, self[name])))
 
     def set(self, name: str, **attributes: bool) -> None:
         """Attributes of a thing."""
-        with self.town.write() as work:
+        with self.town.write() as ctx:
             for attribute, value in attributes.items():
-                work.make(Add(Attribute(self[name], attribute, str(value).lower())))
+                ctx.make(Add(Attribute(self[name], attribute, str(value).lower())))
 
     def label(self, name: str, context: str) -> None:
         """Put a thing into a context."""
-        with self.town.write() as work:
-            work.make(Add(Edge("contexts", self[name], self[context])))
+        with self.town.write() as ctx:
+            ctx.make(Add(Edge("contexts", self[name], self[context])))
 
     def unlabel(self, name: str, context: str) -> None:
         """Take a thing out of a context."""
-        with self.town.write() as work:
-            work.make(Remove(Edge("contexts", self[name], self[context])))
+        with self.town.write() as ctx:
+            ctx.make(Remove(Edge("contexts", self[name], self[context])))
 
     def add_context(self, name: str) -> None:
         """One more context."""
-        with self.town.write() as work:
-            resources.create(work, "marts.context", name, uid=self[name], edges={"project": self["sales"]})
+        with self.town.write() as ctx:
+            resources.create(ctx, "marts.context", name, uid=self[name], edges={"project": self["sales"]})

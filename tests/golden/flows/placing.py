@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lakehold.access import Add, Attribute, Grant
 from lakehold.catalog import credentials, resources, workspaces
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from tests.golden.flows.place import Place
 from tests.golden.flows.town import ANN, OLGA, Town
 from tests.golden.marts_world import ENTIRE, FIRST_TOGGLE, HELD, TOGGLES, Seat
@@ -47,54 +47,54 @@ def placed(town: Town, seat: Seat, scope: str, thing: str, state: str = "") -> P
     if (town.row, town.spent) == ((seat, scope, thing, state), False):
         return Place(town, town.number)
     place = Place(town, town.number + 1)
-    with town.write() as work:
-        _leave(work, town)
-        _furnish(work, place, NEEDS[thing])
-        _join(work, place, seat.role, scope)
+    with town.write() as ctx:
+        _leave(ctx, town)
+        _furnish(ctx, place, NEEDS[thing])
+        _join(ctx, place, seat.role, scope)
         for name, role in seat.owns.items():
-            work.make(Add(Grant(ANN, role, place[name])))
+            ctx.make(Add(Grant(ANN, role, place[name])))
         for name, how in {**seat.shared, **({thing: state} if state else {})}.items():
             for toggle, on in zip((FIRST_TOGGLE[name], "shared_for_maintenance"), TOGGLES[how], strict=True):
-                _switch(work, place[name], toggle, on=on)
-        _switch(work, place["sheet"], "deleted", on=seat.deleted)
+                _switch(ctx, place[name], toggle, on=on)
+        _switch(ctx, place["sheet"], "deleted", on=seat.deleted)
     town.number, town.row, town.spent = place.number, (seat, scope, thing, state), False
     return place
 
 
-def _leave(work: Work, town: Town) -> None:
+def _leave(ctx: RequestContext, town: Town) -> None:
     """Ann is in one project at a time: her pages need not name those of other rows."""
     before = Place(town, town.number)["sales"]
-    if town.number and ANN in {each.subject.uid for each in workspaces.members(work, before)}:
-        workspaces.remove_member(work, before, ANN)
+    if town.number and ANN in {each.subject.uid for each in workspaces.members(ctx, before)}:
+        workspaces.remove_member(ctx, before, ANN)
 
 
-def _furnish(work: Work, place: Place, names: tuple[str, ...]) -> None:
-    workspaces.create(work, "marts", f"Sales {place.number}", uid=place["sales"])
+def _furnish(ctx: RequestContext, place: Place, names: tuple[str, ...]) -> None:
+    workspaces.create(ctx, "marts", f"Sales {place.number}", uid=place["sales"])
     for name in ("north", *names):
-        _make(work, place, name)
+        _make(ctx, place, name)
         if name in SECRET:
-            credentials.put(work, place[name], dict(SECRETS))
+            credentials.put(ctx, place[name], dict(SECRETS))
     for name, role, member in GIVEN:
         if name in names:
-            work.make(Add(Grant(member, role, place[name])))
+            ctx.make(Add(Grant(member, role, place[name])))
 
 
-def _make(work: Work, place: Place, name: str) -> None:
+def _make(ctx: RequestContext, place: Place, name: str) -> None:
     kind, settings, edges = THINGS[name]
     ends = {edge: place[end] for edge, end in edges.items()}
-    resources.create(work, f"marts.{kind}", name, uid=place[name], edges=ends, settings=settings)
+    resources.create(ctx, f"marts.{kind}", name, uid=place[name], edges=ends, settings=settings)
 
 
-def _join(work: Work, place: Place, role: str, scope: str) -> None:
-    work.make(Add(Grant(ANN, role, place["sales"])))
+def _join(ctx: RequestContext, place: Place, role: str, scope: str) -> None:
+    ctx.make(Add(Grant(ANN, role, place["sales"])))
     if scope != ENTIRE:
-        work.make(Add(Attribute(place["sales"], "scope", "selected_contexts", ANN)))
+        ctx.make(Add(Attribute(place["sales"], "scope", "selected_contexts", ANN)))
     for context in HELD[scope]:
         if context == "south":
-            _make(work, place, "south")
-        work.make(Add(Grant(ANN, "holder", place[context])))
+            _make(ctx, place, "south")
+        ctx.make(Add(Grant(ANN, "holder", place[context])))
 
 
-def _switch(work: Work, uid: str, attribute: str, *, on: bool) -> None:
+def _switch(ctx: RequestContext, uid: str, attribute: str, *, on: bool) -> None:
     if on:
-        work.make(Add(Attribute(uid, attribute, "true")))
+        ctx.make(Add(Attribute(uid, attribute, "true")))

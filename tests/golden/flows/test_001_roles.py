@@ -84,8 +84,8 @@ def test_a_project_admin_chooses_scope_and_contexts(town: Town, by: type[People]
 
 def standing(place: Place, member: str) -> tuple[list[str], str]:
     """The roles of a member in the project, and their scope."""
-    with place.town.read() as work:
-        found = {each.subject.uid: each for each in workspaces.members(work, place["sales"])}
+    with place.town.read() as ctx:
+        found = {each.subject.uid: each for each in workspaces.members(ctx, place["sales"])}
     if member not in found:
         return [], ""
     return [role.name for role in found[member].roles], found[member].attributes["scope"]
@@ -131,8 +131,8 @@ def test_what_nobody_gets_is_still_there_and_waits(town: Town, by: type[People])
     place = placed(town, Seat(BU), ENTIRE, "orders")
     olga, ann = by(place, OLGA), by(place)
     assert (olga.removes("ann"), ann.opens("post")) == (DONE, HIDDEN)
-    with town.read() as work:
-        assert Grant("ann", "owner", place["post"]) in work.grants(place["post"])
+    with town.read() as ctx:
+        assert Grant("ann", "owner", place["post"]) in ctx.grants(place["post"])
     place.give("sales", BU)
     assert by(place).opens("post") == DONE
 

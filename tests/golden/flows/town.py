@@ -18,9 +18,9 @@ from lakehold.access import Grant
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.visit import Visit
-from lakehold.directory.work import Work
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 from tests.api.client import Api
@@ -35,9 +35,9 @@ GUEST = "guest"
 class Town:
     """It, and its people in front of it."""
 
-    def __init__(self, house: Installation, app: FastAPI, portal: BlockingPortal) -> None:
-        self.house = house
-        self.api = Api(house, app, portal, TENANT)
+    def __init__(self, platform: Platform, app: FastAPI, portal: BlockingPortal) -> None:
+        self.platform = platform
+        self.api = Api(platform, app, portal, TENANT)
         self.number = 0
         """Of the project that Ann is in."""
         self.row: object = None
@@ -49,13 +49,13 @@ class Town:
         self._browsers: dict[str, httpx.AsyncClient] = {}
         self._tokens: dict[str, str] = {}
 
-    def write(self, member: str = OLGA) -> AbstractContextManager[Work]:
+    def write(self, member: str = OLGA) -> AbstractContextManager[RequestContext]:
         """Something that they do at once."""
-        return self.house.write(Caller(TENANT, member))
+        return self.platform.write(Caller(TENANT, member))
 
-    def read(self, member: str = OLGA) -> AbstractContextManager[Work]:
+    def read(self, member: str = OLGA) -> AbstractContextManager[RequestContext]:
         """Something that they ask."""
-        return self.house.read(Caller(TENANT, member))
+        return self.platform.read(Caller(TENANT, member))
 
     def browse(self, member: str, method: str, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - as httpx
         """One request of somebody's browser, which is signed in and goes where it is sent."""
@@ -77,8 +77,8 @@ class Town:
 
     def _cookie(self, member: str) -> str:
         visit = Visit("127.0.0.1", "a test", "")
-        with self.write(member) as work:
-            return sign_ins.begin(work, self.house.settings, member, "test", visit).secret
+        with self.write(member) as ctx:
+            return sign_ins.begin(ctx, self.platform.settings, member, "test", visit).secret
 
 
 @contextmanager
@@ -86,13 +86,13 @@ def opened(template: Path, folder: Path) -> Iterator[Town]:
     """The town, on a copy of an empty database."""
     folder.mkdir()
     shutil.copy(template, folder / "lakehold.sqlite")
-    house = Installation(Settings(data=folder))
-    house.access.found(TENANT, "Acme", workspaces.models())
-    with house.access.write(TENANT) as session:
+    platform = Platform(Settings(data=folder))
+    platform.access.found(TENANT, "Acme", workspaces.models())
+    with platform.access.write(TENANT) as session:
         for member in (OLGA, ANN, BOB):
             session.store.create("tenant.member", member.capitalize(), uid=member, edges={"tenant": TENANT})
         session.store.add(Grant(OLGA, "owner", TENANT))
-    app = site.application(house)
+    app = site.application(platform)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
-        yield Town(house, app, portal)
-    house.close()
+        yield Town(platform, app, portal)
+    platform.close()

@@ -41,7 +41,7 @@ def test_nothing_hidden_is_told(shop: Shop, each: Hostile) -> None:
 def test_what_must_not_be_told_would_be_noticed(shop: Shop) -> None:
     rows = str(shop.ask(ADA, "SELECT * FROM secret.hidden"))
     assert leaked(shop, "", rows)
-    assert leaked(shop, "", str(shop.house.settings.data / "warehouse"))
+    assert leaked(shop, "", str(shop.platform.settings.data / "warehouse"))
 
 
 @pytest.mark.parametrize("text", ALIKE)

@@ -43,12 +43,12 @@ class Desk:
     """Where queries are asked, with a look behind it."""
 
     def __init__(self, spark: SparkSession, shop: Shop, data: Path) -> None:
-        with shop.house.database.read() as transaction:
+        with shop.platform.database.read() as transaction:
             address = beats.addresses(transaction)[0]
-        self.persons = Counted(spark, shop.house.keys, self.clock, address)
+        self.persons = Counted(spark, shop.platform.keys, self.clock, address)
         self.ahead = 0
         """How many seconds the clock is turned."""
-        self._clock = shop.house.clock
+        self._clock = shop.platform.clock
         self.queries = Queries(spark, self.persons, LIMITS, data)
         self._numbers = iter(range(10_000))
 
@@ -80,7 +80,7 @@ def change(shop: Shop) -> Iterator[Callable[..., None]]:
     with ExitStack() as undone:
 
         def changed(add: Grant | None = None, remove: Grant | None = None) -> None:
-            with shop.house.access.write(TENANT) as session:
+            with shop.platform.access.write(TENANT) as session:
                 for grant, do, undo in ((add, "add", "remove"), (remove, "remove", "add")):
                     if grant is not None:
                         getattr(session.store, do)(grant)
@@ -90,7 +90,7 @@ def change(shop: Shop) -> Iterator[Callable[..., None]]:
 
 
 def _made(shop: Shop, do: str, grant: Grant) -> None:
-    with shop.house.access.write(TENANT) as session:
+    with shop.platform.access.write(TENANT) as session:
         getattr(session.store, do)(grant)
 
 
@@ -149,8 +149,8 @@ def test_nobody_gets_that_of_another(desk: Desk) -> None:
 
 def test_who_views_as_somebody_gets_none_even_if_one_waits(desk: Desk) -> None:
     assert desk.ask(RITA, ORDERS)
-    assert "Viewing as somebody else" in desk.refused(replace(RITA, behind="ada"), ORDERS)
-    assert "Viewing as somebody else" in desk.refused(replace(ADA, behind="rita"), ORDERS)
+    assert "Viewing as somebody else" in desk.refused(replace(RITA, impersonator="ada"), ORDERS)
+    assert "Viewing as somebody else" in desk.refused(replace(ADA, impersonator="rita"), ORDERS)
     assert desk.persons.made == 1
 
 

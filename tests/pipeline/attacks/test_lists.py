@@ -25,8 +25,8 @@ _NOT_YET = re.compile(r"\bTIME\s*'", re.IGNORECASE)
 @pytest.fixture(scope="module")
 def session(spark: SparkSession, shop: Shop) -> SparkSession:
     """Rita's."""
-    with shop.house.database.read() as transaction:
-        persons = Persons(spark, shop.house.keys, shop.house.clock, beats.addresses(transaction)[0])
+    with shop.platform.database.read() as transaction:
+        persons = Persons(spark, shop.platform.keys, shop.platform.clock, beats.addresses(transaction)[0])
     return persons.session(persons.ticket(RITA, 600), "Shop")
 
 

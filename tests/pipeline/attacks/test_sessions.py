@@ -54,12 +54,12 @@ def test_the_same_words_mean_to_each_what_they_may_read(shop: Shop) -> None:
 
 @contextmanager
 def granted(shop: Shop, grant: Grant) -> Iterator[None]:
-    with shop.house.access.write(TENANT) as session:
+    with shop.platform.access.write(TENANT) as session:
         session.store.add(grant)
     try:
         yield
     finally:
-        with shop.house.access.write(TENANT) as session:
+        with shop.platform.access.write(TENANT) as session:
             session.store.remove(grant)
 
 
@@ -74,7 +74,7 @@ def test_what_is_taken_away_is_gone_for_the_very_next_query(shop: Shop) -> None:
 
 
 def test_who_views_as_somebody_gets_no_rows(shop: Shop) -> None:
-    viewing = replace(RITA, behind="ada")
+    viewing = replace(RITA, impersonator="ada")
     for text in ("SELECT * FROM raw.orders", "SELECT 1", "SELECT * FROM secret.hidden"):
         with pytest.raises(LakeholdError, match="Viewing as somebody else"):
             shop.ask(viewing, text)
@@ -107,7 +107,7 @@ def test_a_narrowed_token_reads_what_it_is_narrowed_to(shop: Shop, narrowed: Tok
 
 @pytest.fixture
 def worker(shop: Shop) -> Iterator[httpx.Client]:
-    with shop.house.database.read() as transaction:
+    with shop.platform.database.read() as transaction:
         address = beats.addresses(transaction)[0]
     with httpx.Client(base_url=address, trust_env=False) as client:
         yield client
@@ -116,7 +116,7 @@ def worker(shop: Shop) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def api(shop: Shop) -> Iterator[Api]:
     """The server that people reach."""
-    with served(shop.house, TENANT) as found:
+    with served(shop.platform, TENANT) as found:
         yield found
 
 
@@ -124,14 +124,14 @@ QUERY = {"id": "mine", "workspace": "Shop", "text": "SELECT 1", "rows": 10}
 
 
 def bad_tickets(shop: Shop, api: Api) -> dict[str, str]:
-    house = shop.house
-    good = tickets.ticket(house.keys, RITA, house.clock(), 60)
+    platform = shop.platform
+    good = tickets.ticket(platform.keys, RITA, platform.clock(), 60)
     body, _, seal = good.partition(".")
-    others = tickets.ticket(house.keys, ADA, house.clock(), 60).partition(".")[0]
+    others = tickets.ticket(platform.keys, ADA, platform.clock(), 60).partition(".")[0]
     return {
         "none at all": "",
-        "an old one": tickets.ticket(house.keys, RITA, house.clock() - 120 * SECOND, 60),
-        "one of another installation": tickets.ticket(Keys(["k" * 43 + "="]), ADA, house.clock(), 60),
+        "an old one": tickets.ticket(platform.keys, RITA, platform.clock() - 120 * SECOND, 60),
+        "one of another installation": tickets.ticket(Keys(["k" * 43 + "="]), ADA, platform.clock(), 60),
         "another's body": f"{others}.{seal}",
         "no seal": body,
         "an empty seal": f"{body}.",
@@ -157,7 +157,7 @@ def test_a_bad_ticket_is_refused_by_the_worker(shop: Shop, api: Api, worker: htt
 
 
 def test_a_ticket_is_good_for_the_worker_alone(shop: Shop, api: Api, worker: httpx.Client) -> None:
-    ticket = tickets.ticket(shop.house.keys, ADA, shop.house.clock(), 60)
+    ticket = tickets.ticket(shop.platform.keys, ADA, shop.platform.clock(), 60)
     assert worker.get("/iceberg/v1/config", headers={"authorization": f"Bearer {ticket}"}).status_code == 200
     for path in ("/iceberg/v1/config", "/api/v1/me", "/api/v1/members", "/api/v1/tokens"):
         assert api.get(path, token=ticket).status_code == 401
@@ -165,17 +165,22 @@ def test_a_ticket_is_good_for_the_worker_alone(shop: Shop, api: Api, worker: htt
 
 
 def test_a_ticket_says_no_more_than_its_caller(shop: Shop) -> None:
-    house = shop.house
-    for caller in (RITA, replace(RITA, behind="ada"), replace(RITA, narrowed=Token("rita", frozenset({"see"}), None))):
-        ticket = tickets.ticket(house.keys, caller, house.clock(), 60)
-        assert tickets.caller_of(house.keys, ticket, house.clock()) == replace(caller, address="worker")
-    assert tickets.caller_of(house.keys, tickets.ticket(house.keys, RITA, 0, 60), house.clock()) is None
+    platform = shop.platform
+    for caller in (
+        RITA,
+        replace(RITA, impersonator="ada"),
+        replace(RITA, narrowed=Token("rita", frozenset({"see"}), None)),
+    ):
+        ticket = tickets.ticket(platform.keys, caller, platform.clock(), 60)
+        assert tickets.caller_of(platform.keys, ticket, platform.clock()) == replace(caller, address="worker")
+    assert tickets.caller_of(platform.keys, tickets.ticket(platform.keys, RITA, 0, 60), platform.clock()) is None
     assert isinstance(
-        tickets.caller_of(house.keys, tickets.ticket(house.keys, RITA, house.clock(), 1), house.clock()), Caller
+        tickets.caller_of(platform.keys, tickets.ticket(platform.keys, RITA, platform.clock(), 1), platform.clock()),
+        Caller,
     )
 
 
 def test_nobody_stops_the_query_of_another(shop: Shop, worker: httpx.Client) -> None:
-    ticket = tickets.ticket(shop.house.keys, RITA, shop.house.clock(), 60)
+    ticket = tickets.ticket(shop.platform.keys, RITA, shop.platform.clock(), 60)
     found = worker.delete(f"{PATH}/theirs", headers={"authorization": f"Bearer {ticket}"})
     assert found.status_code == 404

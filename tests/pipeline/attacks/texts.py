@@ -48,7 +48,7 @@ def placed(shop: Shop, text: str) -> str:
     known = {
         "<hidden>": location.rpartition("/metadata/")[0].removeprefix("file:"),
         "<metadata>": location,
-        "<data>": str(shop.house.settings.data),
+        "<data>": str(shop.platform.settings.data),
         "<internal>": f"{place.namespace}.{place.table}",
     }
     for name, value in known.items():
@@ -59,7 +59,7 @@ def placed(shop: Shop, text: str) -> str:
 def leaked(shop: Shop, asked: str, told: str) -> list[str]:
     """What the answer tells that neither the question nor the asker's rights have in them."""
     place = shop.place("hidden")
-    needles = {*_NEVER, str(shop.house.settings.data), getpass.getuser(), f"house.{place.namespace}", place.table}
+    needles = {*_NEVER, str(shop.platform.settings.data), getpass.getuser(), f"house.{place.namespace}", place.table}
     return [each for each in needles if each.lower() in told.lower() and each.lower() not in asked.lower()]
 
 

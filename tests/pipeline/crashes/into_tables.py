@@ -72,7 +72,7 @@ class IntoTable:
     def make(self, world: World) -> None:
         """The table, with what is in it before, and the pipeline."""
         here = world.here
-        with here.shop.house.access.write(TENANT) as session:
+        with here.shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.table", self.uid, uid=f"{self.uid}_table", edges={"layer": "raw"})
         if self.filled:
             self._fill(here)
@@ -84,10 +84,10 @@ class IntoTable:
         )
         if self.kind == "query":
             settings |= {"sql": f"SELECT id, word FROM raw.{NEWS}"}
-        with here.shop.house.write(ED) as work:
+        with here.shop.platform.write(ED) as ctx:
             edges = {"lakehouse": "shop", "reads": [NEWS], "writes": [f"{self.uid}_table"]}
             kind = f"lakehouse.{self.kind}"
-            resources.create(work, kind, self.uid, uid=self.uid, edges=edges, settings=settings)
+            resources.create(ctx, kind, self.uid, uid=self.uid, edges=edges, settings=settings)
 
     def _fill(self, here: Moving) -> None:
         tables, place = here.shop.tables, self.place(here)
@@ -109,9 +109,9 @@ class IntoTable:
             settings |= {"keys": ["id"]}
         if self.file == "bad.csv":
             settings |= {"format": {"kind": "separated", "fields": FIELDS}}
-        with here.shop.house.write(ED) as work:
+        with here.shop.platform.write(ED) as ctx:
             edges = {"source": self.uid, "writes": [f"{self.uid}_table"]}
-            resources.create(work, "lakehouse.stream", "rows", uid=f"{self.uid}_rows", edges=edges, settings=settings)
+            resources.create(ctx, "lakehouse.stream", "rows", uid=f"{self.uid}_rows", edges=edges, settings=settings)
 
     def place(self, here: Moving) -> Place:
         return here.shop.place(f"{self.uid}_table")
@@ -127,4 +127,4 @@ class IntoTable:
 
     def folder(self, world: World) -> Path:
         place = self.place(world.here)
-        return Path(world.here.shop.house.settings.tables) / place.namespace / place.table
+        return Path(world.here.shop.platform.settings.tables) / place.namespace / place.table

@@ -30,7 +30,7 @@ class IntoFile:
         return "_".join((self.kind, *self.point.split()))
 
     def make(self, world: World) -> None:
-        with world.here.shop.house.access.write(TENANT) as session:
+        with world.here.shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.volume", self.uid, uid=f"{self.uid}_volume", edges={"layer": "raw"})
         volume = self._volume(world)
         with volume.arriving() as rough:
@@ -52,9 +52,9 @@ class IntoFile:
         return [str(file) for file in hidden.rglob("*") if file.suffix != ".json"]
 
     def _volume(self, world: World) -> Volume:
-        with world.here.shop.house.access.read(TENANT) as session:
+        with world.here.shop.platform.access.read(TENANT) as session:
             place = Place(session.tenant, session.seen().resource(f"{self.uid}_volume"))
-        return Volume(world.here.shop.house.settings, place)
+        return Volume(world.here.shop.platform.settings, place)
 
 
 @dataclass(frozen=True)

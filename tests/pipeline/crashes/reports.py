@@ -22,10 +22,10 @@ _RECEIVER = "ann@x.test"
 def filled(world: World, spark: SparkSession) -> None:
     """A data mart with rows in it, which no refresh has to bring."""
     shop = world.here.shop
-    with shop.house.write(ED) as work:
+    with shop.platform.write(ED) as ctx:
         edges = {"project": "sales", "storage": LAKE}
         settings = {"by": "table", "table": "raw.news", "published": True}
-        resources.create(work, "marts.data_mart", MART, uid=MART, edges=edges, settings=settings)
+        resources.create(ctx, "marts.data_mart", MART, uid=MART, edges=edges, settings=settings)
     rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
     write(shop.tables, shop.place(MART), rows, Write(Mode.OVERWRITE, "first"))
 
@@ -47,15 +47,15 @@ class Report:
 
     def make(self, world: World) -> None:
         told, secrets = self._destination(world)
-        with world.here.shop.house.write(ED) as work:
+        with world.here.shop.platform.write(ED) as ctx:
             to = resources.create(
-                work, "marts.destination", self.uid, uid=f"{self.uid}_to", edges={"project": "sales"}, settings=told
+                ctx, "marts.destination", self.uid, uid=f"{self.uid}_to", edges={"project": "sales"}, settings=told
             )
             if secrets:
-                credentials.put(work, to, dict(secrets))
+                credentials.put(ctx, to, dict(secrets))
             edges = {"data_mart": MART, "destination": to}
             settings = {"message": f"{self.uid}: {{{{ rows }}}} rows"}
-            resources.create(work, "marts.report", self.uid, uid=self.uid, edges=edges, settings=settings)
+            resources.create(ctx, "marts.report", self.uid, uid=self.uid, edges=edges, settings=settings)
 
     def _destination(self, world: World) -> tuple[dict[str, object], dict[str, str]]:
         match self.to:

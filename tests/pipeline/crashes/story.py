@@ -57,19 +57,19 @@ def told(world: World, pieces: Sequence[Piece]) -> Story:
         missing = [run for run, piece in (held | committing).items() if piece.point != FOLLOWED]
         second.hear_each(*(f"run {run} has" for run in missing))
         second.end()
-    with world.here.shop.house.read(ADA) as work:
-        runs = {piece.uid: RUNS.get(work, run) for run, piece in (held | committing).items()}
+    with world.here.shop.platform.read(ADA) as ctx:
+        runs = {piece.uid: RUNS.get(ctx, run) for run, piece in (held | committing).items()}
     return Story(world, seen, runs)
 
 
 def _start(world: World, piece: Piece) -> str:
-    with world.here.shop.house.write(ED) as work:
-        return RUNS.start(work, piece.uid).id
+    with world.here.shop.platform.write(ED) as ctx:
+        return RUNS.start(ctx, piece.uid).id
 
 
 def _environment(world: World) -> dict[str, str]:
     more = {"LAKEHOLD_RUNS_AT_ONCE": "100", "LAKEHOLD_PRIVATE_ADDRESSES": "true", "LAKEHOLD_SPARK": "local[16]"}
-    return {**known(world.here.shop.house), **more, "LAKEHOLD_SMTP": world.post.url}
+    return {**known(world.here.shop.platform), **more, "LAKEHOLD_SMTP": world.post.url}
 
 
 def _all_held(ear: socket.socket, process: Process, held: Mapping[str, Piece]) -> None:
@@ -89,7 +89,7 @@ def _all_held(ear: socket.socket, process: Process, held: Mapping[str, Piece]) -
 @contextmanager
 def _locked(world: World) -> Iterator[None]:
     """Nobody else writes in the catalog of the lake meanwhile. Reading goes on."""
-    file = world.here.shop.house.settings.data / "lake.sqlite"
+    file = world.here.shop.platform.settings.data / "lake.sqlite"
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         yield

@@ -66,7 +66,7 @@ def world(
     with moving(spark, template_file, folder) as here, receiver() as hook, sink() as post:
         for name, content in FILES.items():
             here.put(name, content)
-        with here.shop.house.access.write(TENANT) as session:
+        with here.shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.table", NEWS, uid=NEWS, edges={"layer": "raw"})
         rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
         write(here.shop.tables, here.shop.place(NEWS), rows, Write(Mode.OVERWRITE, "first"))
@@ -81,8 +81,8 @@ def crash(world: World) -> Story:
         piece.make(world)
     after = IntoTable("query", "append", "after another")
     after.make(world)
-    with world.here.shop.house.write(ED) as work:
-        Triggers(RUNS).save(work, after.uid, When(after=(LAST.uid,)))
+    with world.here.shop.platform.write(ED) as ctx:
+        Triggers(RUNS).save(ctx, after.uid, When(after=(LAST.uid,)))
     return story.told(world, PIECES)
 
 
@@ -99,18 +99,18 @@ def test_what_was_killed_is_as_if_it_had_run_once(crash: Story, piece: Piece) ->
 def test_bad_rows_are_kept_once(crash: Story, piece: Piece) -> None:
     assert [step.bad for step in crash.runs[piece.uid].steps] == [1]
     shop = crash.world.here.shop
-    with shop.house.read(ADA) as work:
-        (table,) = work.session.list("ada", "see", "lakehouse.table", search=f"{piece.uid}_rejected").items
+    with shop.platform.read(ADA) as ctx:
+        (table,) = ctx.session.list("ada", "see", "lakehouse.table", search=f"{piece.uid}_rejected").items
     assert stored.rows(shop.tables.lake, shop.place(table.uid), "raw") == [("three,c",)]
 
 
 def test_what_comes_after_a_run_is_started_once(crash: Story) -> None:
-    with crash.world.here.shop.house.database.read() as transaction:
+    with crash.world.here.shop.platform.database.read() as transaction:
         cause = f"after {crash.runs[LAST.uid].id}"
         found = sa.select(sa.func.count()).select_from(run_table).where(run_table.c.cause == cause)
         assert transaction.connection.execute(found).scalar_one() == 1
 
 
 def test_a_run_leaves_no_folder_to_work_in(crash: Story) -> None:
-    runs = crash.world.here.shop.house.settings.data / "runs"
+    runs = crash.world.here.shop.platform.settings.data / "runs"
     assert [folder.name for folder in runs.iterdir()] == ["kept"]

@@ -43,8 +43,8 @@ def crash(
 
 
 def lines(crash: Story, piece: Report) -> str:
-    with crash.world.here.shop.house.read(ADA) as work:
-        return "\n".join(line.text for line in RUNS.lines(work, crash.runs[piece.uid].id))
+    with crash.world.here.shop.platform.read(ADA) as ctx:
+        return "\n".join(line.text for line in RUNS.lines(ctx, crash.runs[piece.uid].id))
 
 
 @pytest.mark.parametrize("piece", UNSURE, ids=lambda piece: piece.uid)

@@ -13,8 +13,8 @@ EDIT = Action("Edit", "/somewhere", icon="pencil")
 
 def test_what_may_be_done_is_as_it_was_given_and_the_rest_says_why_not(shop: Shop) -> None:
     wanted = {"edit": EDIT, "delete": Action("Remove", "/gone", "post")}
-    with shop.house.read(Caller("corner", "erik")) as work:
-        edit, remove = acting.actions_of(work, "orders", wanted)
+    with shop.platform.read(Caller("corner", "erik")) as ctx:
+        edit, remove = acting.actions_of(ctx, "orders", wanted)
     assert edit == EDIT
     assert (remove.label, remove.href, remove.why_not) == ("Remove", "", "You need Manager on orders.")
     assert remove.request == "/requests/new?resource=orders&action=delete"
@@ -22,23 +22,23 @@ def test_what_may_be_done_is_as_it_was_given_and_the_rest_says_why_not(shop: Sho
 
 
 def test_without_a_wish_it_is_all_of_the_model_in_its_order(shop: Shop) -> None:
-    with shop.house.read(Caller("corner", "erik")) as work:
-        labels = [act.label for act in acting.actions_of(work, "orders")]
-        quick = acting.actions_of(work, "orders", {"delete": EDIT}, exactly=False)
+    with shop.platform.read(Caller("corner", "erik")) as ctx:
+        labels = [act.label for act in acting.actions_of(ctx, "orders")]
+        quick = acting.actions_of(ctx, "orders", {"delete": EDIT}, exactly=False)
     assert labels[:4] == ["See", "Read", "See runs", "Edit"]
     assert quick[0].why_not == "You may not delete it yet."
 
 
 def test_the_way_to_a_thing_leaves_out_what_one_may_not_see(shop: Shop) -> None:
-    with shop.house.write(Caller("corner", "olga")) as work:
-        work.session.store.create("spaces.app", "An app", uid="app/1", edges={"space": "olgas"}, creator="olga")
-        work.session.store.add(Grant("nils", "viewer", "app/1"))
-    with shop.house.read(Caller("corner", "nils")) as work:
-        way = acting.crumbs(work, "app/1", "Access")
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        ctx.session.store.create("spaces.app", "An app", uid="app/1", edges={"space": "olgas"}, creator="olga")
+        ctx.session.store.add(Grant("nils", "viewer", "app/1"))
+    with shop.platform.read(Caller("corner", "nils")) as ctx:
+        way = acting.crumbs(ctx, "app/1", "Access")
     assert [crumb.label for crumb in way] == ["Corner & Main", "An app", "Access"]
-    with shop.house.read(Caller("corner", "mona")) as work:
-        way = acting.crumbs(work, "orders")
-        tabs = [place.href for place in acting.tabs(work, "lake_house")]
+    with shop.platform.read(Caller("corner", "mona")) as ctx:
+        way = acting.crumbs(ctx, "orders")
+        tabs = [place.href for place in acting.tabs(ctx, "lake_house")]
     assert [crumb.label for crumb in way] == ["Corner & Main", "Store lake", "Clean", "orders"]
     assert way[1].href == "/workspaces/lake_house"
     assert tabs == ["/workspaces/lake_house", "/resources/lake_house/access", "/resources/lake_house/why"]

@@ -17,8 +17,8 @@ HERE = "/resources/clean/access"
 
 
 def roles_of(shop: Shop, subject: str, uid: str = "clean") -> list[str]:
-    with shop.house.read(Caller("corner", "olga")) as work:
-        return [grant.role for grant in work.grants(uid) if grant.subject == subject]
+    with shop.platform.read(Caller("corner", "olga")) as ctx:
+        return [grant.role for grant in ctx.grants(uid) if grant.subject == subject]
 
 
 @pytest.mark.browser
@@ -178,12 +178,12 @@ def test_a_grant_begins_on_a_day_and_undo_keeps_when_it_ended(shop: Shop) -> Non
     begun = {**sent, "since_date": "2098-01-01", "until": "7"}
     assert client.post(f"{HERE}/give", data=begun).status_code == 303
     assert "from 2098-01-01 until 2098-01-07" in client.get(HERE).text
-    with shop.house.read(Caller("corner", "mona")) as work:
-        end = work.at + DAY
+    with shop.platform.read(Caller("corner", "mona")) as ctx:
+        end = ctx.at + DAY
     again = f"{HERE}/undo/revoke?subject=ana&role=viewer&until={end}"
     assert client.post(again, data=sent).status_code == 303
-    with shop.house.read(Caller("corner", "mona")) as work:
-        assert Grant("ana", "viewer", "clean") in work.grants("clean")
+    with shop.platform.read(Caller("corner", "mona")) as ctx:
+        assert Grant("ana", "viewer", "clean") in ctx.grants("clean")
     assert end < FOREVER
 
 

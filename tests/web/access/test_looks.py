@@ -30,8 +30,8 @@ PAGES = [
 
 
 def request_of_ana(shop: Shop) -> str:
-    with shop.house.write(Caller("corner", "ana")) as work:
-        return f"/requests/{requests.ask(work, 'edit', 'orders', reason='For a fix').request.uid}"
+    with shop.platform.write(Caller("corner", "ana")) as ctx:
+        return f"/requests/{requests.ask(ctx, 'edit', 'orders', reason='For a fix').request.uid}"
 
 
 def test_every_page(open_as: Open, shop: Shop, violations: Violations) -> None:

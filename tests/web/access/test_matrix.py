@@ -88,10 +88,10 @@ def test_what_one_may_not_see_is_not_there(shop: Shop) -> None:
 
 
 def test_a_thousand_members_are_shown_a_page_at_a_time(shop: Shop) -> None:
-    with shop.house.write(Caller("corner", "olga")) as work:
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
         for n in range(1_000):
-            work.session.store.create(MEMBER, f"Person {n:04}", uid=f"p{n}", edges={"tenant": "corner"})
-        work.session.store.add(Grant("p900", "viewer", "orders"))
+            ctx.session.store.create(MEMBER, f"Person {n:04}", uid=f"p{n}", edges={"tenant": "corner"})
+        ctx.session.store.add(Grant("p900", "viewer", "orders"))
     client = shop.client("olga")
     text = main(client.get("/resources/orders/access").text)
     assert text.count('scope="row"') == 25
@@ -102,9 +102,9 @@ def test_a_thousand_members_are_shown_a_page_at_a_time(shop: Shop) -> None:
 
 def test_ids_may_have_any_characters(shop: Shop) -> None:
     uid = "odd/id ?#%&é"
-    with shop.house.write(Caller("corner", "mona")) as work:
-        work.session.store.create("lakehouse.table", "Odd one", uid=uid, edges={"layer": "clean"})
-        work.session.store.add(Grant("engineers", "viewer", uid))
+    with shop.platform.write(Caller("corner", "mona")) as ctx:
+        ctx.session.store.create("lakehouse.table", "Odd one", uid=uid, edges={"layer": "clean"})
+        ctx.session.store.add(Grant("engineers", "viewer", uid))
     client = shop.client("mona")
     page = client.get("/resources/odd%2Fid%20%3F%23%25%26%C3%A9/access")
     assert "Access to Odd one" in page.text

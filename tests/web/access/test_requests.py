@@ -17,8 +17,8 @@ NEW = "/requests/new?resource=orders&action=edit"
 
 
 def may(shop: Shop, member: str, action: str, uid: str = "orders") -> bool:
-    with shop.house.read(Caller("corner", "olga")) as work:
-        return work.session.check(member, action, uid)
+    with shop.platform.read(Caller("corner", "olga")) as ctx:
+        return ctx.session.check(member, action, uid)
 
 
 def ask(shop: Shop, member: str, uid: str, action: str, reason: str = "For the report") -> str:

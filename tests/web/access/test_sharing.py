@@ -14,8 +14,8 @@ HERE = "/resources/daily_sales/access"
 
 
 def may(shop: Shop, member: str, action: str, uid: str = "daily_sales") -> bool:
-    with shop.house.read(Caller("corner", "olga")) as work:
-        return work.session.check(member, action, uid)
+    with shop.platform.read(Caller("corner", "olga")) as ctx:
+        return ctx.session.check(member, action, uid)
 
 
 @pytest.mark.browser

@@ -69,11 +69,11 @@ def test_who_gives_here_asks_about_others_and_others_do_not(shop: Shop) -> None:
 
 def test_nothing_hidden_is_named(shop: Shop) -> None:
     """A query is seen by who sees all that it reads and writes; what it would need is told of what they see alone."""
-    with shop.house.write(Caller("corner", "tara")) as work:
-        work.session.store.create(
+    with shop.platform.write(Caller("corner", "tara")) as ctx:
+        ctx.session.store.create(
             "lakehouse.query", "Shown query", uid="shown", edges={"lakehouse": "lake_house", "reads": ("weather",)}
         )
-        work.session.store.create(
+        ctx.session.store.create(
             "lakehouse.query",
             "Half query",
             uid="half",
@@ -94,8 +94,8 @@ def test_what_nobody_can_give_is_said(shop: Shop) -> None:
 
 
 def test_a_gate_that_does_not_hold_is_told(shop: Shop) -> None:
-    with shop.house.write(Caller("corner", "olga")) as work:
-        work.session.store.add(Attribute("board_mail", "deleted", "true"))
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        ctx.session.store.add(Attribute("board_mail", "deleted", "true"))
     text = shop.client("olga").get("/resources/board_mail/why?action=use").text
     assert "Every way must also pass" in text
     assert "does not hold" in text

@@ -25,13 +25,13 @@ def by(member: str) -> Caller:
 
 
 def granted(shop: Shop) -> None:
-    with shop.house.write(by("mona")) as work:
-        grants.give(work, Grant("nils", "viewer", "orders"))
+    with shop.platform.write(by("mona")) as ctx:
+        grants.give(ctx, Grant("nils", "viewer", "orders"))
 
 
 def newest(shop: Shop, wanted: Filter | None = None) -> int:
-    with shop.house.read(by("olga")) as work:
-        return work.audit.page(wanted or Filter(), limit=1)[0].n
+    with shop.platform.read(by("olga")) as ctx:
+        return ctx.audit.page(wanted or Filter(), limit=1)[0].n
 
 
 @browser
@@ -55,7 +55,7 @@ def test_an_admin_verifies_the_chain_and_hears_of_what_was_altered(shop: Shop, o
     page.get_by_role("link", name="Verify").click()
     expect(page.get_by_role("dialog").get_by_text("Yes, it is whole")).to_be_visible()
     page.keyboard.press("Escape")
-    with shop.house.database.write() as transaction:
+    with shop.platform.database.write() as transaction:
         transaction.connection.execute(sa.update(audit_table).where(audit_table.c.n == 2).values(action="nothing"))
     page.get_by_role("link", name="Verify").click()
     expect(page.get_by_role("dialog").get_by_text("Entry 2 is not what was written")).to_be_visible()
@@ -125,10 +125,10 @@ def test_what_is_asked_wrongly_is_told_at_its_field(shop: Shop) -> None:
 
 
 def test_it_says_through_what_it_was_done(shop: Shop) -> None:
-    with shop.house.write(by("adam")) as work:
-        seen = viewing.begin(work, "bella")
-    with shop.house.write(seen) as work:
-        viewing.end(work)
+    with shop.platform.write(by("adam")) as ctx:
+        seen = viewing.begin(ctx, "bella")
+    with shop.platform.write(seen) as ctx:
+        viewing.end(ctx)
     with shop.client("adam") as client:
         assert "viewing as Bella, Business User" in client.get("/audit?person=adam").text
         entry = client.get(f"/audit/{newest(shop, Filter(action='stop viewing as'))}").text

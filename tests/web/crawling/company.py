@@ -35,12 +35,12 @@ class Company:
 
 def furnished(shop: Shop) -> Company:
     """The company with something to see on every page."""
-    here = lived_in.as_it_is(shop.house)
-    invited = lived_in.furnish(shop.house, here, "paula@corner.example").mailed
-    with shop.house.access.read(company.TENANT) as session:
+    here = lived_in.as_it_is(shop.platform)
+    invited = lived_in.furnish(shop.platform, here, "paula@corner.example").mailed
+    with shop.platform.access.read(company.TENANT) as session:
         kinds = session.asking(lambda view: {view.uid(each): view.kind(each) for each in lived_in.all_of(view)})
-    with shop.house.read(Caller(company.TENANT, "olga")) as work:
-        reviews = [f"/reviews/{told.campaign.uid}/worked-out" for told in campaigns.page(work).items]
+    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
+        reviews = [f"/reviews/{told.campaign.uid}/worked-out" for told in campaigns.page(ctx).items]
     pages = Templates(ALL)
     olga = [
         *(each for each in pages.all() if "{" not in each),
@@ -54,6 +54,6 @@ def furnished(shop: Shop) -> Company:
 
 
 def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:
-    with shop.house.write(Caller(company.TENANT, "olga")) as work:
-        made = [links.make(work, shop.house.settings, "ana", purpose).link for purpose in purposes]
-    return [link.removeprefix(shop.house.settings.base) for link in made]
+    with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
+        made = [links.make(ctx, shop.platform.settings, "ana", purpose).link for purpose in purposes]
+    return [link.removeprefix(shop.platform.settings.base) for link in made]

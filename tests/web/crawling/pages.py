@@ -120,7 +120,7 @@ class Pages(Crawl):
         right = next((right for begin, right in TELL_ALL.items() if address.startswith(begin)), None)
         if right is None:
             return False
-        with self.api.house.access.read(person.tenant.uid) as session:
+        with self.api.platform.access.read(person.tenant.uid) as session:
             try:
                 return bool(person.token) and session.check(person.asker, right, person.tenant.uid)
             except NotFoundError:
@@ -148,7 +148,7 @@ class Pages(Crawl):
 
     def _all_kinds(self) -> Iterator[tuple[str, str]]:
         for tenant in self.tenants:
-            with self.api.house.access.read(tenant.uid) as session:
+            with self.api.platform.access.read(tenant.uid) as session:
                 yield from session.asking(partial(_kinds_of, tenant))
 
     # Probing
@@ -194,9 +194,9 @@ class Pages(Crawl):
 
 def visitor(api: Api, tenant: Tenant, demo: str, name: str = "") -> Person:
     """A member who has signed in."""
-    house, member = api.house, tenant.id(demo)
-    with house.write(Caller(tenant.uid, member)) as work:
-        made = sign_ins.begin(work, house.settings, member, "test", Visit("127.0.0.1", "a test", ""))
+    platform, member = api.platform, tenant.id(demo)
+    with platform.write(Caller(tenant.uid, member)) as ctx:
+        made = sign_ins.begin(ctx, platform.settings, member, "test", Visit("127.0.0.1", "a test", ""))
     return Person(name or demo, tenant, member, made.secret)
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from lakehold.access.facts.view import View
 from lakehold.api.frame.app import create_app
 from lakehold.api.frame.works import Reading
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import pages, shell
 from lakehold.web.routes import router
@@ -37,9 +37,9 @@ def start() -> Response:
 
 
 @leaky.get("/hidden-deep")
-def names(work: Reading, sort: str = "") -> Response:
+def names(ctx: Reading, sort: str = "") -> Response:
     """Names of everything, where only a link leads."""
-    found = work.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
+    found = ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
     return HTMLResponse(" ".join(found) if sort else "")
 
 
@@ -49,17 +49,17 @@ def broken() -> Response:
 
 
 @leaky.get("/exists/{uid:path}")
-def exists(work: Reading, uid: str) -> Response:
+def exists(ctx: Reading, uid: str) -> Response:
     """Another answer for what is hidden than for what is not there."""
-    if work.view.ids.get(uid) is None:
+    if ctx.view.ids.get(uid) is None:
         return HTMLResponse(f"There is no {uid}.", status_code=404)
-    work.see(uid)
+    ctx.see(uid)
     return HTMLResponse("")
 
 
 @leaky.get("/fine/{uid:path}")
-def fine(request: Request, work: Reading, uid: str) -> Response:
-    work.see(uid)
+def fine(request: Request, ctx: Reading, uid: str) -> Response:
+    ctx.see(uid)
     return pages.page(request, "search.html", {"q": "", "found": []})
 
 
@@ -68,19 +68,19 @@ def fine(request: Request, work: Reading, uid: str) -> Response:
     [("start", "told"), ("broken", "-> 500"), ("exists", "differs from what is not there"), ("fine", "")],
 )
 def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: str, told: str) -> None:
-    house = Installation(Settings(data=tmp_path / "data", database=database_url))
+    platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     words = Words(seed=7)
-    here = founded(house, words)
+    here = founded(platform, words)
     one = router("/leaky")
     also = {"start": "/leaky/hidden-deep"}.get(path, "")
     one.routes[:] = [
         route for route in leaky.routes if (at := getattr(route, "path", "")).startswith(f"/leaky/{path}") or at == also
     ]
-    app = create_app(house, [one])
+    app = create_app(platform, [one])
     shell.install(app)
-    crawl = Pages(Api(house, app, None, here.uid), (here,), words, templates=Templates([one]))  # type: ignore[arg-type]
+    crawl = Pages(Api(platform, app, None, here.uid), (here,), words, templates=Templates([one]))  # type: ignore[arg-type]
     person = visitor(crawl.api, here, "nils")
     with running(app) as address, browser_of(person, address) as client:
         crawl.probe(person, client, crawl.walk(person, client))
-    house.close()
+    platform.close()
     assert any(told in leak for leak in crawl.leaks) if told else crawl.leaks == [], crawl.leaks

@@ -27,7 +27,7 @@ class Empty(Shop):
     @property
     def path(self) -> str:
         """What `lakehold up` prints."""
-        return f"/first-run/{first_run.secret(self.house)}"
+        return f"/first-run/{first_run.secret(self.platform)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,14 @@ class Mailing(Shop):
     def next_mail(self) -> str:
         """What the next mail says. It is sent as a worker sends it."""
         (mail,) = self.waiting()
-        assert sending.send(self.house, mail.id, mail.tries) == ""
-        sending.write_down(self.house, mail.id, mail.tries, "")
+        assert sending.send(self.platform, mail.id, mail.tries) == ""
+        sending.write_down(self.platform, mail.id, mail.tries, "")
         return str(self.sink.next().get_content())
 
     def waiting(self) -> list[outbox.Mail]:
         """Mails that have not been sent yet."""
-        with self.house.database.read() as transaction:
-            return outbox.due(transaction, self.house.clock())
+        with self.platform.database.read() as transaction:
+            return outbox.due(transaction, self.platform.clock())
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ def empty(template_file: Path, tmp_path: Path) -> Iterator[Empty]:
     start.mkdir()
     shutil.copy(template_file, start / "lakehold.sqlite")
     with opened(start, tmp_path / "empty") as found:
-        yield Empty(found.house, found.address, found.clients)
+        yield Empty(found.platform, found.address, found.clients)
 
 
 @pytest.fixture
 def mailing(shop_folder: Path, tmp_path: Path) -> Iterator[Mailing]:
     with sink() as post, opened(shop_folder, tmp_path / "data", smtp=post.url) as found:
-        yield Mailing(found.house, found.address, found.clients, sink=post)
+        yield Mailing(found.platform, found.address, found.clients, sink=post)
 
 
 @pytest.fixture

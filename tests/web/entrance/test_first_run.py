@@ -71,7 +71,7 @@ def test_whoever_was_not_told_the_link_sets_nothing_up(empty: Empty) -> None:
 
 
 def test_it_is_done_once(shop: Shop) -> None:
-    there = Empty(shop.house, shop.address)
+    there = Empty(shop.platform, shop.address)
     with shop.client() as client:
         answer = client.get(there.path)
         assert answer.status_code == 409

@@ -17,8 +17,8 @@ from tests.web.forms import send
 def invited(shop: Shop, email: str) -> str:
     """The path of an invite of Tara's to the sales marts."""
     wanted = Invitation((Place("business_user", "sales"),))
-    with shop.house.write(Caller(TENANT, "tara")) as work:
-        return invites.make(work, shop.house.settings, email, wanted).link.removeprefix(shop.house.settings.base)
+    with shop.platform.write(Caller(TENANT, "tara")) as ctx:
+        return invites.make(ctx, shop.platform.settings, email, wanted).link.removeprefix(shop.platform.settings.base)
 
 
 @pytest.mark.browser

@@ -64,9 +64,9 @@ def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) ->
 
 
 def made(shop: Shop, member: str, purpose: str) -> str:
-    with shop.house.write(Caller(TENANT, "olga")) as work:
-        link = links.make(work, shop.house.settings, member, purpose).link
-    return link.removeprefix(shop.house.settings.base)
+    with shop.platform.write(Caller(TENANT, "olga")) as ctx:
+        link = links.make(ctx, shop.platform.settings, member, purpose).link
+    return link.removeprefix(shop.platform.settings.base)
 
 
 @pytest.mark.parametrize(("path", "field"), [("/forgot", {}), ("/sign-in", {"how": "link"})])

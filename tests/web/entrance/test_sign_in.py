@@ -143,7 +143,7 @@ def test_the_organisation_is_asked_for_where_there_are_several(shop: Shop) -> No
     email = give_password(shop, "tara")
     with shop.client() as client:
         assert "Organisation" not in client.get("/sign-in").text
-    tenants.found(shop.house, workspaces.models(), Founding("Zebra", "Zoe", "zoe@example.org", SECRET))
+    tenants.found(shop.platform, workspaces.models(), Founding("Zebra", "Zoe", "zoe@example.org", SECRET))
     with shop.client() as client:
         page = client.get("/sign-in").text
         assert "Organisation" in page
@@ -158,8 +158,8 @@ def test_the_organisation_is_asked_for_where_there_are_several(shop: Shop) -> No
 def test_one_signs_out_while_viewing_as_somebody_else(shop: Shop) -> None:
     with shop.client("olga") as client:
         secret = client.cookies[COOKIE]
-        with shop.house.write(Caller(TENANT, "olga", sign_in_id=secret.split("_")[1])) as work:
-            viewing.begin(work, "nils")
+        with shop.platform.write(Caller(TENANT, "olga", sign_in_id=secret.split("_")[1])) as ctx:
+            viewing.begin(ctx, "nils")
         assert "Nils, New here" in client.get("/").text
         answer = send(client, "/", "/sign-out")
         assert answer.status_code == 303

@@ -20,8 +20,8 @@ OLGA = Caller("corner", "olga")
 
 
 def members_of(shop: Shop, group: str) -> tuple[str, ...]:
-    with shop.house.read(OLGA) as work:
-        return groups.one(work, group).members
+    with shop.platform.read(OLGA) as ctx:
+        return groups.one(ctx, group).members
 
 
 def test_an_admin_makes_a_group_and_puts_somebody_in(open_as: Open) -> None:
@@ -76,13 +76,13 @@ def test_a_day_that_is_over_is_refused_and_nothing_is_lost(shop: Shop) -> None:
 
 def test_who_is_let_in_for_a_day_leaves_by_themself(shop: Shop) -> None:
     there = "/groups/engineers/add"
-    with shop.house.read(OLGA) as work:
-        at = work.at
+    with shop.platform.read(OLGA) as ctx:
+        at = ctx.at
     assert send(shop.client("adam"), there, there, member="nils", until="2999-01-01", confirmed="1").status_code == 303
-    with shop.house.read(OLGA) as work:
-        later = work.session.as_of(at + 366_000 * DAY)
+    with shop.platform.read(OLGA) as ctx:
+        later = ctx.session.as_of(at + 366_000 * DAY)
         assert not later.check("nils", "read", "orders")
-        assert work.session.check("nils", "read", "orders")
+        assert ctx.session.check("nils", "read", "orders")
 
 
 def test_a_group_is_renamed_and_deleted_with_what_is_lost_shown(open_as: Open) -> None:

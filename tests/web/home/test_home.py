@@ -11,7 +11,7 @@ from lakehold.api.catalog import using
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import FAILED, run_table
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Runs
 from tests.web.demo import Shop
 
@@ -40,7 +40,7 @@ def test_a_newcomer_reads_no_name_that_is_not_theirs_to_see(shop: Shop) -> None:
 def test_what_was_opened_lately_is_found_again(open_as: Open, shop: Shop) -> None:
     page = open_as("tara", "/resources/daily_sales")
     expect(page.get_by_role("heading", name="Daily sales")).to_be_visible()
-    using.write(shop.house)  # as the server does every twenty seconds
+    using.write(shop.platform)  # as the server does every twenty seconds
     page.goto("/")
     page.get_by_role("main").get_by_role("link", name="Daily sales").click()
     expect(page).to_have_url(f"{shop.address}/resources/daily_sales/mart")
@@ -53,11 +53,11 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:
 
 
 def test_runs_that_failed_are_told_of_to_who_may_see_them(open_as: Open, shop: Shop) -> None:
-    with shop.house.write(Caller(company.TENANT, "olga")) as work:
-        run = RUNS.write(work, "make_orders", Wanted(), cause="by hand")
+    with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
+        run = RUNS.write(ctx, "make_orders", RunOptions(), cause="by hand")
         failed = run_table.update().where(run_table.c.id == run)
-        told = {"state": FAILED, "error": "There is no field qty.", "ended_at": work.at}
-        work.session.transaction.connection.execute(failed.values(**told))
+        told = {"state": FAILED, "error": "There is no field qty.", "ended_at": ctx.at}
+        ctx.session.transaction.connection.execute(failed.values(**told))
     page = open_as("olga", "/")
     expect(page.get_by_role("heading", name="Runs that failed")).to_be_visible()
     expect(page.get_by_text("There is no field qty.")).to_be_visible()

@@ -21,8 +21,8 @@ PAGES = ("/invites", "/invites/new", "/invites/new?workspace=sales")
 
 
 def open_ones(shop: Shop, member: str = "olga") -> list[Invite]:
-    with shop.house.read(Caller("corner", member)) as work:
-        return [invite for invite in invites.page(work) if invite.email.startswith("nora")]
+    with shop.platform.read(Caller("corner", member)) as ctx:
+        return [invite for invite in invites.page(ctx) if invite.email.startswith("nora")]
 
 
 def ask_nora(client: httpx.Client, **fields: str | list[str]) -> httpx.Response:

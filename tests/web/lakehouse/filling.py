@@ -11,7 +11,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import DateType, DecimalType, ListType, LongType, NestedField, StringType
 
 from lakehold.demo import company
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline.lake import NAME, Lake, Place
 
 ORDERS = Schema(
@@ -23,19 +23,19 @@ ORDERS = Schema(
 )
 
 
-def place_of(house: Installation, uid: str) -> Place:
-    with house.access.read(company.TENANT) as session:
+def place_of(platform: Platform, uid: str) -> Place:
+    with platform.access.read(company.TENANT) as session:
         return Place(session.tenant, session.seen().resource(uid))
 
 
-def fill(house: Installation, uid: str, schema: Schema, *writes: list[dict[str, object]]) -> None:
+def fill(platform: Platform, uid: str, schema: Schema, *writes: list[dict[str, object]]) -> None:
     """Make a table and write the rows into it, each list as one snapshot."""
     # Its database is made by whoever asks first.
-    lake = Lake(house.settings)
-    lake.metadata_of(place_of(house, uid))
+    lake = Lake(platform.settings)
+    lake.metadata_of(place_of(platform, uid))
     lake.close()
-    where, place = house.settings.data.absolute(), place_of(house, uid)
-    catalog = SqlCatalog(NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=house.settings.tables)
+    where, place = platform.settings.data.absolute(), place_of(platform, uid)
+    catalog = SqlCatalog(NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=platform.settings.tables)
     try:
         catalog.create_namespace_if_not_exists(place.namespace)
         table = catalog.create_table(f"{place.namespace}.{place.table}", schema)
@@ -51,6 +51,6 @@ def order(number: int, store: str | None = "Ulm") -> dict[str, object]:
     return {"id": number, "store": store, "amount": amount.quantize(Decimal("0.01")), "day": day, "tags": ["web"]}
 
 
-def fill_orders(house: Installation) -> None:
+def fill_orders(platform: Platform) -> None:
     """Orders, in two snapshots: one has no store."""
-    fill(house, "orders", ORDERS, [order(n) for n in range(3)], [order(3, None), order(4, "Köln <b>")])
+    fill(platform, "orders", ORDERS, [order(n) for n in range(3)], [order(3, None), order(4, "Köln <b>")])

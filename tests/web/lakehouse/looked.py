@@ -22,16 +22,16 @@ NEW = f"/workspaces/{LAKE}/pipelines/new/source"
 @contextmanager
 def looking(folder: Path, copied_to: Path) -> Iterator[Shop]:
     """A worker of this very process answers; sources may be on this machine."""
-    with opened(folder, copied_to, private_addresses=True) as shop, answering(shop.house) as (address, _):
-        with shop.house.database.write() as transaction:
+    with opened(folder, copied_to, private_addresses=True) as shop, answering(shop.platform) as (address, _):
+        with shop.platform.database.write() as transaction:
             beats.begin(transaction, "here", address)
         yield shop
 
 
 def put(shop: Shop, path: str, content: str = ORDERS) -> None:
     """A file into the volume of the layer raw."""
-    with shop.house.read(by("erik")) as work:
-        volume = Volume(shop.house.settings, reading.place_of(work, "raw_files"))
+    with shop.platform.read(by("erik")) as ctx:
+        volume = Volume(shop.platform.settings, reading.place_of(ctx, "raw_files"))
     with volume.arriving() as rough:
         rough.write(content.encode())
         volume.place(rough, path, replace=True)
@@ -39,13 +39,13 @@ def put(shop: Shop, path: str, content: str = ORDERS) -> None:
 
 def found(shop: Shop, kind: str, name: str) -> Resource:
     """The one of this name in the store's lake."""
-    with shop.house.read(by("olga")) as work:
-        (item,) = (each for each in resources.page(work, kind, within=LAKE, search=name).items if each.name == name)
-        return resources.get(work, item.uid)
+    with shop.platform.read(by("olga")) as ctx:
+        (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
+        return resources.get(ctx, item.uid)
 
 
 def made(shop: Shop, settings: Mapping[str, object], *, name: str = "Orders") -> str:
     """A source of Erik's, into the layer raw."""
     edges = {"lakehouse": LAKE, "into": "raw"}
-    with shop.house.write(by("erik")) as work:
-        return resources.create(work, "lakehouse.source", name, edges=edges, settings=settings)
+    with shop.platform.write(by("erik")) as ctx:
+        return resources.create(ctx, "lakehouse.source", name, edges=edges, settings=settings)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import run_log_table, run_step_table, run_table
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.web.lakehouse.doing import RUNS
 from tests.web.demo import Shop
 
@@ -23,8 +23,8 @@ def by(member: str) -> Caller:
 
 def begun(shop: Shop, uid: str, *, member: str = "olga", cause: str = "by hand") -> str:
     """A run that waits for a worker."""
-    with shop.house.write(by(member)) as work:
-        return RUNS.write(work, uid, Wanted(), cause=cause)
+    with shop.platform.write(by(member)) as ctx:
+        return RUNS.write(ctx, uid, RunOptions(), cause=cause)
 
 
 def moved(
@@ -40,8 +40,8 @@ def moved(
     said: Sequence[tuple[str, str]] = (),
 ) -> None:
     """What a worker writes down: the state of the run and of its one step, and lines of its log."""
-    now = shop.house.clock()
-    with shop.house.database.write() as transaction:
+    now = shop.platform.clock()
+    with shop.platform.database.write() as transaction:
         connection = transaction.connection
         row = connection.execute(sa.select(run_table).where(run_table.c.id == run)).one()
         ended = now if state in {"succeeded", "failed", "stopped"} else None
@@ -60,5 +60,5 @@ def moved(
 
 
 def state_of(shop: Shop, run: str) -> str:
-    with shop.house.read(by("olga")) as work:
-        return RUNS.get(work, run).state
+    with shop.platform.read(by("olga")) as ctx:
+        return RUNS.get(ctx, run).state

@@ -20,15 +20,15 @@ PAST = "/resources/totals/pipeline/backfill"
 @pytest.fixture
 def cursor(shop: Shop) -> str:
     """A query of Erik's that names a field that only grows."""
-    with shop.house.write(by("erik")) as work:
+    with shop.platform.write(by("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean"], "into": "clean"}
         settings = {"table": "totals", "sql": SQL, "cursor": "day"}
-        return resources.create(work, "lakehouse.query", "Totals", uid="totals", edges=edges, settings=settings)
+        return resources.create(ctx, "lakehouse.query", "Totals", uid="totals", edges=edges, settings=settings)
 
 
 def spans(shop: Shop, uid: str) -> list[Span | None]:
-    with shop.house.read(by("olga")) as work:
-        return [run.span for run in RUNS.page(work, resource=uid, limit=10)]
+    with shop.platform.read(by("olga")) as ctx:
+        return [run.span for run in RUNS.page(ctx, resource=uid, limit=10)]
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -61,8 +61,8 @@ def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) ->
     assert told.status_code == 422
     assert "no value of a cursor" in told.text
     assert "&lt;b&gt;9" in told.text
-    with shop.house.write(by("erik")) as work:
-        editing.edit(work, cursor, Edit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"}))
+    with shop.platform.write(by("erik")) as ctx:
+        editing.edit(ctx, cursor, Edit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"}))
     told = send(client, PAST, PAST, **{"from": "1", "until": "2"})
     assert (told.status_code, "A query that mirrors" in told.text) == (422, True)
     assert spans(shop, cursor) == []
@@ -78,8 +78,8 @@ def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
 
 
 def test_the_streams_by_cursor_are_named(shop: Shop) -> None:
-    with shop.house.write(by("olga")) as work:
-        editing.edit(work, "web_orders_stream", Edit(settings={"mode": "incremental", "cursor": "placed_at"}))
+    with shop.platform.write(by("olga")) as ctx:
+        editing.edit(ctx, "web_orders_stream", Edit(settings={"mode": "incremental", "cursor": "placed_at"}))
     told = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
     assert "placed_at" in told
     assert "web_clicks stream" not in told

@@ -35,11 +35,11 @@ def there(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.Tem
 @pytest.fixture
 def client(there: Moving) -> Iterator[httpx.Client]:
     """Ed, who edits the layer raw."""
-    house = there.shop.house
-    with house.write(ED) as work:
-        secret = sign_ins.begin(work, house.settings, "ed", "test", Visit("127.0.0.1", "a test", "")).secret
+    platform = there.shop.platform
+    with platform.write(ED) as ctx:
+        secret = sign_ins.begin(ctx, platform.settings, "ed", "test", Visit("127.0.0.1", "a test", "")).secret
     with (
-        running(site.application(house)) as address,
+        running(site.application(platform)) as address,
         httpx.Client(base_url=address, cookies={COOKIE: secret}, timeout=60) as opened,
     ):
         yield opened
@@ -77,8 +77,8 @@ def test_a_database_is_connected_chosen_looked_at_and_brought_in(
     schedule = f"/resources/{uid}/schedule?setup=1"
     run = send(client, schedule, schedule, every="hand", run_now="1", do="save").headers["Location"].split("/")[2]
     there.go(run)
-    with there.shop.house.read(ED) as work:
-        assert RUNS.get(work, run).error == ""
+    with there.shop.platform.read(ED) as ctx:
+        assert RUNS.get(ctx, run).error == ""
     assert there.rows("people") == [(1, "one"), (2, "two")]
     page = client.get(f"/resources/{uid}/pipeline").text
     assert "Succeeded" in page

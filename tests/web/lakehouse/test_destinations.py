@@ -109,17 +109,17 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         assert send(client, NEW, NEW, **sent, do="save").status_code == 303
         made = found(shop, "lakehouse.destination", sent["name"])
         assert made.settings == settings
-        with shop.house.read(by("erik")) as work:
-            assert credentials.used(work, made.uid) == secrets
+        with shop.platform.read(by("erik")) as ctx:
+            assert credentials.used(ctx, made.uid) == secrets
         here = f"/resources/{made.uid}/delivery"
         for page in (here, f"/resources/{made.uid}/pipeline"):
             assert SECRET not in client.get(page).text
         # The form says all that was kept: saved again, nothing is another.
         again = {name: value for name, value in sent.items() if name != "secret"}
         assert send(client, here, here, **again, version=str(made.version), do="save").status_code == 303
-        with shop.house.read(by("erik")) as work:
-            assert resources.get(work, made.uid).settings == settings
-            assert credentials.used(work, made.uid) == secrets
+        with shop.platform.read(by("erik")) as ctx:
+            assert resources.get(ctx, made.uid).settings == settings
+            assert credentials.used(ctx, made.uid) == secrets
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_a_table_is_needed_and_mails_have_to_be_set_up(kept: Shop) -> None:
 
 
 def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
-    with shop.house.write(by("erik")) as work:
+    with shop.platform.write(by("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean_files"]}
         told = {"to": "files", "name": "quiet name"}
-        uid = resources.create(work, "lakehouse.destination", "Out", edges=edges, settings=told)
-    with shop.house.access.write("corner") as session:
+        uid = resources.create(ctx, "lakehouse.destination", "Out", edges=edges, settings=told)
+    with shop.platform.access.write("corner") as session:
         session.store.add(Grant("nils", "viewer", "clean"))
     text = shop.client("nils").get(f"/resources/{uid}/pipeline").text
     assert "Where it sends to is shown to those who may edit it." in text

@@ -23,22 +23,22 @@ HERE = "/resources/raw_files/files"
 
 
 def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "erik") -> None:
-    with shop.house.write(by(member)) as work:
-        there = volumes.expected(work, shop.house.settings, "raw_files", path)
+    with shop.platform.write(by(member)) as ctx:
+        there = volumes.expected(ctx, shop.platform.settings, "raw_files", path)
     with there.arriving() as rough:
         rough.write(content)
-        with shop.house.write(by(member)) as work:
-            volumes.arrived(work, shop.house.settings, "raw_files", path, rough)
+        with shop.platform.write(by(member)) as ctx:
+            volumes.arrived(ctx, shop.platform.settings, "raw_files", path, rough)
 
 
 def names(shop: Shop, folder: str = "") -> list[str]:
-    with shop.house.read(by("olga")) as work:
-        return [file.path for file in volumes.listed(work, shop.house.settings, "raw_files", folder)]
+    with shop.platform.read(by("olga")) as ctx:
+        return [file.path for file in volumes.listed(ctx, shop.platform.settings, "raw_files", folder)]
 
 
 def folder_of(shop: Shop) -> Path:
-    with shop.house.read(by("olga")) as work:
-        return volumes.files_of(work, shop.house.settings, "raw_files", "read").folder
+    with shop.platform.read(by("olga")) as ctx:
+        return volumes.files_of(ctx, shop.platform.settings, "raw_files", "read").folder
 
 
 def upload(client: httpx.Client, files: dict[str, bytes], **fields: str) -> httpx.Response:
@@ -114,8 +114,8 @@ def test_no_name_leads_out_of_the_volume(shop: Shop, name: str) -> None:
 
 def test_who_only_looks_takes_files_out_and_is_told_why_not_more(shop: Shop) -> None:
     put(shop, "orders.csv")
-    with shop.house.write(by("olga")) as work:
-        work.session.store.add(Grant("tim", "viewer", "raw_files"))
+    with shop.platform.write(by("olga")) as ctx:
+        ctx.session.store.add(Grant("tim", "viewer", "raw_files"))
     client = shop.client("tim")
     text = client.get(HERE).text
     assert "orders.csv" in text

@@ -23,10 +23,10 @@ NOTEBOOK = f"/workspaces/{LAKE}/pipelines/new/notebook"
 @pytest.fixture
 def bi(shop: Shop) -> str:
     """An integration of Erik's that lets others read orders."""
-    fill_orders(shop.house)
-    with shop.house.write(by("erik")) as work:
+    fill_orders(shop.platform)
+    with shop.platform.write(by("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"]}
-        return resources.create(work, "lakehouse.integration", "BI", uid="bi", edges=edges)
+        return resources.create(ctx, "lakehouse.integration", "BI", uid="bi", edges=edges)
 
 
 def opened(shop: Shop, member: str = "erik", days: str = "30") -> str:
@@ -46,7 +46,7 @@ def read(shop: Shop, secret: str, table: str = "orders") -> int:
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_somebody_lets_a_tool_in_and_out(shop: Shop, open_as: Open, violations: Violations, scripts: bool) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("erik", NEW, scripts=scripts)
     page.get_by_label("Name", exact=True).fill("Dashboards")
     page.get_by_label("Clean.orders").check()
@@ -81,8 +81,8 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
         assert read(shop, secret) == answer
     assert "It is deactivated" in client.get(f"/resources/{bi}/pipeline").text
     send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/activate")
-    with shop.house.write(by("olga")) as work:
-        resources.delete(work, bi)
+    with shop.platform.write(by("olga")) as ctx:
+        resources.delete(ctx, bi)
     assert read(shop, secret) == 401
 
 
@@ -90,10 +90,10 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
 def test_it_reads_as_whoever_made_the_token_and_no_longer_than_they_may(shop: Shop) -> None:
     secret = opened(shop)
     assert read(shop, secret) == 200
-    with shop.house.write(by("olga")) as work:
-        held = [each for each in grants.direct(work, "clean") if each.subject.uid == "engineers"]
+    with shop.platform.write(by("olga")) as ctx:
+        held = [each for each in grants.direct(ctx, "clean") if each.subject.uid == "engineers"]
         assert held
-        grants.revoke(work, Grant("engineers", held[0].role, "clean"))
+        grants.revoke(ctx, Grant("engineers", held[0].role, "clean"))
     assert read(shop, secret) == 404
 
 
@@ -105,8 +105,8 @@ def test_who_may_not_edit_it_opens_nothing(shop: Shop, bi: str) -> None:
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/token", days="30").status_code == 403
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/deactivate").status_code == 403
     opened(shop)
-    with shop.house.read(by("olga")) as work:
-        uid = work.session.transaction.connection.exec_driver_sql("select id from token where through_id is not null")
+    with shop.platform.read(by("olga")) as ctx:
+        uid = ctx.session.transaction.connection.exec_driver_sql("select id from token where through_id is not null")
         token = str(uid.scalar_one())
     sent = send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/revoke", token=token, confirmed="1")
     assert sent.status_code == 404
@@ -127,9 +127,9 @@ def test_a_notebook_is_kept_and_not_run(shop: Shop, open_as: Open) -> None:
     expect(page.get_by_text("where its table will be made")).to_be_visible()
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_text("A notebook cannot be run here yet.")).to_be_visible()
-    with shop.house.read(by("olga")) as work:
-        (made,) = resources.page(work, "lakehouse.notebook", within=LAKE, search="Churn").items
-        edges = resources.get(work, made.uid).edges
+    with shop.platform.read(by("olga")) as ctx:
+        (made,) = resources.page(ctx, "lakehouse.notebook", within=LAKE, search="Churn").items
+        edges = resources.get(ctx, made.uid).edges
     assert {name: [end.uid for end in ends] for name, ends in edges.items()} == {
         "reads": ["orders"],
         "writes": ["clean"],
@@ -137,5 +137,5 @@ def test_a_notebook_is_kept_and_not_run(shop: Shop, open_as: Open) -> None:
     }
     page.goto(f"/workspaces/{LAKE}/runs")
     assert send(shop.client("erik"), NOTEBOOK, f"/resources/{made.uid}/pipeline/run").status_code in {303, 422}
-    with shop.house.database.read() as transaction:
+    with shop.platform.database.read() as transaction:
         assert transaction.connection.exec_driver_sql("select count(*) from run").scalar_one() == 0

@@ -19,9 +19,9 @@ GOOD_HISTORY = {"name": "Past", "reads": "customers", "output": "new", "layer": 
 
 
 def found(shop: Shop, kind: str, name: str) -> Resource:
-    with shop.house.read(by("olga")) as work:
-        (item,) = (each for each in resources.page(work, kind, within=LAKE, search=name).items if each.name == name)
-        return resources.get(work, item.uid)
+    with shop.platform.read(by("olga")) as ctx:
+        (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
+        return resources.get(ctx, item.uid)
 
 
 def fill(page: Page) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from lakehold.access import Grant
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Eyes
+from lakehold.catalog.shapes import VisibleRefs
 from lakehold.kit.clock import DAY
 from lakehold.runs.firing import Firing
 from lakehold.runs.when import When
@@ -25,18 +25,18 @@ LIST, GRAPH = f"/workspaces/{LAKE}/pipelines", f"/workspaces/{LAKE}/pipelines/gr
 
 def query(shop: Shop, name: str = "Spending", *, member: str = "erik") -> str:
     """A query of Erik's, who edits raw and clean."""
-    with shop.house.write(by(member)) as work:
+    with shop.platform.write(by(member)) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean"], "into": "clean"}
         settings = {"table": "totals", "sql": SQL, "mode": "merge", "keys": ["customer"]}
-        return resources.create(work, "lakehouse.query", name, uid=name.lower(), edges=edges, settings=settings)
+        return resources.create(ctx, "lakehouse.query", name, uid=name.lower(), edges=edges, settings=settings)
 
 
 def test_the_list_tells_the_last_run_the_next_one_and_whether_it_is_active(open_as: Open, shop: Shop) -> None:
     uid = query(shop)
     moved(shop, begun(shop, uid), "failed", error="No.")
-    with shop.house.write(by("erik")) as work:
-        TRIGGERS.save(work, uid, When("0 6 * * *", "Europe/Berlin"))
-        TRIGGERS.save(work, "store_history", When("0 6 * * *"), active=False)
+    with shop.platform.write(by("erik")) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 6 * * *", "Europe/Berlin"))
+        TRIGGERS.save(ctx, "store_history", When("0 6 * * *"), active=False)
     page = open_as("erik", LIST)
     spending, history = (page.get_by_role("row").filter(has_text=name) for name in ("Spending", "Store history"))
     expect(spending).to_contain_text("Failed")
@@ -98,10 +98,10 @@ def test_rows_go_from_left_to_right_also_where_they_go_in_a_circle() -> None:
 
 
 def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
-    with shop.house.write(by("olga")) as work:
-        work.session.store.add(Grant("tim", "viewer", "tills"))
-    with shop.house.read(by("tim")) as work:
-        assert ways.links(work, Eyes(work), ["till_source"]) == [("till_source", "tills")]
+    with shop.platform.write(by("olga")) as ctx:
+        ctx.session.store.add(Grant("tim", "viewer", "tills"))
+    with shop.platform.read(by("tim")) as ctx:
+        assert ways.links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_somebody_runs_it_now(open_as: Open, shop: Shop, scripts: bool) -> None:
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_role("heading", name="Run of Spending")).to_be_visible()
     expect(page.get_by_text("Spending was started.")).to_be_visible()
-    with shop.house.read(by("erik")) as work:
-        (run,) = RUNS.page(work, resource=uid)
+    with shop.platform.read(by("erik")) as ctx:
+        (run,) = RUNS.page(ctx, resource=uid)
     assert (run.state, run.started_by, run.reload) == ("queued", "erik", False)
 
 
@@ -159,8 +159,8 @@ def test_a_reload_is_a_run_that_replaces_everything(shop: Shop) -> None:
     here = f"/resources/{uid}/pipeline"
     answer = send(shop.client("erik"), here, f"{here}/run", reload="1")
     assert answer.headers["location"].startswith("/runs/run_")
-    with shop.house.read(by("erik")) as work:
-        assert [run.reload for run in RUNS.page(work, resource=uid)] == [True]
+    with shop.platform.read(by("erik")) as ctx:
+        assert [run.reload for run in RUNS.page(ctx, resource=uid)] == [True]
 
 
 def test_who_only_looks_may_not_run_it_and_is_told_why(shop: Shop) -> None:
@@ -168,8 +168,8 @@ def test_who_only_looks_may_not_run_it_and_is_told_why(shop: Shop) -> None:
     here = f"/resources/{uid}/pipeline"
     assert "You need Editor" in client.get(here).text
     assert send(client, here, f"{here}/run").status_code == 403
-    with shop.house.read(by("erik")) as work:
-        assert RUNS.page(work, resource=uid) == []
+    with shop.platform.read(by("erik")) as ctx:
+        assert RUNS.page(ctx, resource=uid) == []
 
 
 def test_what_lacks_its_settings_is_not_run_and_says_what_is_missing(open_as: Open) -> None:
@@ -205,7 +205,7 @@ def test_somebody_gives_it_a_schedule_pauses_it_and_removes_it(open_as: Open, sh
     expect(page.get_by_text("At 06:30, Monday to Friday (Europe/Berlin)")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
-    assert Firing(RUNS).fire(shop.house, shop.house.clock() + 9 * DAY) == 0
+    assert Firing(RUNS).fire(shop.platform, shop.platform.clock() + 9 * DAY) == 0
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("Active", exact=True)).to_be_visible()
     page.get_by_role("button", name="Remove").click()
@@ -242,23 +242,23 @@ def test_it_comes_after_all_of_others(shop: Shop) -> None:
 
 def test_a_trigger_is_changed_where_it_belongs_and_by_who_may(shop: Shop) -> None:
     uid = query(shop)
-    with shop.house.write(by("erik")) as work:
-        made = TRIGGERS.save(work, uid, When("0 6 * * *")).id
+    with shop.platform.write(by("erik")) as ctx:
+        made = TRIGGERS.save(ctx, uid, When("0 6 * * *")).id
     there = "/resources/store_history/triggers"
     assert send(shop.client("erik"), there, f"{there}/pause", trigger=made).status_code == 404
     here = f"/resources/{uid}/triggers"
     assert "You need Editor" in shop.client("ana").get(here).text
     assert send(shop.client("ana"), here, f"{here}/pause", trigger=made).status_code == 403
-    with shop.house.read(by("erik")) as work:
-        assert TRIGGERS.get(work, made).active
+    with shop.platform.read(by("erik")) as ctx:
+        assert TRIGGERS.get(ctx, made).active
 
 
 def test_axe_finds_nothing_wrong_with_pipelines(open_as: Open, shop: Shop, violations: Violations) -> None:
     uid = query(shop)
     for state in ("succeeded", "failed"):
         moved(shop, begun(shop, uid), state)
-    with shop.house.write(by("erik")) as work:
-        TRIGGERS.save(work, uid, When("0 6 * * *"))
+    with shop.platform.write(by("erik")) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 6 * * *"))
     page = open_as("erik", LIST)
     for part in ("", "graph", "pipeline", "triggers", "runs"):
         page.goto({"": LIST, "graph": GRAPH}.get(part, f"/resources/{uid}/{part}"))

@@ -52,9 +52,9 @@ def test_a_run_is_stopped_and_resumed(open_as: Open, shop: Shop, scripts: bool) 
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(("button", "said"), [("Retry", "It was started again."), ("Reload", "It loads all anew.")])
 def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, said: str, scripts: bool) -> None:
-    with shop.house.write(by("erik")) as work:
-        settings = {**details.read(work, "make_orders").settings, "sql": "SELECT 1 AS one"}
-        editing.edit(work, "make_orders", Edit(settings=settings))
+    with shop.platform.write(by("erik")) as ctx:
+        settings = {**details.read(ctx, "make_orders").settings, "sql": "SELECT 1 AS one"}
+        editing.edit(ctx, "make_orders", Edit(settings=settings))
     run = begun(shop, "make_orders", member="erik")
     moved(shop, run, "succeeded", step="query")
     page = open_as("erik", f"/runs/{run}", scripts=scripts)
@@ -64,8 +64,8 @@ def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, sa
     expect(page.get_by_text(said)).to_be_visible()
     again = page.url.rpartition("/")[2]
     assert again != run
-    with shop.house.read(by("erik")) as work:
-        assert kept.get(work, again).reload == (button == "Reload")
+    with shop.platform.read(by("erik")) as ctx:
+        assert kept.get(ctx, again).reload == (button == "Reload")
     assert (state_of(shop, run), state_of(shop, again)) == ("succeeded", "queued")
 
 

@@ -19,12 +19,12 @@ SECRET = "k3pt-secret"
 def source(shop: Shop) -> str:
     """One with a password and two streams, one of them off."""
     uid = made(shop, SETTINGS, name="Shop database")
-    with shop.house.write(by("erik")) as work:
-        credentials.put(work, uid, {"password": SECRET})
+    with shop.platform.write(by("erik")) as ctx:
+        credentials.put(ctx, uid, {"password": SECRET})
         for name, on in (("orders", True), ("clicks", False)):
             told = {"stream": f"public.{name}", "mode": "merge", "keys": ["id"], "table": f"shop_{name}"}
             edges = {"source": uid, "writes": "raw"}
-            resources.create(work, "lakehouse.stream", name, edges=edges, settings=told, attributes={"enabled": on})
+            resources.create(ctx, "lakehouse.stream", name, edges=edges, settings=told, attributes={"enabled": on})
     return uid
 
 
@@ -43,7 +43,7 @@ def test_it_tells_how_it_is_connected_and_what_became_of_its_streams(shop: Shop)
 
 def test_who_may_only_see_it_is_told_nothing_of_the_connection(shop: Shop) -> None:
     uid = source(shop)
-    with shop.house.access.write("corner") as session:
+    with shop.platform.access.write("corner") as session:
         session.store.add(Grant("nils", "viewer", "raw"))
     text = shop.client("nils").get(f"/resources/{uid}/pipeline").text
     assert "How it is connected is shown to those who may edit it." in text
@@ -66,8 +66,8 @@ def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop)
     assert SECRET not in answer.text
     kept = send(client, NEW, NEW, **sent, secret=SECRET, do="save")
     uid = kept.headers["Location"].split("/")[2]
-    with shop.house.read(by("erik")) as work:
-        found, secrets = resources.get(work, uid), credentials.used(work, uid)
+    with shop.platform.read(by("erik")) as ctx:
+        found, secrets = resources.get(ctx, uid), credentials.used(ctx, uid)
     assert found.settings == {
         "connector": "database",
         "address": "jdbc:postgresql://db.shop.internal:5433/shop",
@@ -90,9 +90,9 @@ def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
     late = send(client, here, here, **{**sent, "name": "Second"}, secret="s3cond-secret", do="save")
     assert late.status_code == 422
     assert 'value="Second"' in late.text
-    with shop.house.read(by("erik")) as work:
-        assert resources.get(work, uid).name == "First"
-        assert credentials.used(work, uid) == {"password": "f1rst-secret"}
+    with shop.platform.read(by("erik")) as ctx:
+        assert resources.get(ctx, uid).name == "First"
+        assert credentials.used(ctx, uid) == {"password": "f1rst-secret"}
 
 
 def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
@@ -100,24 +100,24 @@ def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
     here = f"/resources/{uid}/connection"
     sent = {"connector": "database", "name": "Elsewhere", "layer": "raw", "product": "other", "version": "1"}
     sent |= {"address": "jdbc:mysql://elsewhere/shop", "driver": "com.shop.Driver"}
-    with shop.house.read(by("erik")) as work:
-        assert credentials.used(work, uid) == {"password": SECRET}
+    with shop.platform.read(by("erik")) as ctx:
+        assert credentials.used(ctx, uid) == {"password": SECRET}
     assert send(client, here, here, **sent, do="save").status_code == 303
-    with shop.house.read(by("erik")) as work:
-        assert credentials.used(work, uid) == {}
+    with shop.platform.read(by("erik")) as ctx:
+        assert credentials.used(ctx, uid) == {}
 
 
 def test_it_is_deactivated_and_activated(shop: Shop) -> None:
     uid, client = source(shop), shop.client("erik")
     here = f"/resources/{uid}/pipeline"
     assert "pipeline/activate" not in client.get(here).text
-    with shop.house.write(by("erik")) as work:
-        TRIGGERS.save(work, uid, When("0 6 * * *"))
+    with shop.platform.write(by("erik")) as ctx:
+        TRIGGERS.save(ctx, uid, When("0 6 * * *"))
     assert "Deactivate" in client.get(here).text
     for part, active in (("deactivate", False), ("activate", True)):
         assert send(client, here, f"{here}/{part}").status_code == 303
-        with shop.house.read(by("erik")) as work:
-            assert [each.active for each in TRIGGERS.of(work, uid)] == [active]
+        with shop.platform.read(by("erik")) as ctx:
+            assert [each.active for each in TRIGGERS.of(ctx, uid)] == [active]
     assert send(shop.client("ana"), "/", f"{here}/deactivate").status_code in {403, 404}
 
 

@@ -89,9 +89,9 @@ def test_somebody_brings_files_in_from_the_first_step_to_the_first_run(
     page.get_by_role("button", name="Finish").click()
     page.wait_for_url("**/runs/run_*")
     source = found(shop, "lakehouse.source", "Order files")
-    with shop.house.read(by("erik")) as work:
-        (run,) = RUNS.page(work, resource=source.uid)
-        (trigger,) = TRIGGERS.of(work, source.uid)
+    with shop.platform.read(by("erik")) as ctx:
+        (run,) = RUNS.page(ctx, resource=source.uid)
+        (trigger,) = TRIGGERS.of(ctx, source.uid)
     assert (run.state, trigger.when.cron, trigger.when.zone) == ("queued", "0 6 * * *", "Europe/Berlin")
     stream = found(shop, "lakehouse.stream", "orders.csv")
     assert stream.settings
@@ -118,8 +118,8 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         kept = re.findall(r'name="kept" value="([^"]+)"', off.text)[0]
         assert send(client, NEW, NEW, **api(there.base, kept=kept), do="next").status_code == 303
         source = found(shop, "lakehouse.source", "Events")
-        with shop.house.read(by("erik")) as work:
-            assert credentials.used(work, source.uid) == {"token": SECRET}
+        with shop.platform.read(by("erik")) as ctx:
+            assert credentials.used(ctx, source.uid) == {"token": SECRET}
         for part in ("connection", "pipeline", "streams", "preview"):
             answer = client.get(f"/resources/{source.uid}/{part}")
             assert answer.status_code == 200
@@ -128,13 +128,13 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         here = f"/resources/{source.uid}/connection"
         changed = api(there.base, name="Web events", version=str(source.version))
         assert send(client, here, here, **changed, do="next").status_code == 303
-        with shop.house.read(by("erik")) as work:
-            assert credentials.used(work, source.uid) == {"token": SECRET}
-            assert resources.get(work, source.uid).name == "Web events"
+        with shop.platform.read(by("erik")) as ctx:
+            assert credentials.used(ctx, source.uid) == {"token": SECRET}
+            assert resources.get(ctx, source.uid).name == "Web events"
 
 
 def test_a_sealed_secret_opens_for_who_filled_it_in_and_not_for_ever(kept: Shop) -> None:
-    keys, now = kept.house.keys, kept.house.clock()
+    keys, now = kept.platform.keys, kept.platform.clock()
     text = sealed.closed(keys, by("erik"), SECRET, now)
     assert sealed.opened(keys, by("erik"), text, now) == SECRET
     assert sealed.opened(keys, by("ana"), text, now) == ""
@@ -264,8 +264,8 @@ def test_types_of_an_api_are_kept_with_its_endpoint(shop: Shop) -> None:
         here = f"/resources/{uid}/preview"
         types = {"count": "2", "name-0": "id", "type-0": "bigint", "name-1": "at", "type-1": "date"}
         assert send(client, here, here, **types, do="save").status_code == 303
-        with shop.house.read(by("erik")) as work:
-            settings = resources.get(work, uid).settings
+        with shop.platform.read(by("erik")) as ctx:
+            settings = resources.get(ctx, uid).settings
         assert settings
         fields = [{"name": "id", "type": "bigint"}, {"name": "at", "type": "date"}]
         assert settings["endpoints"] == [{**endpoint, "fields": fields}]

@@ -25,11 +25,11 @@ SQL = "/workspaces/lake_house/sql"
 
 def ask_before(shop: Shop, member: str, *texts: str, error: str = "") -> None:
     """As if somebody had asked."""
-    with shop.house.read(Caller(company.TENANT, member)) as work:
-        place = queries.enter(work, "lake_house")
-    with shop.house.database.write() as transaction:
+    with shop.platform.read(Caller(company.TENANT, member)) as ctx:
+        place = queries.enter(ctx, "lake_house")
+    with shop.platform.database.write() as transaction:
         here = {"tenant_id": place.tenant, "member": member, "workspace_id": place.workspace}
-        told = {"asked_at": shop.house.clock(), "took": 420_000, "rows": 7, "error": error}
+        told = {"asked_at": shop.platform.clock(), "took": 420_000, "rows": 7, "error": error}
         for text in texts:
             transaction.connection.execute(query_table.insert().values(**here, **told, text=text))
 
@@ -55,7 +55,7 @@ def test_the_editor_is_open_to_everybody(shop: Shop, open_as: Open, violations: 
 
 
 def test_names_of_what_one_may_read_are_offered_as_one_types(shop: Shop, open_as: Open) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("ana", SQL)
     text = page.get_by_role("textbox", name="SQL")
     text.press_sequentially("SELECT * FROM Clean.or")
@@ -65,7 +65,7 @@ def test_names_of_what_one_may_read_are_offered_as_one_types(shop: Shop, open_as
 
 
 def test_names_and_fields_are_those_that_one_may_read(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     ana, olga = shop.client("ana"), shop.client("olga")
     told = ana.get(f"{SQL}/names").json()
     assert {layer["name"] for layer in told["layers"]} == {"Clean", "Shaped", "Raw", "system"}

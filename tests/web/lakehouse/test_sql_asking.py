@@ -42,7 +42,7 @@ def asked(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.Tem
 
 @pytest.fixture(scope="module")
 def there(asked: shops.Shop) -> Iterator[str]:
-    with running(site.application(asked.house)) as found:
+    with running(site.application(asked.platform)) as found:
         yield found
 
 
@@ -51,9 +51,9 @@ def ask_as(browser: Browser, asked: shops.Shop, there: str) -> Iterator[Open]:
     """Open a page of the shop as somebody."""
 
     def cookie_of(member: str) -> str:
-        with asked.house.write(Caller(shops.TENANT, member)) as work:
+        with asked.platform.write(Caller(shops.TENANT, member)) as ctx:
             visit = Visit("127.0.0.1", "a test", "")
-            return sign_ins.begin(work, asked.house.settings, member, "test", visit).secret
+            return sign_ins.begin(ctx, asked.platform.settings, member, "test", visit).secret
 
     with visitors(browser, there, cookie_of) as opened:
         yield opened

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from lakehold import workspaces
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Runs
 from tests.web.demo import Shop
 from tests.web.lakehouse.filling import ORDERS, fill, fill_orders, order
@@ -31,7 +31,7 @@ PAGES = (
 
 
 def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("olga", PAGES[0])
     for path in PAGES:
         page.goto(path)
@@ -40,7 +40,7 @@ def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: 
 
 
 def test_from_the_workspace_through_the_layers_to_the_rows_of_a_table(shop: Shop, open_as: Open) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("erik", "/workspaces/lake_house")
     expect(page.get_by_role("main").get_by_role("link", name="Ask in SQL")).to_be_visible()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Data", exact=True).click()
@@ -100,7 +100,7 @@ def test_an_empty_lakehouse_says_what_to_do_next(shop: Shop) -> None:
 
 
 def test_fields_say_their_type_in_the_words_of_sql(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     told = shop.client("erik").get("/resources/orders/fields").text
     for word in ("<code>bigint</code>", "<code>decimal(10, 2)</code>", "array&lt;string&gt;", "Without tax."):
         assert word in told
@@ -108,7 +108,7 @@ def test_fields_say_their_type_in_the_words_of_sql(shop: Shop) -> None:
 
 
 def test_a_sample_tells_nothing_from_an_empty_text_and_escapes_what_people_wrote(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     told = shop.client("erik").get("/resources/orders/sample").text
     assert '<span class="nothing">null</span>' in told
     assert "Köln &lt;b&gt;" in told
@@ -116,13 +116,13 @@ def test_a_sample_tells_nothing_from_an_empty_text_and_escapes_what_people_wrote
 
 
 def test_a_sample_says_that_there_is_more(shop: Shop) -> None:
-    fill(shop.house, "orders", ORDERS, [order(n) for n in range(101)])
+    fill(shop.platform, "orders", ORDERS, [order(n) for n in range(101)])
     told = shop.client("erik").get("/resources/orders/sample").text
     assert "100 rows shown, there are more" in told
 
 
 def test_a_table_that_was_never_written_and_one_without_rows_say_so(shop: Shop) -> None:
-    fill(shop.house, "orders", ORDERS)
+    fill(shop.platform, "orders", ORDERS)
     client = shop.client("erik")
     assert "no rows at the moment" in client.get("/resources/orders/sample").text
     assert "Nothing was written yet" in client.get("/resources/tills/sample").text
@@ -131,8 +131,8 @@ def test_a_table_that_was_never_written_and_one_without_rows_say_so(shop: Shop) 
 
 
 def test_a_table_whose_files_are_gone_does_not_hide_the_others(shop: Shop) -> None:
-    fill_orders(shop.house)
-    shutil.rmtree(shop.house.settings.tables)
+    fill_orders(shop.platform)
+    shutil.rmtree(shop.platform.settings.tables)
     client = shop.client("erik")
     assert ">orders<" in client.get("/workspaces/lake_house/data").text
     for part in ("fields", "sample", "snapshots"):
@@ -141,7 +141,7 @@ def test_a_table_whose_files_are_gone_does_not_hide_the_others(shop: Shop) -> No
 
 
 def test_the_current_snapshot_is_marked(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     told = shop.client("erik").get("/resources/orders/snapshots").text
     assert told.count("Current") == 1
     assert told.index("Current") < told.index('<td class="number">3</td>')
@@ -167,7 +167,7 @@ def test_lineage_stops_at_what_is_hidden_without_a_name_or_number(shop: Shop) ->
 
 
 def test_lineage_that_goes_round_in_a_circle_comes_to_an_end(shop: Shop) -> None:
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.access.write(company.TENANT) as session:
         edges = {"lakehouse": "lake_house", "reads": ("orders",), "writes": ("orders", "stores")}
         session.store.create("lakehouse.query", "Round and round", uid="round", edges=edges)
     told = shop.client("olga").get("/resources/orders/lineage", params={"all": "1"}).text
@@ -177,8 +177,8 @@ def test_lineage_that_goes_round_in_a_circle_comes_to_an_end(shop: Shop) -> None
 
 def test_runs_of_what_writes_a_table_are_its_runs(shop: Shop) -> None:
     client = shop.client("erik")
-    with shop.house.write(Caller(company.TENANT, "erik")) as work:
-        run = Runs(workspaces.runnables()).write(work, "make_lines", Wanted(), cause="by hand")
+    with shop.platform.write(Caller(company.TENANT, "erik")) as ctx:
+        run = Runs(workspaces.runnables()).write(ctx, "make_lines", RunOptions(), cause="by hand")
     assert f"/runs/{run}" in client.get("/resources/order_lines/written").text
     assert run not in client.get("/resources/orders/written").text
     assert "Make orders" in client.get("/resources/orders/written").text
@@ -196,7 +196,7 @@ def test_what_one_may_not_read_looks_like_what_is_not_there(shop: Shop) -> None:
 
 
 def test_who_views_as_somebody_sees_none_of_their_rows(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     client = shop.client("olga")
     token = client.get("/view-as").text.split('name="csrf_token" value="')[1].split('"')[0]
     assert client.post("/view-as", data={"csrf_token": token, "member": "erik"}).status_code == 303

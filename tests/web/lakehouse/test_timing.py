@@ -63,13 +63,13 @@ def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
 @pytest.fixture
 def trigger(shop: Shop) -> str:
     """Every day at six."""
-    with shop.house.write(by("erik")) as work:
-        return TRIGGERS.save(work, "make_orders", When("0 6 * * *", "Europe/Berlin")).id
+    with shop.platform.write(by("erik")) as ctx:
+        return TRIGGERS.save(ctx, "make_orders", When("0 6 * * *", "Europe/Berlin")).id
 
 
 def when(shop: Shop, trigger: str) -> When:
-    with shop.house.read(by("erik")) as work:
-        return TRIGGERS.get(work, trigger).when
+    with shop.platform.read(by("erik")) as ctx:
+        return TRIGGERS.get(ctx, trigger).when
 
 
 def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
@@ -91,13 +91,13 @@ def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
 
 def test_one_that_pauses_stays_so_and_only_who_may_changes_it(shop: Shop, trigger: str) -> None:
     sent = {"trigger": trigger, "every": "hour", "zone": "UTC", "do": "save"}
-    with shop.house.write(by("erik")) as work:
-        TRIGGERS.switch(work, trigger, active=False)
-        after = TRIGGERS.save(work, "make_orders", When(after=("make_lines",))).id
+    with shop.platform.write(by("erik")) as ctx:
+        TRIGGERS.switch(ctx, trigger, active=False)
+        after = TRIGGERS.save(ctx, "make_orders", When(after=("make_lines",))).id
     client = shop.client("erik")
     assert send(client, HERE, f"{HERE}/change", **sent).status_code == 303
-    with shop.house.read(by("erik")) as work:
-        assert not TRIGGERS.get(work, trigger).active
+    with shop.platform.read(by("erik")) as ctx:
+        assert not TRIGGERS.get(ctx, trigger).active
     assert send(client, HERE, f"{HERE}/change", **{**sent, "trigger": after}).status_code == 422
     elsewhere = "/resources/make_lines/triggers"
     assert send(client, elsewhere, f"{elsewhere}/change", **sent).status_code == 404

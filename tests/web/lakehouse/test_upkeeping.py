@@ -19,13 +19,13 @@ SNAPSHOTS = "/resources/orders/snapshots"
 
 def wanted(shop: Shop) -> list[dict[str, object]]:
     """What was asked of each run of a table."""
-    with shop.house.database.read() as transaction:
+    with shop.platform.database.read() as transaction:
         query = sa.select(run_table.c.wanted).where(run_table.c.kind == "lakehouse.table").order_by(run_table.c.n)
         return [json.loads(told)["parameters"] for told in transaction.connection.execute(query).scalars()]
 
 
 def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Open, violations: Violations) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("erik", SNAPSHOTS)
     assert violations(page) == []
     expect(page.get_by_role("button", name="Roll back")).to_have_count(1)
@@ -40,7 +40,7 @@ def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Op
 
 
 def test_a_table_is_kept_up_without_scripts(shop: Shop, open_as: Open) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     page = open_as("erik", SNAPSHOTS, scripts=False)
     page.get_by_role("button", name="Keep it up").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
@@ -51,7 +51,7 @@ def test_a_table_is_kept_up_without_scripts(shop: Shop, open_as: Open) -> None:
 
 
 def test_who_only_reads_may_neither(shop: Shop) -> None:
-    fill_orders(shop.house)
+    fill_orders(shop.platform)
     client = shop.client("ana")
     told = client.get(SNAPSHOTS).text
     assert "Roll back" not in told

@@ -17,20 +17,20 @@ SALES = "id;store;amount\n1;Ulm;2.50\n2;Bonn;3.75\n"
 
 def said(shop: Shop, uid: str, *, by_whom: str = "tara", **settings: object) -> None:
     """Something is set, and the rest stays."""
-    with shop.house.write(by(by_whom)) as work:
-        editing.edit(work, uid, Edit(settings={**details.read(work, uid).settings, **settings}))
+    with shop.platform.write(by(by_whom)) as ctx:
+        editing.edit(ctx, uid, Edit(settings={**details.read(ctx, uid).settings, **settings}))
 
 
 def settings_of(shop: Shop, uid: str) -> Mapping[str, object]:
-    with shop.house.read(by("olga")) as work:
-        return details.read(work, uid).settings
+    with shop.platform.read(by("olga")) as ctx:
+        return details.read(ctx, uid).settings
 
 
 def found(shop: Shop, kind: str, name: str) -> Resource:
     """The one of this name in the project."""
-    with shop.house.read(by("olga")) as work:
-        (item,) = (each for each in resources.page(work, kind, within="sales", search=name).items if each.name == name)
-        return resources.get(work, item.uid)
+    with shop.platform.read(by("olga")) as ctx:
+        (item,) = (each for each in resources.page(ctx, kind, within="sales", search=name).items if each.name == name)
+        return resources.get(ctx, item.uid)
 
 
 def lake(shop: Shop) -> None:
@@ -40,11 +40,11 @@ def lake(shop: Shop) -> None:
 
 def files(shop: Shop, *, name: str = "Sheets", member: str = "tara") -> str:
     """A storage of files, with one in it."""
-    with shop.house.write(by(member)) as work:
+    with shop.platform.write(by(member)) as ctx:
         edges = {"project": "sales"}
-        uid = resources.create(work, "marts.storage", name, edges=edges, settings={"kind": "files", "folder": ""})
-    with shop.house.read(by(member)) as work:
-        volume = Volume(shop.house.settings, reading.place_of(work, uid))
+        uid = resources.create(ctx, "marts.storage", name, edges=edges, settings={"kind": "files", "folder": ""})
+    with shop.platform.read(by(member)) as ctx:
+        volume = Volume(shop.platform.settings, reading.place_of(ctx, uid))
     with volume.arriving() as rough:
         rough.write(SALES.encode())
         volume.place(rough, "sales.csv", replace=True)

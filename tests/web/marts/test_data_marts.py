@@ -35,7 +35,7 @@ TABS = ("mart", "sample", "schema", "reports", "triggers", "runs", "quality", "l
 def filled(shop: Shop) -> Shop:
     """Daily sales have rows and a definition."""
     filling.lake(shop)
-    fill(shop.house, "daily_sales", ORDERS, [order(n) for n in range(3)])
+    fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
     said(shop, "daily_sales", by="sql", sql="SELECT * FROM clean.orders", reads=["orders"])
     return shop
 
@@ -69,8 +69,8 @@ def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations
 
 
 def test_what_it_is_refreshed_after_is_named_as_far_as_one_sees(filled: Shop) -> None:
-    with filled.house.write(by("tara")) as work:
-        TRIGGERS.save(work, "daily_sales", When(after=("returns", "margins"), every=True))
+    with filled.platform.write(by("tara")) as ctx:
+        TRIGGERS.save(ctx, "daily_sales", When(after=("returns", "margins"), every=True))
     words = {member: words_of(filled.client(member).get(f"{MART}/mart").text) for member in ("tara", "bella")}
     assert "After Returns and Margins" in words["tara"]
     assert "After Returns and others" in words["bella"]
@@ -171,8 +171,8 @@ def test_a_mart_is_joined_to_others_that_one_may_use(filled: Shop) -> None:
 def test_a_join_that_an_editor_does_not_see_stays(filled: Shop) -> None:
     said(filled, "store_targets", by="table", table="clean.stores")
     told = {"mart": "margins", "name": "margin", "on": {"id": "id"}}
-    with filled.house.write(by("tara")) as work:
-        editing.edit(work, "store_targets", Edit(edges={"joins": ["margins"]}))
+    with filled.platform.write(by("tara")) as ctx:
+        editing.edit(ctx, "store_targets", Edit(edges={"joins": ["margins"]}))
     said(filled, "store_targets", joins=[told])
     tim = filled.client("tim")
     form = tim.get("/resources/store_targets/mart/edit").text
@@ -313,6 +313,6 @@ def test_lineage_goes_from_the_lake_to_destinations_as_far_as_one_sees(filled: S
     assert "not visible to you" in bella
     assert "orders" not in bella
     assert "/resources/lake" not in bella
-    with filled.house.write(by("tara")) as work:
-        work.make(Add(Attribute("daily_sales", "shared_for_reporting", "false")))
+    with filled.platform.write(by("tara")) as ctx:
+        ctx.make(Add(Attribute("daily_sales", "shared_for_reporting", "false")))
     assert filled.client("boris").get(f"{MART}/lineage").status_code == 404

@@ -34,10 +34,10 @@ WAYS = ("files", "mail", "chat", "webhook", "database", "live")
 
 
 def made(shop: Shop, name: str) -> Resource:
-    with shop.house.read(by("olga")) as work:
-        some = resources.page(work, "marts.destination", within="sales", search=name).items
+    with shop.platform.read(by("olga")) as ctx:
+        some = resources.page(ctx, "marts.destination", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
-        return resources.get(work, item.uid)
+        return resources.get(ctx, item.uid)
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def test_a_business_user_makes_one_of_each_way(shop: Shop) -> None:
         assert answer.status_code == 303, answer.text
         found = made(shop, sent["name"])
         assert found.settings == settings
-        with shop.house.read(by("bella")) as work:
-            assert credentials.used(work, found.uid) == secrets
+        with shop.platform.read(by("bella")) as ctx:
+            assert credentials.used(ctx, found.uid) == secrets
         here = f"/resources/{found.uid}/destination"
         for page in (here, f"{here}/edit"):
             shown = bella.get(page)
@@ -177,15 +177,15 @@ def test_credentials_are_copied_by_who_may_after_a_question_and_it_is_written_do
     bella.cookies.update(shown.cookies)
     assert SECRET in bella.get("/shown-once").text
     assert send(boris, "/", copy, confirmed="1").status_code == 404
-    with shop.house.read(by("olga")) as work:
-        (line,) = work.audit.page(Filter(action="copy_credentials", outcome="done"))
+    with shop.platform.read(by("olga")) as ctx:
+        (line,) = ctx.audit.page(Filter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "bella"
 
 
 def test_who_may_not_edit_one_sees_no_settings_and_gets_no_further(shop: Shop) -> None:
     boris = shop.client("boris")
-    with shop.house.write(by("bella")) as work:
-        editing.edit(work, "board_mail", Edit(settings={"to": "mail", "receivers": ["quiet@shop.example"]}))
+    with shop.platform.write(by("bella")) as ctx:
+        editing.edit(ctx, "board_mail", Edit(settings={"to": "mail", "receivers": ["quiet@shop.example"]}))
     text = boris.get("/resources/board_mail/destination").text
     assert "Where it sends to is shown to those who may edit it." in text
     assert "quiet@shop.example" not in text
@@ -234,8 +234,8 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
     first = shown(send(bella, here, secret))
     assert "lhp_" not in bella.get("/shown-once").text
     assert first not in bella.get(here).text
-    with shop.house.write(by("bella")) as work:
-        editing.edit(work, "morning_sales", Edit(edges={"destination": [uid]}))
+    with shop.platform.write(by("bella")) as ctx:
+        editing.edit(ctx, "morning_sales", Edit(edges={"destination": [uid]}))
     page = bella.get(here).text
     assert f"/api/v1/live/{uid}/morning_sales" in page
     assert "curl -H" in page
@@ -253,9 +253,9 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
 
 
 def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Shop) -> None:
-    with shop.house.write(by("tara")) as work:
-        editing.edit(work, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
-        volume = Volume(shop.house.settings, reading.place_of(work, "store_sheets"))
+    with shop.platform.write(by("tara")) as ctx:
+        editing.edit(ctx, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
+        volume = Volume(shop.platform.settings, reading.place_of(ctx, "store_sheets"))
     here = "/resources/store_sheets/destination"
     assert "No report has left a file here yet." in shop.client("bella").get(here).text
     with volume.arriving() as rough:
@@ -271,10 +271,10 @@ def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Sho
 
 
 def test_of_many_reports_the_first_are_named_and_the_rest_counted(shop: Shop) -> None:
-    with shop.house.write(by("tara")) as work:
+    with shop.platform.write(by("tara")) as ctx:
         for n in range(60):
             ends = {"data_mart": "daily_sales", "destination": "store_sheets"}
-            resources.create(work, "marts.report", f"Letter {n:02}", edges=ends)
+            resources.create(ctx, "marts.report", f"Letter {n:02}", edges=ends)
     text = shop.client("tara").get("/resources/store_sheets/destination").text
     # Two went there before.
     assert "And 12 more." in text

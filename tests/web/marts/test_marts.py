@@ -37,13 +37,13 @@ CHECKS = [
 
 @pytest.fixture
 def filled(shop: Shop) -> Shop:
-    fill(shop.house, "daily_sales", ORDERS, [order(n) for n in range(3)])
-    with shop.house.write(Caller(company.TENANT, "tara")) as work:
-        settings = {**details.read(work, "daily_sales").settings, "by": "sql", "sql": "SELECT 1", "checks": CHECKS}
-        editing.edit(work, "daily_sales", Edit(settings=settings))
-        at = work.at
-    place = place_of(shop.house, "daily_sales")
-    with shop.house.database.write() as transaction:
+    fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
+    with shop.platform.write(Caller(company.TENANT, "tara")) as ctx:
+        settings = {**details.read(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1", "checks": CHECKS}
+        editing.edit(ctx, "daily_sales", Edit(settings=settings))
+        at = ctx.at
+    place = place_of(shop.platform, "daily_sales")
+    with shop.platform.database.write() as transaction:
         for mark, state in (("first", "kept"), ("second", "broken")):
             found = [Outcome("unique id", "kept", "as it should be", at), Outcome("row count", state, "3 rows", at)]
             quality.write(transaction, place.tenant, place.number, mark, found)

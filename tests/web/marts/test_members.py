@@ -19,13 +19,13 @@ ROLES = {"admin": "Project Admin", "technical_user": "Technical User", "business
 
 
 def owners(shop: Shop, uid: str) -> list[str]:
-    with shop.house.read(by("olga")) as work:
-        return sorted(who for held in work.session.asking(lambda view: owners_of(view, uid)).values() for who in held)
+    with shop.platform.read(by("olga")) as ctx:
+        return sorted(who for held in ctx.session.asking(lambda view: owners_of(view, uid)).values() for who in held)
 
 
 def is_in(shop: Shop, member: str) -> bool:
-    with shop.house.read(by("olga")) as work:
-        return member in {each.subject.uid for each in workspaces.members(work, "sales")}
+    with shop.platform.read(by("olga")) as ctx:
+        return member in {each.subject.uid for each in workspaces.members(ctx, "sales")}
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def is_in(shop: Shop, member: str) -> bool:
 )
 def test_who_invites_whom(shop: Shop, inviter: str, may: list[str]) -> None:
     if inviter == "nils":
-        with shop.house.write(by("olga")) as work:
-            workspaces.set_member(work, "sales", "nils", roles=["admin"])
+        with shop.platform.write(by("olga")) as ctx:
+            workspaces.set_member(ctx, "sales", "nils", roles=["admin"])
     client = shop.client(inviter)
     page = client.get(INVITE).text
     for role, title in ROLES.items():
@@ -105,7 +105,7 @@ def test_it_is_not_handed_over_by_who_may_not_nor_to_a_group(shop: Shop) -> None
 
 def test_over_rest_somebody_leaves_with_a_hand_over(shop: Shop) -> None:
     adam = shop.client("adam")
-    headers = {CSRF_HEADER: csrf_of(shop.house.keys, adam.cookies[COOKIE])}
+    headers = {CSRF_HEADER: csrf_of(shop.platform.keys, adam.cookies[COOKIE])}
     asked = {"subject": "boris", "receiver": "bella"}
     gone = adam.delete("/api/v1/workspaces/sales/members", params=asked, headers=headers)
     assert gone.status_code == 204, gone.text

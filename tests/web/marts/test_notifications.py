@@ -24,21 +24,21 @@ WITH_PASSWORD = "me:pw@localhost"
 
 
 def receive(shop: Shop, channel: Channel = Channel.FAILED_RUNS) -> list[str]:
-    with shop.house.read(by("olga")) as work:
-        return receivers.of(work, "sales", channel)
+    with shop.platform.read(by("olga")) as ctx:
+        return receivers.of(ctx, "sales", channel)
 
 
 def owned(shop: Shop) -> None:
     """Two Business Users are Technical Owners."""
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.access.write(company.TENANT) as session:
         session.store.add(Grant("bella", "technical_owner", "daily_sales"))
         session.store.add(Grant("boris", "technical_owner", "margins"))
 
 
 def test_it_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
     owned(shop)
-    with shop.house.write(by("adam")) as work:
-        changing.choose(work, "sales", "bella", {"failed_runs": True})
+    with shop.platform.write(by("adam")) as ctx:
+        changing.choose(ctx, "sales", "bella", {"failed_runs": True})
     for member in ("adam", "bella"):
         page = open_as(member, HERE)
         expect(page.get_by_role("heading", name="What you receive")).to_be_visible()
@@ -158,8 +158,8 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     adam = shop.client("adam")
     assert send(adam, HERE, f"{HERE}/hook", address=HOOK, secret=SECRET).status_code == 303
     assert settings_of(shop, "sales")["failure_webhook"] == HOOK
-    with shop.house.read(by("adam")) as work:
-        assert credentials.used(work, "sales") == {"failure_webhook": SECRET}
+    with shop.platform.read(by("adam")) as ctx:
+        assert credentials.used(ctx, "sales") == {"failure_webhook": SECRET}
     page = adam.get(HERE).text
     assert (HOOK in page, "One is kept" in page, SECRET in page) == (True, True, False)
     assert HOOK not in shop.client("tara").get(HERE).text
@@ -170,14 +170,14 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     assert (old.status_code, "by now" in old.text) == (422, True)
     assert send(adam, HERE, f"{HERE}/hook", address="").status_code == 303
     assert "failure_webhook" not in settings_of(shop, "sales")
-    with shop.house.read(by("adam")) as work:
-        assert credentials.used(work, "sales") == {}
+    with shop.platform.read(by("adam")) as ctx:
+        assert credentials.used(ctx, "sales") == {}
 
 
 def test_who_cannot_be_reached_is_told_and_shown(shop: Shop) -> None:
-    with shop.house.write(by("olga")) as work:
-        made = members.add(work, "Robin without mail")
-        workspaces.set_member(work, "sales", made, roles=["technical_user"])
+    with shop.platform.write(by("olga")) as ctx:
+        made = members.add(ctx, "Robin without mail")
+        workspaces.set_member(ctx, "sales", made, roles=["technical_user"])
     assert "Technical User · no e-mail address" in shop.client("adam").get(HERE).text
     assert "You have no e-mail address" in shop.client(made).get(HERE).text
     # The demo has no mail server.

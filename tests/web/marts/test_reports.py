@@ -75,17 +75,17 @@ def filled(shop: Shop) -> Shop:
 
 
 def _fill(shop: Shop) -> None:
-    fill(shop.house, "daily_sales", ORDERS, [order(n) for n in range(3)])
-    with shop.house.write(by("tara")) as work:
-        settings = {**details.read(work, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
-        editing.edit(work, "daily_sales", Edit(settings={**settings, "columns": COLUMNS, "published": True}))
+    fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
+    with shop.platform.write(by("tara")) as ctx:
+        settings = {**details.read(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
+        editing.edit(ctx, "daily_sales", Edit(settings={**settings, "columns": COLUMNS, "published": True}))
 
 
 def made(shop: Shop, name: str) -> Resource:
-    with shop.house.read(by("olga")) as work:
-        some = resources.page(work, "marts.report", within="sales", search=name).items
+    with shop.platform.read(by("olga")) as ctx:
+        some = resources.page(ctx, "marts.report", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
-        return resources.get(work, item.uid)
+        return resources.get(ctx, item.uid)
 
 
 def test_a_business_user_makes_a_report_and_the_form_says_all_that_was_kept(filled: Shop) -> None:
@@ -123,8 +123,8 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
     assert sums.count('name="sum_column"') == 2
     assert 'value="today - 7"' not in sums
     assert "since: today - 7" in sums
-    with filled.house.read(by("olga")) as work:
-        found = resources.page(work, "marts.report", within="sales", search="Weekly").items
+    with filled.platform.read(by("olga")) as ctx:
+        found = resources.page(ctx, "marts.report", within="sales", search="Weekly").items
     assert "Weekly" not in [each.name for each in found]
 
 
@@ -248,40 +248,40 @@ def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
 
 
 def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None:
-    with filled.house.write(by("adam")) as work:
-        editing.edit(work, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
-        editing.edit(work, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
-        volume = Volume(filled.house.settings, reading.place_of(work, "store_sheets"))
+    with filled.platform.write(by("adam")) as ctx:
+        editing.edit(ctx, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
+        editing.edit(ctx, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+        volume = Volume(filled.platform.settings, reading.place_of(ctx, "store_sheets"))
     with volume.arriving() as rough:
         rough.write(b"day\n")
         volume.place(rough, "Morning sales.csv", replace=False)
     moved(filled, begun(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
-    with filled.house.database.write() as transaction:
+    with filled.platform.database.write() as transaction:
         told = json.dumps({"places": ["Morning sales.csv"], "sure": True})
         transaction.connection.execute(run_step_table.update().values(told=told))
     here, file = "/resources/morning_sales/report", "/resources/store_sheets/destination/file?path=Morning+sales.csv"
     assert f'href="{file}"' in filled.client("bella").get(here).text
     assert filled.client("bella").get(file).text == "day\n"
-    with filled.house.write(by("adam")) as work:
+    with filled.platform.write(by("adam")) as ctx:
         for toggle in ("shared_for_use", "shared_for_maintenance"):
-            work.make(Remove(Attribute("store_sheets", toggle, "true")))
+            ctx.make(Remove(Attribute("store_sheets", toggle, "true")))
     assert file not in filled.client("bella").get(here).text
 
 
 def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> None:
     boris, here = filled.client("boris"), "/resources/returns_watch/report"
     assert "It was not sent yet." in boris.get(here).text
-    with filled.house.write(by("tara")) as work:
-        editing.edit(work, "returns", Edit(attributes={"shared_for_reporting": False}))
+    with filled.platform.write(by("tara")) as ctx:
+        editing.edit(ctx, "returns", Edit(attributes={"shared_for_reporting": False}))
     text = boris.get(here).text
     assert "How it went is shown to those who see its data mart." in text
     assert "not sent yet" not in text
 
 
 def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
-    with filled.house.write(by("bella")) as work:
+    with filled.platform.write(by("bella")) as ctx:
         settings = {"columns": ["store"], "where": [{"column": "store", "is": "=", "value": "quiet words"}]}
-        editing.edit(work, "morning_sales", Edit(settings=settings))
+        editing.edit(ctx, "morning_sales", Edit(settings=settings))
     boris, here = filled.client("boris"), "/resources/morning_sales"
     text = boris.get(f"{here}/report").text
     assert "What it asks is shown to its owners" in text
@@ -336,7 +336,7 @@ def test_insights_say_when_how_often_and_where_to(filled: Shop) -> None:
     assert "neither sent nor read" in bella.get(here).text
     run = begun(filled, "morning_sales", member="bella")
     moved(filled, run, "succeeded", step="send", rows=1234)
-    with filled.house.database.write() as transaction:
+    with filled.platform.database.write() as transaction:
         told = json.dumps({"places": ["board@shop.example"], "sure": True})
         transaction.connection.execute(run_step_table.update().values(told=told))
     text = bella.get(here).text

@@ -100,7 +100,7 @@ def test_a_lake_shows_each_person_the_tables_that_they_may_read(shop: Shop) -> N
     assert "/resources/salaries" not in tara.get("/resources/lake/tables?q=salaries").text
     assert "Clean.stores" not in tara.get("/resources/lake/tables?q=order").text
     # He uses the storage, and sees nothing of the lakehouse any more.
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.access.write(company.TENANT) as session:
         session.store.make(Remove(Grant("tim", "member", "lake_house")))
     refused = tim.get("/resources/lake/tables").text
     assert "a lakehouse that you do not see" in refused
@@ -132,8 +132,8 @@ def test_a_password_is_kept_and_never_comes_back(shop: Shop) -> None:
     here = f"/resources/{storage.uid}/storage"
     assert "Kept, and not shown" in tara.get(here).text
     assert SECRET not in tara.get(here).text + tara.get(f"{here}/edit").text
-    with shop.house.read(by("tara")) as work:
-        assert credentials.used(work, storage.uid) == {"password": SECRET}
+    with shop.platform.read(by("tara")) as ctx:
+        assert credentials.used(ctx, storage.uid) == {"password": SECRET}
 
 
 def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) -> None:
@@ -141,9 +141,9 @@ def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) ->
     send(tara, NEW, NEW, **DATABASE, secret=SECRET, do="save")
     uid = found(shop, KIND, "Old shop").uid
     here, copy = f"/resources/{uid}/storage", f"/resources/{uid}/credentials/copy"
-    with shop.house.write(by("tara")) as work:
-        work.make(Add(Attribute(uid, "shared_for_use", "true")))
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.write(by("tara")) as ctx:
+        ctx.make(Add(Attribute(uid, "shared_for_use", "true")))
+    with shop.platform.access.write(company.TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "tim"))
     page = tim.get(here).text
     assert "Copy credentials" in page
@@ -154,8 +154,8 @@ def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) ->
     assert (asked.status_code, SECRET in asked.text) == (200, False)
     sent = send(tara, here, copy, confirmed="1")
     assert SECRET in tara.get(sent.headers["location"]).text
-    with shop.house.read(by("olga")) as work:
-        (line,) = work.audit.page(Filter(action="copy_credentials", outcome="done"))
+    with shop.platform.read(by("olga")) as ctx:
+        (line,) = ctx.audit.page(Filter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "tara"
 
 
@@ -186,9 +186,9 @@ def test_files_of_a_storage_are_for_those_who_may_use_it_and_changed_by_who_edit
     tara, tim = shop.client("tara"), shop.client("tim")
     assert tara.get(f"{here}/download?path=sales.csv").text == filling.SALES
     assert tim.get(here).status_code == 404
-    with shop.house.write(by("tara")) as work:
-        work.make(Add(Attribute(uid, "shared_for_use", "true")))
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.write(by("tara")) as ctx:
+        ctx.make(Add(Attribute(uid, "shared_for_use", "true")))
+    with shop.platform.access.write(company.TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "tim"))
     assert "sales.csv" in tim.get(here).text
     assert tim.get(f"{here}/download?path=sales.csv").status_code == 200
@@ -200,7 +200,7 @@ def test_files_of_a_storage_are_for_those_who_may_use_it_and_changed_by_who_edit
 
 
 def test_a_new_project_says_what_to_do_first(shop: Shop) -> None:
-    with shop.house.access.write(company.TENANT) as session:
+    with shop.platform.access.write(company.TENANT) as session:
         session.store.create("marts.project", "Empty", uid="empty", edges={"tenant": company.TENANT})
     olga = shop.client("olga")
     assert olga.get("/workspaces/empty").headers["location"] == "/workspaces/empty/overview"

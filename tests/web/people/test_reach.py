@@ -75,6 +75,6 @@ def test_a_workspace_that_one_may_not_see_is_not_named(shop: Shop) -> None:
 
 
 def test_who_has_nothing_is_told_so(shop: Shop) -> None:
-    with shop.house.write(Caller("corner", "olga")) as work:
-        members.add(work, "Eve", uid="eve")
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        members.add(ctx, "Eve", uid="eve")
     assert "Nothing yet" in shop.client("eve").get("/people/eve/counts").text

@@ -21,8 +21,8 @@ SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605
 
 def signed_in(shop: Shop, agent: str) -> str:
     visit = Visit("192.0.2.7", agent, "")
-    with shop.house.write(Caller(TENANT, "tara")) as work:
-        return sign_ins.begin(work, shop.house.settings, "tara", "password", visit).secret
+    with shop.platform.write(Caller(TENANT, "tara")) as ctx:
+        return sign_ins.begin(ctx, shop.platform.settings, "tara", "password", visit).secret
 
 
 def is_in(shop: Shop, secret: str) -> bool:

@@ -68,8 +68,8 @@ def test_a_token_is_narrowed_by_actions(shop: Shop) -> None:
         page = client.get("/profile/tokens").text
         assert "1 action" in page
         assert "no end" in page
-    with shop.house.read(Caller(TENANT, "tara")) as work:
-        (token,) = tokens.of(work, "tara")
+    with shop.platform.read(Caller(TENANT, "tara")) as ctx:
+        (token,) = tokens.of(ctx, "tara")
     assert token.actions == ("see",)
     assert token.resources is None
 
@@ -86,8 +86,8 @@ def test_what_one_may_not_see_is_refused_like_what_there_is_not(shop: Shop) -> N
         assert told[0] == told[1]
         assert "There is no resource &#39;…&#39;." in told[0]
         assert "Sales marts" not in told[0]
-    with shop.house.read(Caller(TENANT, "nils")) as work:
-        assert tokens.of(work, "nils") == []
+    with shop.platform.read(Caller(TENANT, "nils")) as ctx:
+        assert tokens.of(ctx, "nils") == []
 
 
 def test_what_is_wrong_is_said_at_its_field(shop: Shop) -> None:
@@ -108,8 +108,8 @@ def test_who_keeps_members_keeps_the_tokens_of_service_accounts(shop: Shop) -> N
         assert "Import of the tills" in client.get("/profile/tokens?whose=service").text
         made = send(client, "/profile/tokens/new", "/profile/tokens", name="Second", days="365", member="nightly")
         assert made.status_code == 303
-    with shop.house.read(Caller(TENANT, "adam")) as work:
-        assert {token.name for token in tokens.of(work, "nightly")} == {"Import of the tills", "Second"}
+    with shop.platform.read(Caller(TENANT, "adam")) as ctx:
+        assert {token.name for token in tokens.of(ctx, "nightly")} == {"Import of the tills", "Second"}
     with shop.client("tara") as client:
         assert "Import of the tills" not in client.get("/profile/tokens").text
         assert "nightly" not in client.get("/profile/tokens/new").text.lower().replace('nightly import"', "")
@@ -118,8 +118,8 @@ def test_who_keeps_members_keeps_the_tokens_of_service_accounts(shop: Shop) -> N
 
 
 def test_nobody_revokes_another_s(shop: Shop) -> None:
-    with shop.house.write(Caller(TENANT, "tara")) as work:
-        made = tokens.make(work, "Mine alone")
+    with shop.platform.write(Caller(TENANT, "tara")) as ctx:
+        made = tokens.make(ctx, "Mine alone")
     with shop.client("nils") as client:
         answer = send(client, "/profile", f"/profile/tokens/{made.token.id}/revoke", confirmed="1")
         assert answer.status_code == 404

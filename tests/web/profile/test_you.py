@@ -114,8 +114,8 @@ def test_who_came_with_a_link_is_told_how_to_get_a_password(shop: Shop) -> None:
 
 def test_a_profile_is_not_seen_with_another_s_eyes(shop: Shop) -> None:
     with shop.client("olga") as client:
-        with shop.house.write(Caller(TENANT, "olga", sign_in_id=client.cookies[COOKIE].split("_")[1])) as work:
-            viewing.begin(work, "tara")
+        with shop.platform.write(Caller(TENANT, "olga", sign_in_id=client.cookies[COOKIE].split("_")[1])) as ctx:
+            viewing.begin(ctx, "tara")
         for path in PAGES:
             page = client.get(path).text.partition("<main")[2]
             assert "Not with another" in page

@@ -34,18 +34,18 @@ def by(member: str) -> Caller:
 
 
 def begun(shop: Shop, who: str = "adam", workspace: str = "lake_house", name: str = "Spring") -> str:
-    with shop.house.write(by(who)) as work:
-        return campaigns.start(work, workspace, name).campaign.uid
+    with shop.platform.write(by(who)) as ctx:
+        return campaigns.start(ctx, workspace, name).campaign.uid
 
 
 def rows(shop: Shop, uid: str, who: str = "adam") -> list[Row]:
-    with shop.house.read(by(who)) as work:
-        return campaign_rows.rows(work, uid)
+    with shop.platform.read(by(who)) as ctx:
+        return campaign_rows.rows(ctx, uid)
 
 
 def holds(shop: Shop, grant: Grant) -> bool:
-    with shop.house.read(by("olga")) as work:
-        return grant in work.grants(grant.resource)
+    with shop.platform.read(by("olga")) as ctx:
+        return grant in ctx.grants(grant.resource)
 
 
 def sent(client: httpx.Client, path: str, page: str, **fields: str) -> httpx.Response:
@@ -133,18 +133,18 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
     page = open_as("adam", f"/reviews/{uid}")
     page.get_by_role("button", name="Work it out").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
-    with shop.house.read(by("adam")) as work:
-        (job,) = jobs.page(work, kind="review")
-        tenant = work.session.tenant
+    with shop.platform.read(by("adam")) as ctx:
+        (job,) = jobs.page(ctx, kind="review")
+        tenant = ctx.session.tenant
     assert job.wanted == {"format": "csv", "inside": "lake_house"}
-    with shop.house.database.write() as transaction:
+    with shop.platform.database.write() as transaction:
         book.move(transaction, job.id, {"state": book.RUNNING, "progress": 40, "doing": "deciding"})
     expect(page.get_by_text("Working it out")).to_be_visible()
     expect(page.get_by_text("deciding")).to_be_visible()
-    folder = book.folder(shop.house.settings.data, tenant)
+    folder = book.folder(shop.platform.settings.data, tenant)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "found.csv").write_text("member,resource\nana,orders\n", encoding="utf-8")
-    with shop.house.database.write() as transaction:
+    with shop.platform.database.write() as transaction:
         ended = {"state": book.DONE, "progress": 100, "result": "found.csv", "rows": 1, "ended_at": job.made_at}
         book.move(transaction, job.id, ended)
     with page.expect_download() as taken:
@@ -155,11 +155,11 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
 @browser
 def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) -> None:
     uid = begun(shop)
-    with shop.house.write(by("adam")) as work:
-        found = campaign_rows.rows(work, uid)
-        campaign_rows.keep(work, uid, [found[0].n])
-        campaign_rows.remove(work, uid, [row.n for row in found if row.grant == ANA])
-        jobs.start(work, "review", {"format": "csv", "inside": "lake_house"})
+    with shop.platform.write(by("adam")) as ctx:
+        found = campaign_rows.rows(ctx, uid)
+        campaign_rows.keep(ctx, uid, [found[0].n])
+        campaign_rows.remove(ctx, uid, [row.n for row in found if row.grant == ANA])
+        jobs.start(ctx, "review", {"format": "csv", "inside": "lake_house"})
     page = open_as("adam", "/reviews/new?workspace=lake_house")
     assert violations(page) == []
     for path in ("/reviews", f"/reviews/{uid}", f"/reviews/{uid}/worked-out"):
@@ -169,13 +169,13 @@ def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) ->
 
 
 def test_what_was_decided_is_a_file(shop: Shop) -> None:
-    with shop.house.write(by("mona")) as work:
-        grants.give(work, Grant("nils", "viewer", "orders"), until=work.at + DAY)
-    with shop.house.write(by("adam")) as work:
-        work.session.store.rename("nils", "=cmd()")
+    with shop.platform.write(by("mona")) as ctx:
+        grants.give(ctx, Grant("nils", "viewer", "orders"), until=ctx.at + DAY)
+    with shop.platform.write(by("adam")) as ctx:
+        ctx.session.store.rename("nils", "=cmd()")
     uid = begun(shop)
-    with shop.house.write(by("adam")) as work:
-        campaign_rows.keep(work, uid, [row.n for row in campaign_rows.rows(work, uid) if row.grant == ANA])
+    with shop.platform.write(by("adam")) as ctx:
+        campaign_rows.keep(ctx, uid, [row.n for row in campaign_rows.rows(ctx, uid) if row.grant == ANA])
     with shop.client("adam") as client:
         table = client.get(f"/reviews/{uid}/result.csv")
         lines = client.get(f"/reviews/{uid}/result.jsonl")
@@ -188,8 +188,8 @@ def test_what_was_decided_is_a_file(shop: Shop) -> None:
     assert len(told) == len(read) == len(rows(shop, uid))
     (timed,) = [line for line in told if line["holder"] == "nils"]
     assert (timed["holder_name"], timed["decision"], timed["until"] > timed["since"]) == ("=cmd()", "undecided", True)
-    with shop.house.read(by("adam")) as work:
-        assert len(work.audit.page(Filter(action="take campaign"))) == 2
+    with shop.platform.read(by("adam")) as ctx:
+        assert len(ctx.audit.page(Filter(action="take campaign"))) == 2
 
 
 def test_a_form_that_is_not_right_is_shown_again_with_what_was_filled_in(shop: Shop) -> None:

@@ -17,8 +17,8 @@ browser = pytest.mark.browser
 
 
 def deeds(shop: Shop, member: str) -> list[str]:
-    with shop.house.read(Caller(company.TENANT, "olga")) as work:
-        return [line.entry.action for line in work.audit.page(Filter(member=member))]
+    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
+        return [line.entry.action for line in ctx.audit.page(Filter(member=member))]
 
 
 @browser
@@ -91,6 +91,6 @@ def test_it_ends_by_itself(shop: Shop) -> None:
     with shop.client("adam") as client:
         client.post("/view-as", data={"member": "tara", "csrf_token": token(client, "/view-as")})
         assert "You see everything as" in client.get("/").text
-        with shop.house.database.write() as transaction:
+        with shop.platform.database.write() as transaction:
             transaction.connection.execute(viewing.viewing_table.update().values(until=1))
         assert "You see everything as" not in client.get("/").text

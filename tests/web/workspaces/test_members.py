@@ -21,8 +21,8 @@ SALES = "/workspaces/sales/members"
 
 
 def member(shop: Shop, space: str, uid: str) -> workspaces.Member | None:
-    with shop.house.read(OLGA) as work:
-        return next((found for found in workspaces.members(work, space) if found.subject.uid == uid), None)
+    with shop.platform.read(OLGA) as ctx:
+        return next((found for found in workspaces.members(ctx, space) if found.subject.uid == uid), None)
 
 
 def test_an_admin_adds_somebody_to_a_project_for_a_time(open_as: Open, shop: Shop) -> None:

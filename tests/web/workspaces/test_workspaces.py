@@ -116,8 +116,8 @@ def test_a_context_is_made_in_the_settings(shop: Shop) -> None:
 
 
 def test_a_full_workspace_stays_and_an_empty_one_ends(open_as: Open, shop: Shop) -> None:
-    with shop.house.write(OLGA) as work:
-        resources.create(work, "lakehouse.lakehouse", "Old lake", uid="old_lake", edges={"tenant": "corner"})
+    with shop.platform.write(OLGA) as ctx:
+        resources.create(ctx, "lakehouse.lakehouse", "Old lake", uid="old_lake", edges={"tenant": "corner"})
     page = open_as("adam", "/workspaces/lake_house/settings", refused=True)
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog", name="Delete Store lake?").get_by_role("button", name="Delete").click()
@@ -136,8 +136,8 @@ def test_a_member_reads_the_settings_and_changes_nothing(shop: Shop) -> None:
     assert send(bella, there, there, name="Mine").status_code == 403
     assert send(bella, there, f"{there}/switches", switch_technical_users_control_all_reports="1").status_code == 403
     assert send(bella, there, f"{there}/delete", confirmed="1").status_code == 403
-    with shop.house.read(OLGA) as work:
-        found = resources.get(work, "sales")
+    with shop.platform.read(OLGA) as ctx:
+        found = resources.get(ctx, "sales")
     assert (found.name, found.attributes["technical_users_control_all_reports"]) == ("Sales marts", "false")
 
 

@@ -18,7 +18,7 @@ from lakehold.kit.settings import Settings
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import beats, turns
-from lakehold.runs.runnable import Span, Wanted
+from lakehold.runs.runnable import RunOptions, Span
 from lakehold.runs.running import Running
 from lakehold.runs.runs import Run, Runs
 from lakehold.runs.warm import Warm
@@ -37,19 +37,19 @@ class Moving:
 
     def source(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
         """A source of Ed's, into the layer raw."""
-        with self.shop.house.write(ED) as work:
+        with self.shop.platform.write(ED) as ctx:
             edges = {"lakehouse": "shop", "into": "raw"}
-            uid = resources.create(work, "lakehouse.source", name, uid=name, edges=edges, settings=settings)
+            uid = resources.create(ctx, "lakehouse.source", name, uid=name, edges=edges, settings=settings)
             if secrets:
-                credentials.put(work, uid, dict(secrets))
+                credentials.put(ctx, uid, dict(secrets))
         return uid
 
     def stream(self, source: str, name: str, **settings: object) -> str:
         """A stream of it, into a table of its own."""
         uid = f"{source}_{name}"
-        with self.shop.house.write(ED) as work:
+        with self.shop.platform.write(ED) as ctx:
             resources.create(
-                work, "lakehouse.stream", name, uid=uid, edges={"source": source}, settings={"table": uid, **settings}
+                ctx, "lakehouse.stream", name, uid=uid, edges={"source": source}, settings={"table": uid, **settings}
             )
         return uid
 
@@ -57,31 +57,31 @@ class Moving:
         self, name: str, settings: Mapping[str, object], reads: tuple[str, ...] = ("orders",), volume: str = ""
     ) -> str:
         """A destination of Ed's."""
-        with self.shop.house.write(ED) as work:
+        with self.shop.platform.write(ED) as ctx:
             edges = {"lakehouse": "shop", "reads": reads, "writes": [volume] if volume else []}
-            return resources.create(work, "lakehouse.destination", name, uid=name, edges=edges, settings=settings)
+            return resources.create(ctx, "lakehouse.destination", name, uid=name, edges=edges, settings=settings)
 
     def run(self, uid: str, *, by: Caller = ED, reload: bool = False, span: Span | None = None) -> Run:
         """From its start to its end."""
-        with self.shop.house.write(by) as work:
-            run = RUNS.start(work, uid, Wanted(reload, span=span)).id
+        with self.shop.platform.write(by) as ctx:
+            run = RUNS.start(ctx, uid, RunOptions(reload, span=span)).id
         return self.go(run)
 
     def go(self, run: str) -> Run:
         """What a worker does with a run that is written down."""
-        with self.shop.house.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.shop.house.clock(), most=1, at_once=2)
+        with self.shop.platform.database.write(turns.TURN) as transaction:
+            ((number, _),) = turns.claim(transaction, self.shop.platform.clock(), most=1, at_once=2)
         problem, count = self.running.begin(number)
         for place in range(count):
             problem = problem or self.running.step(number, place)
         self.running.end(number, problem)
-        with self.shop.house.read(ADA) as work:
-            return RUNS.get(work, run)
+        with self.shop.platform.read(ADA) as ctx:
+            return RUNS.get(ctx, run)
 
     def lines(self, run: Run) -> list[str]:
         """What it said."""
-        with self.shop.house.read(ADA) as work:
-            return [line.text for line in RUNS.lines(work, run.id)]
+        with self.shop.platform.read(ADA) as ctx:
+            return [line.text for line in RUNS.lines(ctx, run.id)]
 
     def rows(self, table: str) -> list[tuple[object, ...]]:
         """What is in a table of the layer raw, by its name."""
@@ -89,8 +89,8 @@ class Moving:
 
     def volume(self) -> Volume:
         """The files of the layer raw."""
-        with self.shop.house.read(ADA) as work:
-            return Volume(self.shop.house.settings, Place(work.session.tenant, work.view.resource("raw_files")))
+        with self.shop.platform.read(ADA) as ctx:
+            return Volume(self.shop.platform.settings, Place(ctx.session.tenant, ctx.view.resource("raw_files")))
 
     def put(self, path: str, content: str) -> None:
         """A file into it."""
@@ -105,12 +105,12 @@ def moving(spark: SparkSession, template_file: Path, folder: Path, **settings: o
     """With a volume in the layer raw."""
     shutil.copy(template_file, folder / "lakehold.sqlite")
     with open_shop(spark, f"sqlite:///{folder / 'lakehold.sqlite'}", folder / "data") as shop:
-        given = shop.house.settings.model_dump() | {"private_addresses": True} | settings
-        shop.house.settings = Settings(**given)
-        with shop.house.access.write(TENANT) as session:
+        given = shop.platform.settings.model_dump() | {"private_addresses": True} | settings
+        shop.platform.settings = Settings(**given)
+        with shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.volume", "files", uid="raw_files", edges={"layer": "raw"})
             session.store.add(Grant("rita", "viewer", "raw_files"))
-        with shop.house.database.read() as transaction:
+        with shop.platform.database.read() as transaction:
             address = beats.addresses(transaction)[0]
-        running = Running(shop.house, workspaces.runnables(), lambda: doing.DOERS, Warm(shop.house, address))
+        running = Running(shop.platform, workspaces.runnables(), lambda: doing.DOERS, Warm(shop.platform, address))
         yield Moving(shop, running)

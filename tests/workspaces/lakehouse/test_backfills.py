@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.runs.runnable import Span, Wanted
+from lakehold.runs.runnable import RunOptions, Span
 from tests import postgres
 from tests.pipeline.shop import ED
 from tests.workspaces.lakehouse.moving import RUNS, Moving
@@ -83,10 +83,10 @@ def test_what_is_no_value_of_the_cursor_is_told(here: Moving, server: postgres.S
 
 
 def made(here: Moving, name: str, kind: str = "query", **settings: object) -> str:
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["orders"], "writes": ["raw"], "into": "raw"}
         told = {"table": name, **settings}
-        return resources.create(work, f"lakehouse.{kind}", name, uid=name, edges=edges, settings=told)
+        return resources.create(ctx, f"lakehouse.{kind}", name, uid=name, edges=edges, settings=told)
 
 
 def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: Moving) -> None:
@@ -98,14 +98,14 @@ def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: Moving) -> 
     assert len(here.rows("span_query")) == 100
 
 
-def refusal(here: Moving, uid: str, wanted: Wanted) -> LakeholdError:
-    with pytest.raises(LakeholdError) as refused, here.shop.house.write(ED) as work:
-        RUNS.start(work, uid, wanted)
+def refusal(here: Moving, uid: str, wanted: RunOptions) -> LakeholdError:
+    with pytest.raises(LakeholdError) as refused, here.shop.platform.write(ED) as ctx:
+        RUNS.start(ctx, uid, wanted)
     return refused.value
 
 
 def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: Moving) -> None:
-    span = Wanted(span=Span("1", "2"))
+    span = RunOptions(span=Span("1", "2"))
     here.put("span.csv", "id\n1\n")
     source = here.source("span_files", {"connector": "files", "volume": "raw_files"})
     here.stream(source, "all", stream="span.csv")
@@ -118,5 +118,5 @@ def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: Moving) -> None
     history = made(here, "span_history", "history", keys=["id"])
     assert refusal(here, history, span).message == "A history is not run over a span."
     cursor = made(here, "span_cursor", sql="SELECT 1 AS one", cursor="one")
-    for wrong in (Wanted(span=Span()), Wanted(reload=True, span=Span("1")), Wanted(span=Span("1" * 201))):
+    for wrong in (RunOptions(span=Span()), RunOptions(reload=True, span=Span("1")), RunOptions(span=Span("1" * 201))):
         assert type(refusal(here, cursor, wrong)) is InvalidInputError

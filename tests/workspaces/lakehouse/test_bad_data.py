@@ -71,8 +71,8 @@ def test_after_a_correction_the_same_run_goes_on(here: Moving) -> None:
     run = here.run(source)
     assert run.state == "failed"
     here.put("mended.csv", "id,word\n2,x\n")
-    with here.shop.house.write(ED) as work:
-        RUNS.resume(work, run.id)
+    with here.shop.platform.write(ED) as ctx:
+        RUNS.resume(ctx, run.id)
     assert here.go(run.id).error == ""
     assert here.rows("mended_rows") == [(1, "a"), (2, "x")]
 
@@ -157,9 +157,9 @@ def test_who_a_database_does_not_know_is_told_so_and_goes_on_when_it_does(
     here.stream(source, "t", stream="public.t")
     run = here.run(source)
     assert (run.state, "does not let us in" in run.error) == ("failed", True), run.error
-    with here.shop.house.write(ED) as work:
-        editing.edit(work, source, Edit(settings=_database(server, name)))
-        RUNS.resume(work, run.id)
+    with here.shop.platform.write(ED) as ctx:
+        editing.edit(ctx, source, Edit(settings=_database(server, name)))
+        RUNS.resume(ctx, run.id)
     assert here.go(run.id).error == ""
     assert here.rows("stranger_t") == [(1,)]
     server.drop(name)

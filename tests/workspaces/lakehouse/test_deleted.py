@@ -31,13 +31,13 @@ Visitor = Callable[[str], httpx.Client]
 @pytest.fixture(scope="module")
 def visitor(here: Moving) -> Iterator[Visitor]:
     """Somebody who has signed in, without a browser."""
-    house, clients = here.shop.house, list[httpx.Client]()
-    with running(site.application(house)) as address:
+    platform, clients = here.shop.platform, list[httpx.Client]()
+    with running(site.application(platform)) as address:
 
         def visits(member: str) -> httpx.Client:
             visit = Visit("127.0.0.1", "a test", "")
-            with house.write(ADA) as work:
-                cookie = sign_ins.begin(work, house.settings, member, "test", visit).secret
+            with platform.write(ADA) as ctx:
+                cookie = sign_ins.begin(ctx, platform.settings, member, "test", visit).secret
             headers = {"Accept": "text/html"}
             clients.append(httpx.Client(base_url=address, headers=headers, cookies={COOKIE: cookie}, timeout=60))
             return clients[-1]
@@ -49,19 +49,19 @@ def visitor(here: Moving) -> Iterator[Visitor]:
 
 def deleted(here: Moving, spark: SparkSession, name: str) -> None:
     table(here, spark, name, 2)
-    with here.shop.house.write(ADA) as work:
-        resources.delete(work, name)
+    with here.shop.platform.write(ADA) as ctx:
+        resources.delete(ctx, name)
 
 
 def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
     here: Moving, visitor: Visitor, spark: SparkSession
 ) -> None:
     table(here, spark, "forgotten", 2)
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("ed", "manager", "forgotten"))
         session.store.add(Grant("rita", "manager", "forgotten"))
-    with here.shop.house.write(ADA) as work:
-        resources.delete(work, "forgotten")
+    with here.shop.platform.write(ADA) as ctx:
+        resources.delete(ctx, "forgotten")
     # Rita could delete it then, and cannot make one there now; Sam knows of nothing.
     assert "forgotten" not in visitor("rita").get(HERE).text
     assert visitor("sam").get(HERE).status_code == 404
@@ -86,13 +86,13 @@ def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
 
 def test_when_its_days_are_over_it_is_gone(here: Moving, visitor: Visitor, spark: SparkSession) -> None:
     deleted(here, spark, "outlived")
-    house, client = here.shop.house, visitor("ada")
+    platform, client = here.shop.platform, visitor("ada")
     assert "outlived" in client.get(HERE).text
-    house.clock = lambda: now() + 31 * DAY
+    platform.clock = lambda: now() + 31 * DAY
     try:
-        purging.purge(house, here.shop.tables)
+        purging.purge(platform, here.shop.tables)
     finally:
-        house.clock = now
+        platform.clock = now
     assert "outlived" not in client.get(HERE).text
     assert send(client, HERE, HERE, table="outlived").status_code == 404
 
@@ -102,15 +102,15 @@ def test_many_that_others_have_deleted_hide_none_of_ones_own(
 ) -> None:
     monkeypatch.setattr(dropping, "_MOST", 2)
     table(here, spark, "own", 1)
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("ed", "manager", "own"))
-    with here.shop.house.write(ADA) as work:
-        resources.delete(work, "own")
+    with here.shop.platform.write(ADA) as ctx:
+        resources.delete(ctx, "own")
     for name in ("later", "latest"):
         deleted(here, spark, name)
-    lake = Lake(here.shop.house.settings)
-    with here.shop.house.read(ED) as work:
-        assert [each.name for each in dropping.dropped(work, lake)] == ["own"]
-    with here.shop.house.read(ADA) as work:
-        assert [each.name for each in dropping.dropped(work, lake)] == ["latest", "later"]
+    lake = Lake(here.shop.platform.settings)
+    with here.shop.platform.read(ED) as ctx:
+        assert [each.name for each in dropping.dropped(ctx, lake)] == ["own"]
+    with here.shop.platform.read(ADA) as ctx:
+        assert [each.name for each in dropping.dropped(ctx, lake)] == ["latest", "later"]
     lake.close()

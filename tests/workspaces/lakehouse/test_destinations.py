@@ -50,13 +50,13 @@ def test_a_webhook_that_fails_half_way_goes_on_where_it_was(here: Moving) -> Non
     with receiver() as hook:
         settings: dict[str, object] = {"to": "webhook", "address": hook.url, "batch": 40}
         uid = here.destination("hook", settings)
-        with here.shop.house.write(ED) as work:
-            credentials.put(work, uid, {"secret": "shared-and-secret"})
+        with here.shop.platform.write(ED) as ctx:
+            credentials.put(ctx, uid, {"secret": "shared-and-secret"})
         hook.answers[:] = [Answer(204), Answer(400, b"no")]
         run = here.run(uid)
         assert (run.state, len(hook.came)) == ("failed", 2)
-        with here.shop.house.write(ED) as work:
-            RUNS.resume(work, run.id)
+        with here.shop.platform.write(ED) as ctx:
+            RUNS.resume(ctx, run.id)
         done = here.go(run.id)
         assert (done.state, done.steps[0].rows) == ("succeeded", 100)
         sizes = [len(request.rows) for request in hook.came]
@@ -66,8 +66,8 @@ def test_a_webhook_that_fails_half_way_goes_on_where_it_was(here: Moving) -> Non
 
 def test_a_mail_brings_the_rows(here: Moving) -> None:
     with sink() as post:
-        house = here.shop.house
-        house.settings = house.settings.model_copy(update={"smtp": SecretStr(post.url)})
+        platform = here.shop.platform
+        platform.settings = platform.settings.model_copy(update={"smtp": SecretStr(post.url)})
         settings = {"to": "mail", "receivers": ["ann@x.test"], "subject": "Customers", "body": "**Here**", "name": "c"}
         uid = here.destination("mail", settings, ("customers",))
         run = here.run(uid)
@@ -79,24 +79,24 @@ def test_a_mail_brings_the_rows(here: Moving) -> None:
 
 
 def test_without_a_mail_server_it_says_so(here: Moving) -> None:
-    house = here.shop.house
-    house.settings = house.settings.model_copy(update={"smtp": SecretStr("")})
+    platform = here.shop.platform
+    platform.settings = platform.settings.model_copy(update={"smtp": SecretStr("")})
     settings = {"to": "mail", "receivers": ["ann@x.test"], "subject": "Customers"}
     assert "No mails can be sent" in here.run(here.destination("unsent", settings, ("customers",))).error
 
 
 def test_a_destination_without_a_volume_or_a_table_is_refused_at_once(here: Moving) -> None:
     uid = here.destination("lost", {"to": "files"})
-    with here.shop.house.write(ED) as work, pytest.raises(LakeholdError, match="no volume"):
-        RUNS.start(work, uid)
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx, pytest.raises(LakeholdError, match="no volume"):
+        RUNS.start(ctx, uid)
+    with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "into": "raw"}
-        empty = resources.create(work, "lakehouse.destination", "empty", edges=edges, settings={"to": "webhook"})
-    with here.shop.house.write(ED) as work, pytest.raises(LakeholdError, match="no table"):
-        RUNS.start(work, empty)
+        empty = resources.create(ctx, "lakehouse.destination", "empty", edges=edges, settings={"to": "webhook"})
+    with here.shop.platform.write(ED) as ctx, pytest.raises(LakeholdError, match="no table"):
+        RUNS.start(ctx, empty)
 
 
 def test_a_viewer_sends_nothing(here: Moving) -> None:
     uid = here.destination("not_yours", {"to": "webhook", "address": "http://127.0.0.1:9"})
-    with here.shop.house.write(RITA) as work, pytest.raises(LakeholdError):
-        RUNS.start(work, uid)
+    with here.shop.platform.write(RITA) as ctx, pytest.raises(LakeholdError):
+        RUNS.start(ctx, uid)

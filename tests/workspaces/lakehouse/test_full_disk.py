@@ -45,17 +45,17 @@ def much(here: Moving) -> str:
 
 def table(here: Moving, name: str) -> Path:
     """A table that has nothing yet: its folder."""
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.table", name, uid=name, edges={"layer": "raw"})
     place = here.shop.place(name)
-    return Path(here.shop.house.settings.tables) / place.namespace / place.table
+    return Path(here.shop.platform.settings.tables) / place.namespace / place.table
 
 
 def source(here: Moving, name: str, stream: str, into: str) -> str:
     here.source(name, {"connector": "files", "volume": "raw_files"})
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx:
         edges, settings = {"source": name, "writes": [into]}, {"stream": stream}
-        resources.create(work, "lakehouse.stream", "rows", uid=f"{name}_rows", edges=edges, settings=settings)
+        resources.create(ctx, "lakehouse.stream", "rows", uid=f"{name}_rows", edges=edges, settings=settings)
     return name
 
 
@@ -74,8 +74,8 @@ def test_a_table_that_finds_no_room_is_as_it_was_and_filled_later(here: Moving, 
             (folder / part / "stuffing").write_bytes(b"x" * 63_000)
         run = here.run(uid)
         assert told(run), run.error
-    with here.shop.house.write(ED) as work:
-        RUNS.resume(work, run.id)
+    with here.shop.platform.write(ED) as ctx:
+        RUNS.resume(ctx, run.id)
     done = here.go(run.id)
     assert (done.state, done.error, done.steps[0].rows) == ("succeeded", "", ROWS)
 
@@ -83,10 +83,10 @@ def test_a_table_that_finds_no_room_is_as_it_was_and_filled_later(here: Moving, 
 def test_a_query_that_finds_no_room_says_so(here: Moving) -> None:
     folder = table(here, "full_query")
     sql = f"SELECT id, sha2(cast(id AS string), 256) AS word FROM range({ROWS})"
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["orders"], "writes": ["full_query"]}
         settings = {"sql": f"{sql} CROSS JOIN (SELECT 1 FROM raw.orders LIMIT 1)"}
-        resources.create(work, "lakehouse.query", "full", uid="full", edges=edges, settings=settings)
+        resources.create(ctx, "lakehouse.query", "full", uid="full", edges=edges, settings=settings)
     with full(folder / "data"):
         run = here.run("full")
         assert told(run), run.error
@@ -96,10 +96,10 @@ def test_a_query_that_finds_no_room_says_so(here: Moving) -> None:
 def test_a_file_that_finds_no_room_leaves_the_one_of_before(here: Moving, much: str) -> None:
     table(here, "full_out")
     assert here.run(source(here, "full_in", much, "full_out")).state == "succeeded"
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.volume", "small", uid="small", edges={"layer": "raw"})
     place = here.shop.place("small")
-    folder = here.shop.house.settings.files / place.namespace / place.table
+    folder = here.shop.platform.settings.files / place.namespace / place.table
     settings = {"to": "files", "name": "out", "kind": "csv"}
     uid = here.destination("full_file", settings, ("full_out",), volume="small")
     with full(folder):

@@ -18,7 +18,7 @@ HERE = {"lakehouse": "shop", "layer": "raw"}
 
 @pytest.fixture(scope="module")
 def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.house, TENANT) as found:
+    with served(here.shop.platform, TENANT) as found:
         yield found
 
 

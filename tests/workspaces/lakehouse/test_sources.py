@@ -148,7 +148,7 @@ def test_a_stream_that_is_disabled_is_left_out(here: Moving) -> None:
     source = here.source("half", FILES)
     here.stream(source, "on", stream="x.csv")
     here.stream(source, "off", stream="nosuch.csv")
-    with here.shop.house.access.write("acme") as session:
+    with here.shop.platform.access.write("acme") as session:
         session.store.add(Attribute("half_off", "enabled", "false"))
     run = here.run(source)
     assert [step.name for step in run.steps] == ["on"]
@@ -158,8 +158,8 @@ def test_a_stream_that_is_disabled_is_left_out(here: Moving) -> None:
 def test_who_may_not_write_there_runs_nothing(here: Moving) -> None:
     source = here.source("mine", FILES)
     here.stream(source, "some", stream="x.csv")
-    with here.shop.house.write(RITA) as work, pytest.raises(LakeholdError):
-        RUNS.start(work, source)
+    with here.shop.platform.write(RITA) as ctx, pytest.raises(LakeholdError):
+        RUNS.start(ctx, source)
 
 
 def test_an_address_in_this_network_is_refused_unless_that_is_allowed(

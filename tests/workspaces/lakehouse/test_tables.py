@@ -19,7 +19,7 @@ from tests.workspaces.lakehouse.moving import Moving
 
 @pytest.fixture(scope="module")
 def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.house, TENANT) as found:
+    with served(here.shop.platform, TENANT) as found:
         yield found
 
 
@@ -59,9 +59,9 @@ def test_what_may_not_be_read_is_not_there(api: Api) -> None:
 
 
 def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(here: Moving, api: Api) -> None:
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["orders"]}
-        resources.create(work, "lakehouse.integration", "BI", uid="bi", edges=edges)
+        resources.create(ctx, "lakehouse.integration", "BI", uid="bi", edges=edges)
     made = told(api.post("/api/v1/integrations/bi/tokens", "ed", {"days": 30}), 201)
     assert made["tables"] == ["orders"]
     token = made["secret"]
@@ -72,8 +72,8 @@ def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(her
     asked = {"workspace": "shop", "sql": "SELECT 1"}
     assert api.post("/api/v1/queries", json=asked, token=token).status_code in {403, 404}
     # What it reads, and whether it lets anybody in, is asked each time.
-    with here.shop.house.write(ED) as work:
-        editing.edit(work, "bi", Edit(edges={"reads": ["customers"]}))
+    with here.shop.platform.write(ED) as ctx:
+        editing.edit(ctx, "bi", Edit(edges={"reads": ["customers"]}))
     assert [api.get(f"/api/v1/tables/{each}/rows", token=token).status_code for each in ("orders", "customers")] == [
         404,
         200,
@@ -82,19 +82,19 @@ def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(her
         wanted = {"attributes": {"active": state}}
         told(api.call("PATCH", "/api/v1/resources/bi", "ed", json=wanted, headers={"If-Match": "*"}))
         assert api.get("/api/v1/tables/customers/rows", token=token).status_code == answer
-    with here.shop.house.write(ED) as work:
-        editing.edit(work, "bi", Edit(edges={"reads": ["orders"]}))
+    with here.shop.platform.write(ED) as ctx:
+        editing.edit(ctx, "bi", Edit(edges={"reads": ["orders"]}))
     grant = Grant("ed", "editor", "raw")
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.remove(grant)
     assert api.get("/api/v1/tables/orders/rows", token=token).status_code == 404
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(grant)
 
 
 def test_only_an_editor_of_all_its_tables_opens_an_integration(here: Moving, api: Api) -> None:
-    with here.shop.house.write(ED) as work:
-        resources.create(work, "lakehouse.integration", "None", uid="none", edges={"lakehouse": "shop", "into": "raw"})
+    with here.shop.platform.write(ED) as ctx:
+        resources.create(ctx, "lakehouse.integration", "None", uid="none", edges={"lakehouse": "shop", "into": "raw"})
     problem(api.post("/api/v1/integrations/none/tokens", "ed", {}), 409, "conflict")
     assert api.post("/api/v1/integrations/bi/tokens", "rita", {}).status_code in {403, 404}
     problem(api.post("/api/v1/integrations/orders/tokens", "ed", {}), 422, "invalid_input")

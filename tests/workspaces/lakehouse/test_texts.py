@@ -17,7 +17,7 @@ PATH = "/api/v1/saved-queries"
 
 @pytest.fixture(scope="module")
 def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.house, TENANT) as found:
+    with served(here.shop.platform, TENANT) as found:
         yield found
 
 
@@ -46,16 +46,16 @@ def test_what_cannot_be_understood_or_read_is_not_kept(api: Api) -> None:
 
 
 def test_a_query_that_fills_a_table_reads_no_more_than_its_editor_may_edit(here: Moving, api: Api) -> None:
-    with here.shop.house.write(ED) as work:
+    with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["orders"], "writes": ["raw"], "into": "raw"}
         settings = {"table": "texted", "sql": "SELECT id FROM raw.orders", "mode": "append"}
-        uid = resources.create(work, "lakehouse.query", "texted", uid="texted", edges=edges, settings=settings)
+        uid = resources.create(ctx, "lakehouse.query", "texted", uid="texted", edges=edges, settings=settings)
     path = f"{PATH}/{uid}"
     assert told(api.call("PUT", path, "ed", json={"sql": "SELECT id FROM raw.customers"}))["reads"] == ["customers"]
     found = told(api.get(f"/api/v1/resources/{uid}", "ed"))
     assert found["settings"] == {"table": "texted", "sql": "SELECT id FROM raw.customers", "mode": "append"}
     assert reads(api, uid, "ed") == ["customers"]
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("ed", "viewer", "sums"))
     problem(api.call("PUT", path, "ed", json={"sql": "SELECT id FROM service.sums"}), 403, "forbidden")
     assert reads(api, uid, "ed") == ["customers"]

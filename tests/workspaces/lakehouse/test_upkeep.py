@@ -25,14 +25,14 @@ from tests.workspaces.lakehouse.moving import RUNS, Moving
 
 @pytest.fixture(scope="module")
 def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.house, TENANT) as found:
+    with served(here.shop.platform, TENANT) as found:
         yield found
 
 
 def table(here: Moving, spark: SparkSession, name: str, writes: int) -> Place:
     """A table of the layer raw with so many writes of one row each, and one snapshot of when it was empty."""
-    with here.shop.house.write(ED) as work:
-        resources.create(work, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
+    with here.shop.platform.write(ED) as ctx:
+        resources.create(ctx, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
     place = here.shop.place(name)
     for number in range(writes):
         rows = spark.sql(f"SELECT {number} AS id, 'word {number}' AS word")
@@ -60,11 +60,11 @@ def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSes
     assert third == "0 files of nobody deleted"
     assert here.rows("crumbs") == before
     later = now() + 31 * DAY
-    here.shop.house.clock = lambda: later
+    here.shop.platform.clock = lambda: later
     try:
         run = here.go(told(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)["id"])
     finally:
-        here.shop.house.clock = now
+        here.shop.platform.clock = now
     assert here.lines(run)[1].startswith("3 snapshots older than 30 days")
     assert len(snapshots(here, place)) == 5
     assert here.rows("crumbs") == before
@@ -78,7 +78,7 @@ def test_a_table_is_rolled_back_by_who_may(here: Moving, api: Api, spark: SparkS
     assert here.rows("back") == [(0, "word 0")]
     problem(api.post("/api/v1/tables/back/rollback", "ed", {"snapshot": "7"}), 404, "not_found")
     problem(api.post("/api/v1/tables/back/rollback", "sam", body), 404, "not_found")
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "viewer", "back"))
     for path, wanted in (("rollback", body), ("upkeep", None), ("descriptions", {"descriptions": {"id": "x"}})):
         problem(api.post(f"/api/v1/tables/back/{path}", "rita", wanted), 403, "forbidden")
@@ -102,10 +102,10 @@ def dropped(api: Api, member: str) -> dict[str, dict[str, Any]]:
 
 def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark: SparkSession) -> None:
     table(here, spark, "mislaid", 2)
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "manager", "mislaid"))
-    with here.shop.house.write(ADA) as work:
-        editing.edit(work, "mislaid", Edit(description="What was lost."))
+    with here.shop.platform.write(ADA) as ctx:
+        editing.edit(ctx, "mislaid", Edit(description="What was lost."))
     told(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
     assert dropped(api, "ada")["mislaid"]["held"] == [{"subject": "rita", "role": "manager"}]
     # Ed could not delete it, and Rita cannot make one there.
@@ -130,38 +130,38 @@ def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark:
 def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark: SparkSession) -> None:
     place = table(here, spark, "old", 2)
     told(api.call("DELETE", "/api/v1/resources/old", "ada"))
-    house = here.shop.house
-    assert place not in dropping.gone(house)
-    house.clock = lambda: now() + 31 * DAY
+    platform = here.shop.platform
+    assert place not in dropping.gone(platform)
+    platform.clock = lambda: now() + 31 * DAY
     try:
-        gone = dropping.gone(house)
+        gone = dropping.gone(platform)
         assert place in gone
-        assert purging.purge(house, here.shop.tables) == len(gone)
+        assert purging.purge(platform, here.shop.tables) == len(gone)
     finally:
-        house.clock = now
+        platform.clock = now
     assert here.shop.tables.lake.metadata_of(place) is None
     assert "old" not in dropped(api, "ada")
 
 
 def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, spark: SparkSession) -> None:
-    house = here.shop.house
-    assert scheduling.schedule(house) == 0
+    platform = here.shop.platform
+    assert scheduling.schedule(platform) == 0
     table(here, spark, "busy", 20)
-    with house.write(ADA) as work:
-        editing.edit(work, "shop", Edit(settings={"upkeep": False}))
-    assert scheduling.schedule(house) == 0
-    with house.write(ADA) as work:
-        editing.edit(work, "shop", Edit(settings={}))
-    assert scheduling.schedule(house) == 1
-    assert scheduling.schedule(house) == 0
-    with house.read(ADA) as work:
-        (run,) = RUNS.page(work, resource="busy")
+    with platform.write(ADA) as ctx:
+        editing.edit(ctx, "shop", Edit(settings={"upkeep": False}))
+    assert scheduling.schedule(platform) == 0
+    with platform.write(ADA) as ctx:
+        editing.edit(ctx, "shop", Edit(settings={}))
+    assert scheduling.schedule(platform) == 1
+    assert scheduling.schedule(platform) == 0
+    with platform.read(ADA) as ctx:
+        (run,) = RUNS.page(ctx, resource="busy")
     assert (run.cause, run.started_by) == ("for upkeep", "")
     ended = here.go(run.id)
     assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
-    assert scheduling.schedule(house) == 0
-    with house.read(ED) as work:
-        assert len(work.session.list("ed", "see", "lakehouse.table", search="busy").items) == 1
+    assert scheduling.schedule(platform) == 0
+    with platform.read(ED) as ctx:
+        assert len(ctx.session.list("ed", "see", "lakehouse.table", search="busy").items) == 1
 
 
 @pytest.mark.parametrize(

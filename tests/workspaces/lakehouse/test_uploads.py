@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from lakehold.directory import tokens
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline.volumes import HOUSE
 from tests.cli.ways import served
 from tests.corner import Corner, by
@@ -36,11 +36,11 @@ LITTLE = 48_000
 class Erik:
     """An editor, and a server that he sends files to."""
 
-    def __init__(self, corner: Corner, address: str, house: Installation | None = None) -> None:
+    def __init__(self, corner: Corner, address: str, platform: Platform | None = None) -> None:
         self.corner = corner
         self.address = address
-        with (house or corner).write(by("erik")) as work:
-            self.secret = tokens.make(work, "test").secret
+        with (platform or corner).write(by("erik")) as ctx:
+            self.secret = tokens.make(ctx, "test").secret
 
     @contextmanager
     def sending(self, path: str, size: int) -> Iterator[socket.socket]:
@@ -128,8 +128,8 @@ def test_of_two_of_one_name_that_come_at_once_one_is_kept(erik: Erik) -> None:
 
 def test_what_a_killed_server_has_left_goes_with_the_next_file(erik: Erik) -> None:
     assert erik.asks("PUT", f"{FILES}/first.csv", b"1").status_code == 201
-    house = folder_of(erik.corner) / HOUSE
-    old, young, receipt = (house / name for name in ("arriving-old", "arriving-young", "receipt.json"))
+    platform = folder_of(erik.corner) / HOUSE
+    old, young, receipt = (platform / name for name in ("arriving-old", "arriving-young", "receipt.json"))
     for file in (old, young, receipt):
         file.touch()
     for file in (old, receipt):
@@ -158,9 +158,9 @@ def test_a_large_file_takes_no_memory(corner: Corner) -> None:
         found = re.search(r"http://[\d.]+:\d+", server.hear("running on"))
         assert found
         # Its clock is the machine's.
-        house = Installation(corner.settings)
-        erik = Erik(corner, found[0], house)
-        house.close()
+        platform = Platform(corner.settings)
+        erik = Erik(corner, found[0], platform)
+        platform.close()
         assert erik.seen == []
         before = _memory(server.process.pid)
         with erik.sending("large.bin", LARGE * len(PART)) as line:

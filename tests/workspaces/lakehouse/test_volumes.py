@@ -31,8 +31,8 @@ def paths(api: Api, folder: str = "", by: str = "ana") -> list[str]:
 
 
 def folder_of(corner: Corner) -> Path:
-    with corner.read(by("olga")) as work:
-        place = Place(work.session.tenant, work.view.resource("clean_files"))
+    with corner.read(by("olga")) as ctx:
+        place = Place(ctx.session.tenant, ctx.view.resource("clean_files"))
     return Volume(corner.settings, place).folder
 
 

@@ -27,16 +27,16 @@ NOWHERE = "db.nowhere.invalid"
 
 def read_by(here: Moving, run: Run, reader: Caller) -> str:
     """All that somebody reads of a run."""
-    with here.shop.house.read(reader) as work:
-        seen = RUNS.get(work, run.id)
-        lines = [line.text for line in RUNS.lines(work, run.id)]
+    with here.shop.platform.read(reader) as ctx:
+        seen = RUNS.get(ctx, run.id)
+        lines = [line.text for line in RUNS.lines(ctx, run.id)]
     return "\n".join([seen.error, *(step.error for step in seen.steps), *lines])
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _viewers(here: Moving) -> None:
     """Rita sees all that is in the layer, and may edit nothing."""
-    with here.shop.house.access.write(TENANT) as session:
+    with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "viewer", "raw"))
 
 
@@ -52,18 +52,18 @@ def failed(here: Moving, run: Run, words: str, *hidden: str) -> None:
         "Exception",
         "at org.",
         "/root",
-        str(here.shop.house.settings.data),
+        str(here.shop.platform.settings.data),
     ):
         assert word not in told, told
-    with here.shop.house.read(RITA) as work:
-        assert resources.get(work, run.resource).settings is None
+    with here.shop.platform.read(RITA) as ctx:
+        assert resources.get(ctx, run.resource).settings is None
 
 
 def source(here: Moving, name: str, settings: dict[str, object], stream: str, **secrets: str) -> str:
     uid = here.source(f"words_{name}", settings)
     here.stream(uid, "rows", stream=stream)
-    with here.shop.house.write(ED) as work:
-        credentials.put(work, uid, secrets)
+    with here.shop.platform.write(ED) as ctx:
+        credentials.put(ctx, uid, secrets)
     return uid
 
 
@@ -86,8 +86,8 @@ def test_a_database_that_does_not_answer(  # noqa: PLR0917 - what is tried
         uid = source(here, name, {"connector": "database", **there}, "public.t", password=SECRET)
     else:
         uid = here.destination(f"words_to_{name}", {"to": "database", **there}, ("customers",))
-        with here.shop.house.write(ED) as work:
-            credentials.put(work, uid, {"password": SECRET})
+        with here.shop.platform.write(ED) as ctx:
+            credentials.put(ctx, uid, {"password": SECRET})
     failed(here, here.run(uid), words, NOWHERE, "169.254", str(server.port), "ann_unknown")
 
 

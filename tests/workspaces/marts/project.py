@@ -28,12 +28,12 @@ class Project:
 
     def storage(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
         """A storage of Ed's."""
-        with self.moving.shop.house.write(ED) as work:
+        with self.moving.shop.platform.write(ED) as ctx:
             uid = resources.create(
-                work, "marts.storage", name, uid=_new(name), edges={"project": "sales"}, settings=settings
+                ctx, "marts.storage", name, uid=_new(name), edges={"project": "sales"}, settings=settings
             )
             if secrets:
-                credentials.put(work, uid, dict(secrets))
+                credentials.put(ctx, uid, dict(secrets))
         return uid
 
     def mart(
@@ -41,11 +41,11 @@ class Project:
     ) -> str:
         """A data mart of Ed's, published and open for reports."""
         uid = _new("mart")
-        with self.moving.shop.house.write(ED) as work:
+        with self.moving.shop.platform.write(ED) as ctx:
             edges = {"project": "sales", "storage": storage, "joins": joins}
             told = {"published": True, **settings}
-            resources.create(work, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=told)
-            work.make(Add(Attribute(uid, "shared_for_reporting", "true")))
+            resources.create(ctx, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=told)
+            ctx.make(Add(Attribute(uid, "shared_for_reporting", "true")))
         return uid
 
     def destination(
@@ -53,18 +53,18 @@ class Project:
     ) -> str:
         """A destination of Rita's."""
         uid = _new("destination")
-        with self.moving.shop.house.write(by) as work:
-            resources.create(work, "marts.destination", uid, uid=uid, edges={"project": "sales"}, settings=settings)
+        with self.moving.shop.platform.write(by) as ctx:
+            resources.create(ctx, "marts.destination", uid, uid=uid, edges={"project": "sales"}, settings=settings)
             if secrets:
-                credentials.put(work, uid, dict(secrets))
+                credentials.put(ctx, uid, dict(secrets))
         return uid
 
     def report(self, mart: str, destination: str, settings: Mapping[str, object], *, by: Caller = RITA) -> str:
         """A report of Rita's."""
         uid = _new("report")
-        with self.moving.shop.house.write(by) as work:
+        with self.moving.shop.platform.write(by) as ctx:
             edges = {"data_mart": mart, "destination": destination}
-            resources.create(work, "marts.report", uid, uid=uid, edges=edges, settings=settings)
+            resources.create(ctx, "marts.report", uid, uid=uid, edges=edges, settings=settings)
         return uid
 
     def run(self, uid: str, *, by: Caller) -> Run:
@@ -84,27 +84,27 @@ class Project:
 
     def files(self, uid: str) -> Volume:
         """The files of a storage or a destination."""
-        with self.moving.shop.house.read(ED) as work:
-            return Volume(self.moving.shop.house.settings, Place(work.session.tenant, work.view.resource(uid)))
+        with self.moving.shop.platform.read(ED) as ctx:
+            return Volume(self.moving.shop.platform.settings, Place(ctx.session.tenant, ctx.view.resource(uid)))
 
     def lines(self, run: Run) -> str:
         """What it said."""
-        with self.moving.shop.house.read(ED) as work:
-            return "\n".join(line.text for line in RUNS.lines(work, run.id))
+        with self.moving.shop.platform.read(ED) as ctx:
+            return "\n".join(line.text for line in RUNS.lines(ctx, run.id))
 
 
 def furnished(found: Moving) -> Project:
     """With a storage that is the lakehouse."""
-    with found.shop.house.access.write(TENANT) as session:
+    with found.shop.platform.access.write(TENANT) as session:
         store = session.store
         store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
         store.add(Grant("ed", "technical_user", "sales"))
         store.add(Grant("rita", "business_user", "sales"))
     project = Project(found)
-    with found.shop.house.write(ED) as work:
+    with found.shop.platform.write(ED) as ctx:
         edges = {"project": "sales"}
         settings = {"kind": "lake", "lakehouse": "shop"}
-        resources.create(work, "marts.storage", "Lake", uid=LAKE, edges=edges, settings=settings)
+        resources.create(ctx, "marts.storage", "Lake", uid=LAKE, edges=edges, settings=settings)
     return project
 
 

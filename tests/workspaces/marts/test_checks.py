@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.workspaces.marts import quality
 from tests.pipeline.shop import ED, RITA
 from tests.workspaces.lakehouse.moving import RUNS
@@ -49,8 +49,8 @@ def test_each_check_comes_out_as_the_rows_are(here: Project) -> None:
     mart = here.mart({"by": "sql", "sql": ROWS, "checks": [*CHECKS, wrong]}, name=mart + "_")
     run = here.run(mart, by=ED)
     assert run.state == "succeeded", run.error
-    with here.moving.shop.house.read(RITA) as work:
-        found = list(reversed(quality.page(work, mart)))
+    with here.moving.shop.platform.read(RITA) as ctx:
+        found = list(reversed(quality.page(ctx, mart)))
     assert [(each.name, each.state, each.said) for each in found[:10]] == OUTCOMES
     assert found[10].state == "unknown"
     assert "no field 'nothing'" in found[10].said
@@ -65,23 +65,23 @@ def test_one_that_stops_fails_the_run_and_is_remembered_all_the_same(here: Proje
     run = here.run(mart, by=ED)
     assert (run.state, run.steps[0].state, run.steps[1].state) == ("failed", "succeeded", "failed")
     assert "1,000 at the least" in run.error
-    with here.moving.shop.house.read(ED) as work:
-        assert [each.state for each in quality.page(work, mart)] == ["broken"]
+    with here.moving.shop.platform.read(ED) as ctx:
+        assert [each.state for each in quality.page(ctx, mart)] == ["broken"]
 
 
 def test_checks_alone_do_not_refresh(here: Project) -> None:
     mart = here.filled({"by": "sql", "sql": ROWS, "checks": [{"check": "row count", "least": 1}]})
-    with here.moving.shop.house.write(ED) as work:
-        run = RUNS.start(work, mart, Wanted(parameters={"do": "check"})).id
+    with here.moving.shop.platform.write(ED) as ctx:
+        run = RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"})).id
     assert [step.name for step in here.moving.go(run).steps] == ["check"]
-    with here.moving.shop.house.read(ED) as work:
-        assert len(quality.page(work, mart)) == 2
+    with here.moving.shop.platform.read(ED) as ctx:
+        assert len(quality.page(ctx, mart)) == 2
 
 
 def test_where_there_are_none_there_is_nothing_to_look_at(here: Project) -> None:
     mart = here.mart({"by": "sql", "sql": ROWS})
-    with pytest.raises(ConflictError, match="no checks"), here.moving.shop.house.write(ED) as work:
-        RUNS.start(work, mart, Wanted(parameters={"do": "check"}))
+    with pytest.raises(ConflictError, match="no checks"), here.moving.shop.platform.write(ED) as ctx:
+        RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"}))
 
 
 @pytest.mark.parametrize(

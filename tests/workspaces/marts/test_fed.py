@@ -80,8 +80,8 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
         mart = here.mart(api(there.base, mode="incremental", cursor="day"))
         refused = here.run(mart, by=ED)
         assert (refused.state, "no token" in refused.error) == ("failed", True)
-        with here.moving.shop.house.write(ED) as work:
-            credentials.put(work, mart, {"token": SECRET})
+        with here.moving.shop.platform.write(ED) as ctx:
+            credentials.put(ctx, mart, {"token": SECRET})
         assert here.run(mart, by=ED).steps[0].rows == 5
         ALL.append({"id": 6, "day": "2026-01-06", "amount": 9.0})
         try:
@@ -90,42 +90,42 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
             ALL.pop()
         assert here.rows(mart, "count(*), max(id)") == [(6, 6)]
         # Sent elsewhere, its secret is forgotten.
-        with here.moving.shop.house.write(ED) as work:
+        with here.moving.shop.platform.write(ED) as ctx:
             editing.edit(
-                work, mart, Edit(settings={**details.read(work, mart).settings, "address": "http://127.0.0.1:1"})
+                ctx, mart, Edit(settings={**details.read(ctx, mart).settings, "address": "http://127.0.0.1:1"})
             )
-            assert credentials.names(work, mart) == []
+            assert credentials.names(ctx, mart) == []
         assert SECRET not in here.lines(refused)
 
 
 def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: Project) -> None:
-    house = here.moving.shop.house
+    platform = here.moving.shop.platform
     with open_shop() as there:
         wanted = Feed(api(there.base), project="sales", secrets={"token": SECRET})
-        assert [each["name"] for each in feeding.look(house, ED, wanted)["streams"]] == ["orders"]
+        assert [each["name"] for each in feeding.look(platform, ED, wanted)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
-        with house.write(ED) as work:
-            credentials.put(work, mart, {"token": SECRET})
-        sample = feeding.look(house, ED, Feed(api(there.base), mart, stream="orders"))
+        with platform.write(ED) as ctx:
+            credentials.put(ctx, mart, {"token": SECRET})
+        sample = feeding.look(platform, ED, Feed(api(there.base), mart, stream="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):
-            feeding.look(house, RITA, wanted)
+            feeding.look(platform, RITA, wanted)
         with pytest.raises(DeniedError):
-            feeding.look(house, RITA, Feed(api(there.base), mart))
+            feeding.look(platform, RITA, Feed(api(there.base), mart))
         with pytest.raises(HiddenError):
-            feeding.look(house, SAM, Feed(api(there.base), mart))
+            feeding.look(platform, SAM, Feed(api(there.base), mart))
         before = len(there.asked)
         with open_shop() as elsewhere, pytest.raises(InvalidInputError, match="no token"):
             # To edit it is not to have its secret sent elsewhere.
-            feeding.look(house, ED, Feed(api(elsewhere.base), mart))
+            feeding.look(platform, ED, Feed(api(elsewhere.base), mart))
         assert len(there.asked) == before
     for settings, said in (({"connector": "files"}, "cannot be 'files'"), ({}, "connector")):
         with pytest.raises(InvalidInputError, match=said):
-            feeding.look(house, ED, Feed(settings, project="sales"))
+            feeding.look(platform, ED, Feed(settings, project="sales"))
 
 
 def test_it_is_tried_over_rest_before_it_is_kept(here: Project) -> None:
-    with served(here.moving.shop.house, TENANT) as rest, open_shop() as there:
+    with served(here.moving.shop.platform, TENANT) as rest, open_shop() as there:
         body = {"storage": LAKE, "settings": api(there.base), "credentials": {"token": SECRET}}
         assert [row[0] for row in told(rest.post("/api/v1/marts/try", "ed", body))["rows"]] == [1, 2, 3, 4, 5]
         wrong = {**body, "settings": api(there.base, mode="merge", keys=["nothing"])}

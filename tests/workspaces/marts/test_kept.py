@@ -13,7 +13,7 @@ from lakehold.access import Grant
 from lakehold.directory.errors import HiddenError
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.workspaces.marts.definitions import WORD, Definition, draws_from
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 from tests.pipeline.shop import ED, TENANT
 from tests.workspaces.marts.project import SALES, Project
 
@@ -112,7 +112,7 @@ def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: Project, file: 
     storage = database(here, file)
     mart = here.filled({**SOLD, "kept_as": "lost"}, storage=storage)
     run(file, "DELETE FROM orders")
-    with here.moving.shop.house.access.write(TENANT) as session:
+    with here.moving.shop.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ed", "owner", storage))
     with pytest.raises(HiddenError):
         here.run(mart, by=ED)
@@ -137,7 +137,7 @@ def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: Project, file: 
 )
 def test_a_copy_is_not_where_its_rows_come_from(by: str, text: str, name: str, so: bool) -> None:
     assert draws_from(by, text, name) is so
-    told = Told({"by": by, by: text, "kept_as": name}, WORD)
+    told = SettingsReader({"by": by, by: text, "kept_as": name}, WORD)
     if so:
         with pytest.raises(InvalidInputError, match="it draws from that"):
             Definition.of(told)

@@ -28,7 +28,7 @@ FIRST = {"columns": ["id", "amount"], "sort": [{"column": "id"}], "limit": 2}
 
 @pytest.fixture(scope="module")
 def api(here: Project) -> Iterator[Api]:
-    with served(here.moving.shop.house, TENANT) as found:
+    with served(here.moving.shop.platform, TENANT) as found:
         yield found
 
 
@@ -41,8 +41,8 @@ def mart(here: Project) -> str:
 def live(here: Project) -> tuple[str, str]:
     """A destination of Rita's, and its secret."""
     uid = here.destination({"to": "live"})
-    with here.moving.shop.house.write(RITA) as work:
-        return uid, secrets.make(work, uid).text
+    with here.moving.shop.platform.write(RITA) as ctx:
+        return uid, secrets.make(ctx, uid).text
 
 
 def pull(api: Api, live: tuple[str, str], report: str, **params: str) -> httpx.Response:
@@ -62,9 +62,9 @@ def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: 
     by_accept = api.get(f"/api/v1/live/{live[0]}/{report}", token=live[1], headers={"accept": "text/csv"})
     assert by_accept.headers["content-type"].startswith("text/csv")
     problem(pull(api, live, report, format="xls"), 422, "invalid_input")
-    with here.moving.shop.house.read(RITA) as work:
-        found_out = insights.of_report(work, report)
-        kept = secrets.of(work, live[0])
+    with here.moving.shop.platform.read(RITA) as ctx:
+        found_out = insights.of_report(ctx, report)
+        kept = secrets.of(ctx, live[0])
     assert (found_out.pulled.times, found_out.pulled.rows) == (4, 8)
     assert found_out.last_at is not None
     assert kept is not None
@@ -76,8 +76,8 @@ def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
 ) -> None:
     report = here.report(mart, live[0], FIRST)
     other = here.destination({"to": "live"})
-    with here.moving.shop.house.write(RITA) as work:
-        others = secrets.make(work, other).text
+    with here.moving.shop.platform.write(RITA) as ctx:
+        others = secrets.make(ctx, other).text
     at = f"/api/v1/live/{live[0]}/{report}"
     for wrong in ({"token": others}, {"by": "rita"}, {"by": "ada"}, {}, {"headers": {"cookie": "lakehold_session=x"}}):
         problem(api.get(at, **wrong), 401, "unauthorized")
@@ -104,9 +104,9 @@ def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart
     again = told(api.post(at, "rita"), 201)["secret"]
     problem(pull(api, (uid, first), report), 401, "unauthorized")
     assert pull(api, (uid, again), report).status_code == 200
-    with here.moving.shop.house.read(ADA) as work:
+    with here.moving.shop.platform.read(ADA) as ctx:
         done = [
-            (entry.action, entry.outcome) for entry in (each.entry for each in work.audit.page(Filter(resource=uid)))
+            (entry.action, entry.outcome) for entry in (each.entry for each in ctx.audit.page(Filter(resource=uid)))
         ]
     assert {"make secret", "rotate secret", "revoke secret"} <= {action for action, _ in done}
     # A secret that is not valid any more is not only refused: somebody may want to know who still uses it.
@@ -130,26 +130,26 @@ def test_whoever_guesses_has_to_wait(here: Project, api: Api, mart: str, live: t
 
 def test_it_is_pulled_as_who_saved_it_last(here: Project, api: Api, live: tuple[str, str]) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
-    house = here.moving.shop.house
+    platform = here.moving.shop.platform
     report = here.report(mart, live[0], FIRST)
-    with house.write(ED) as work:
-        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
     refused = problem(pull(api, live, report), 403, "forbidden")
     assert "Rita" in refused["detail"]
     assert "may not run" in refused["detail"]
     assert "rows" not in refused
     listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
     assert ("Rita" in listed[0]["refused"], listed[0]["id"]) == (True, report)
-    with house.write(ADA) as work:
-        editing.edit(work, report, Edit(settings={**FIRST, "limit": 1}))
+    with platform.write(ADA) as ctx:
+        editing.edit(ctx, report, Edit(settings={**FIRST, "limit": 1}))
     assert told(pull(api, live, report))["rows"] == [[0, "0.00"]]
 
 
 def test_somebody_else_takes_a_report_over(here: Project, api: Api, live: tuple[str, str]) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
     report = here.report(mart, live[0], FIRST)
-    with here.moving.shop.house.write(ED) as work:
-        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    with here.moving.shop.platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
     at = f"/api/v1/reports/{report}/take-over"
     problem(pull(api, live, report), 403, "forbidden")
     problem(api.post(at, "rita"), 403, "forbidden")
@@ -170,18 +170,18 @@ def test_a_narrow_token_does_not_save_what_it_could_not_read(here: Project, api:
 
 
 def test_whoever_has_left_pulls_nothing(here: Project, api: Api, live: tuple[str, str], mart: str) -> None:
-    house = here.moving.shop.house
-    with house.access.write(TENANT) as session:
+    platform = here.moving.shop.platform
+    with platform.access.write(TENANT) as session:
         session.store.create("tenant.member", "Gus", uid="gus", edges={"tenant": TENANT})
         session.store.add(Grant("gus", "business_user", "sales"))
         session.store.add(Attribute(live[0], "shared_for_use", "true"))
     report = here.report(mart, live[0], FIRST, by=Caller(TENANT, "gus"))
     assert pull(api, live, report).status_code == 200
-    with house.write(ADA) as work:
-        work.made(Remove(Grant("gus", "business_user", "sales")))
+    with platform.write(ADA) as ctx:
+        ctx.made(Remove(Grant("gus", "business_user", "sales")))
     assert "Gus" in problem(pull(api, live, report), 403, "forbidden")["detail"]
-    with house.write(ADA) as work:
-        removal.remove(work, "gus")
+    with platform.write(ADA) as ctx:
+        removal.remove(ctx, "gus")
     assert "no longer here" in problem(pull(api, live, report), 403, "forbidden")["detail"]
 
 
@@ -189,14 +189,14 @@ def test_a_deleted_destination_gives_nothing_until_it_is_back(
     here: Project, api: Api, mart: str, live: tuple[str, str]
 ) -> None:
     report = here.report(mart, live[0], FIRST)
-    house = here.moving.shop.house
-    with house.write(RITA) as work:
-        assert resources.delete(work, live[0]) is False
+    platform = here.moving.shop.platform
+    with platform.write(RITA) as ctx:
+        assert resources.delete(ctx, live[0]) is False
     problem(pull(api, live, report), 409, "conflict")
     problem(api.get(f"/api/v1/live/{live[0]}", token=live[1]), 409, "conflict")
     problem(api.post(f"/api/v1/destinations/{live[0]}/secret", "rita"), 403, "forbidden")
-    with house.write(RITA) as work:
-        resources.restore(work, live[0])
+    with platform.write(RITA) as ctx:
+        resources.restore(ctx, live[0])
     assert pull(api, live, report).status_code == 200
 
 
@@ -211,8 +211,8 @@ def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(here: Project, api:
 def test_what_was_pulled_long_ago_is_forgotten(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
     report = here.report(mart, live[0], FIRST)
     pull(api, live, report)
-    house = here.moving.shop.house
-    assert pulls.forget(house) == 0
-    with house.database.write("live") as transaction:
+    platform = here.moving.shop.platform
+    assert pulls.forget(platform) == 0
+    with platform.database.write("live") as transaction:
         transaction.connection.execute(pulls.live_pull_table.update().values(at=0))
-    assert pulls.forget(house) > 0
+    assert pulls.forget(platform) > 0

@@ -100,7 +100,7 @@ def test_the_lake_is_read_with_ones_own_levels(here: Project) -> None:
 def test_a_storage_that_one_may_no_longer_use_refreshes_nothing(here: Project) -> None:
     storage = here.storage("lost", {"kind": "lake", "lakehouse": "shop"})
     mart = here.filled({"by": "sql", "sql": SALES}, storage=storage)
-    with here.moving.shop.house.access.write(TENANT) as session:
+    with here.moving.shop.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ed", "owner", storage))
     with pytest.raises(HiddenError):
         here.run(mart, by=ED)

@@ -29,34 +29,34 @@ WRONG = "SELECT salary FROM raw.orders"
 @pytest.fixture
 def post(here: Project) -> Iterator[Sink]:
     """A mail server; and Sam is a Technical User who sees what is shared in the context north, Pat the admin."""
-    house = here.moving.shop.house
-    before = house.settings
-    with house.access.write(TENANT) as session:
+    platform = here.moving.shop.platform
+    before = platform.settings
+    with platform.access.write(TENANT) as session:
         if session.seen().ids.get("pat") is None:
             session.store.create("tenant.member", "Pat", uid="pat", edges={"tenant": TENANT})
         session.store.add(Grant("pat", "admin", "sales"))
         session.store.add(Grant("sam", "technical_user", "sales"))
         session.store.add(Attribute("sales", "scope", "selected_contexts", "sam"))
-    with house.write(ADA) as work:
+    with platform.write(ADA) as ctx:
         for member in ("ada", "ed", "rita", "sam", "pat"):
-            members.set_email(work, member, f"{member}@x.test")
+            members.set_email(ctx, member, f"{member}@x.test")
     with sink() as made:
-        house.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
+        platform.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
         yield made
-    house.settings = before
-    with house.access.write(TENANT) as session:
+    platform.settings = before
+    with platform.access.write(TENANT) as session:
         for grant in (Grant("pat", "admin", "sales"), Grant("sam", "technical_user", "sales")):
             session.store.remove(grant)
 
 
 def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
     """What waits in the outbox is sent, and has come to whom."""
-    house = here.moving.shop.house
-    with house.database.read() as transaction:
-        waiting = outbox.due(transaction, house.clock(), limit=100)
+    platform = here.moving.shop.platform
+    with platform.database.read() as transaction:
+        waiting = outbox.due(transaction, platform.clock(), limit=100)
     for mail in waiting:
-        problem = sending.send(house, mail.id, mail.tries)
-        sending.write_down(house, mail.id, mail.tries, problem)
+        problem = sending.send(platform, mail.id, mail.tries)
+        sending.write_down(platform, mail.id, mail.tries, problem)
         assert problem == ""
     found = [post.next() for _ in waiting]
     assert post.taken.empty()
@@ -66,8 +66,8 @@ def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
 
 
 def chosen(here: Project, member: str, **wanted: bool | None) -> None:
-    with here.moving.shop.house.write(ADA) as work:
-        changing.choose(work, "sales", member, wanted)
+    with here.moving.shop.platform.write(ADA) as ctx:
+        changing.choose(ctx, "sales", member, wanted)
 
 
 def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: Sink) -> None:
@@ -83,7 +83,7 @@ def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: S
     assert f"/runs/{run.id}" in text
     chosen(here, "rita", failed_runs=True)
     chosen(here, "ed", failed_runs=False)
-    with here.moving.shop.house.access.write(TENANT) as session:
+    with here.moving.shop.platform.access.write(TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "sam"))
     here.run(mart, by=ED)
     assert set(arrived(here, post)) == {"pat", "rita", "sam"}
@@ -106,18 +106,18 @@ def test_a_check_that_breaks_mails_what_was_found(here: Project, post: Sink) -> 
 def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_the_destination(
     here: Project, post: Sink
 ) -> None:
-    house, triggers, firing = here.moving.shop.house, Triggers(RUNS), Firing(RUNS)
+    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), Firing(RUNS)
     mart = here.filled({"by": "sql", "sql": SALES})
     to = here.destination({"to": "mail", "receivers": ["board@x.test"], "kind": "csv"})
     report = here.report(mart, to, {"columns": ["id"]})
     chosen(here, "rita", failed_runs=True)
-    with house.write(RITA) as work:
-        triggers.save(work, report, When("0 6 * * *"))
-    with house.write(ED) as work:
-        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(house, house.clock() + DAY) == 1
-    with house.read(ADA) as work:
-        run = RUNS.page(work, resource=report, limit=1)[0].id
+    with platform.write(RITA) as ctx:
+        triggers.save(ctx, report, When("0 6 * * *"))
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    assert firing.fire(platform, platform.clock() + DAY) == 1
+    with platform.read(ADA) as ctx:
+        run = RUNS.page(ctx, resource=report, limit=1)[0].id
     assert here.moving.go(run).state == "failed"
     mails = arrived(here, post)
     # Rita still owns her report. What became of its run is for those who see the mart.
@@ -125,9 +125,9 @@ def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_th
     text = mails["pat"].get_content().replace("\n", " ")
     assert f"You may not run report {report}" in text
     assert "Missing: " in text
-    with house.write(RITA) as work:
-        for each in triggers.of(work, report):
-            triggers.remove(work, each.id)
-    with house.write(ED) as work:
-        work.make(Add(Attribute(mart, "shared_for_reporting", "true")))
+    with platform.write(RITA) as ctx:
+        for each in triggers.of(ctx, report):
+            triggers.remove(ctx, each.id)
+    with platform.write(ED) as ctx:
+        ctx.make(Add(Attribute(mart, "shared_for_reporting", "true")))
     chosen(here, "rita", failed_runs=None)

@@ -45,17 +45,17 @@ def room() -> Iterator[Receiver]:
 
 @pytest.fixture
 def post(here: Project) -> Iterator[Sink]:
-    house = here.moving.shop.house
-    before = house.settings
+    platform = here.moving.shop.platform
+    before = platform.settings
     with sink() as made:
-        house.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
+        platform.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
         yield made
-    house.settings = before
+    platform.settings = before
 
 
 @pytest.fixture(scope="module")
 def api(here: Project) -> Iterator[Api]:
-    with served(here.moving.shop.house, TENANT) as found:
+    with served(here.moving.shop.platform, TENANT) as found:
         yield found
 
 
@@ -81,8 +81,8 @@ def test_a_chat_is_told_once_what_the_message_says(here: Project, mart: str, roo
     assert "3 rows delivered: a chat" in lines
     assert "127.0.0.1" not in lines
     assert "xyzzyx" not in lines
-    with here.moving.shop.house.read(RITA) as work:
-        sent = insights.of_report(work, report).delivered
+    with here.moving.shop.platform.read(RITA) as ctx:
+        sent = insights.of_report(ctx, report).delivered
     assert (sent.times, sent.last_rows, sent.places, sent.sure) == (1, 3, ("a chat at 127.0.0.1",), True)
 
 
@@ -99,8 +99,8 @@ def test_a_chat_that_refuses_fails_the_run_and_is_told_anew(here: Project, mart:
     report = here.report(mart, chat(here, room), ASKED)
     run = here.run(report, by=RITA)
     assert (run.state, "403" in run.error, "xyzzyx" in run.error) == ("failed", True, False)
-    with here.moving.shop.house.write(RITA) as work:
-        RUNS.resume(work, run.id)
+    with here.moving.shop.platform.write(RITA) as ctx:
+        RUNS.resume(ctx, run.id)
     done = here.moving.go(run.id)
     assert (done.state, len(room.came)) == ("succeeded", 2)
     assert "twice" not in here.lines(done)
@@ -147,47 +147,47 @@ def test_a_message_is_seen_before_it_is_sent(mart: str, api: Api) -> None:
 
 
 def test_a_destination_is_tried_out_without_a_word(here: Project, room: Receiver) -> None:
-    house = here.moving.shop.house
+    platform = here.moving.shop.platform
     address = f"http://127.0.0.1:{room.port}{SECRET}"
     asked = {"project": "sales", "settings": {"to": "chat"}, "secrets": {"address": address}}
-    assert "can be found" in asking.try_out(house, RITA, asked)
+    assert "can be found" in asking.try_out(platform, RITA, asked)
     uid = chat(here, room)
-    assert "can be found" in asking.try_out(house, RITA, {**asked, "destination": uid, "secrets": {}})
-    assert "report.csv can be written" in asking.try_out(house, RITA, {**asked, "settings": {"to": "files"}})
-    assert "asked" in asking.try_out(house, RITA, {**asked, "settings": {"to": "live"}})
+    assert "can be found" in asking.try_out(platform, RITA, {**asked, "destination": uid, "secrets": {}})
+    assert "report.csv can be written" in asking.try_out(platform, RITA, {**asked, "settings": {"to": "files"}})
+    assert "asked" in asking.try_out(platform, RITA, {**asked, "settings": {"to": "live"}})
     with pytest.raises(LakeholdError, match="no address"):
-        asking.try_out(house, RITA, {**asked, "secrets": {}})
+        asking.try_out(platform, RITA, {**asked, "secrets": {}})
     with pytest.raises(LakeholdError):
-        asking.try_out(house, ED, {**asked, "destination": uid})
+        asking.try_out(platform, ED, {**asked, "destination": uid})
     assert room.came == []
 
 
 def test_a_scheduled_report_whose_owner_has_lost_the_mart_tells_nobody(here: Project, post: Sink) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
-    house, triggers, firing = here.moving.shop.house, Triggers(RUNS), Firing(RUNS)
+    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), Firing(RUNS)
     to = here.destination({"to": "mail", "receivers": ["ann@x.test"], "kind": "csv"})
     report = here.report(mart, to, ASKED)
-    with house.write(RITA) as work:
-        triggers.save(work, report, When("0 6 * * *"))
-    assert firing.fire(house, house.clock() + DAY) == 1
+    with platform.write(RITA) as ctx:
+        triggers.save(ctx, report, When("0 6 * * *"))
+    assert firing.fire(platform, platform.clock() + DAY) == 1
     assert _last(here, report) == ("succeeded", "")
     assert post.next()["To"] == "ann@x.test"
-    with house.write(ED) as work:
-        work.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(house, house.clock() + 2 * DAY) == 1
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    assert firing.fire(platform, platform.clock() + 2 * DAY) == 1
     state, error = _last(here, report)
     assert state == "failed"
     assert "You may not run report" in error
     assert "Missing: " in error
     assert post.taken.empty()
-    with house.write(ED) as work:
-        work.make(Add(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(house, house.clock() + 3 * DAY) == 1
+    with platform.write(ED) as ctx:
+        ctx.make(Add(Attribute(mart, "shared_for_reporting", "true")))
+    assert firing.fire(platform, platform.clock() + 3 * DAY) == 1
     assert _last(here, report) == ("succeeded", "")
     assert post.next()["To"] == "ann@x.test"
-    with house.write(RITA) as work:
-        for each in triggers.of(work, report):
-            triggers.remove(work, each.id)
+    with platform.write(RITA) as ctx:
+        for each in triggers.of(ctx, report):
+            triggers.remove(ctx, each.id)
 
 
 def test_files_of_a_destination_and_a_storage_over_rest(here: Project, mart: str, api: Api) -> None:
@@ -238,7 +238,7 @@ def test_insights_of_a_project_are_those_of_the_reports_that_one_sees(here: Proj
 
 def _last(here: Project, report: str) -> tuple[str, str]:
     """What became of the run that a trigger has just written down."""
-    with here.moving.shop.house.read(ED) as work:
-        run = RUNS.page(work, resource=report, limit=1)[0].id
+    with here.moving.shop.platform.read(ED) as ctx:
+        run = RUNS.page(ctx, resource=report, limit=1)[0].id
     done = here.moving.go(run)
     return done.state, done.error

@@ -19,8 +19,8 @@ As = Callable[[str], httpx.Client]
 @pytest.fixture(scope="module")
 def by(here: Project) -> Iterator[As]:
     """A client of somebody's."""
-    with served(here.moving.shop.house) as address, ExitStack() as stack:
-        way = Way(here.moving.shop.house, address)
+    with served(here.moving.shop.platform) as address, ExitStack() as stack:
+        way = Way(here.moving.shop.platform, address)
 
         def client(member: str) -> httpx.Client:
             headers = {"authorization": f"Bearer {way.token(member)}"}

@@ -104,8 +104,8 @@ def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
     assert asked(here, orders, settings) == ["id,who.name", "3,customer 3"]
     destination = here.destination(FILE)
     report = here.report(orders, destination, settings)
-    with here.moving.shop.house.write(ED) as work:
-        work.make(Remove(Attribute(customers, "shared_for_reporting", "true")))
+    with here.moving.shop.platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(customers, "shared_for_reporting", "true")))
     with pytest.raises(DeniedError):
         here.run(report, by=RITA)
     assert here.files(destination).listed() == []
@@ -137,9 +137,9 @@ def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
     report = here.report(mart, here.destination(FILE), {"send": "changed"})
     assert "delivered" in here.lines(here.run(report, by=RITA))
     assert "nothing has changed" in here.lines(here.run(report, by=RITA))
-    with here.moving.shop.house.write(ED) as work:
+    with here.moving.shop.platform.write(ED) as ctx:
         editing.edit(
-            work,
+            ctx,
             mart,
             Edit(settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4", "published": True}),
         )
@@ -160,9 +160,9 @@ def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None
         here.report(mart, to, {"columns": ["id"], "where": [{"column": "id", "is": "=", "value": str(number)}]})
         for number in (1, 2)
     )
-    with here.moving.shop.house.write(RITA) as work:
+    with here.moving.shop.platform.write(RITA) as ctx:
         for uid in (one, two):
-            editing.edit(work, uid, Edit(name="Weekly"))
+            editing.edit(ctx, uid, Edit(name="Weekly"))
     assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
     found = {file.name: here.files(to).on_disk(file.path).read_text() for file in here.files(to).listed()}
     assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}
@@ -171,15 +171,15 @@ def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None
 def test_without_its_destination_it_cannot_run_until_that_is_back(here: Project, mart: str) -> None:
     destination = here.destination(FILE)
     report = here.report(mart, destination, {"limit": 1})
-    house = here.moving.shop.house
-    with house.write(RITA) as work:
-        work.make(Add(Attribute(destination, "deleted", "true")))
+    platform = here.moving.shop.platform
+    with platform.write(RITA) as ctx:
+        ctx.make(Add(Attribute(destination, "deleted", "true")))
     with pytest.raises(DeniedError):
         here.run(report, by=RITA)
     with pytest.raises(ConflictError, match="gone"):
         here.run(report, by=ADA)
-    with house.write(ADA) as work:
-        work.make(Remove(Attribute(destination, "deleted", "true")))
+    with platform.write(ADA) as ctx:
+        ctx.make(Remove(Attribute(destination, "deleted", "true")))
     assert here.run(report, by=RITA).state == "succeeded"
 
 
@@ -187,13 +187,13 @@ def test_who_has_lost_the_mart_sends_nothing(here: Project) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
     destination = here.destination(FILE)
     report = here.report(mart, destination, {})
-    with here.moving.shop.house.access.write(TENANT) as session:
+    with here.moving.shop.platform.access.write(TENANT) as session:
         session.store.remove(Grant("rita", "business_user", "sales"))
     try:
         with pytest.raises(Exception, match="report"):
             here.run(report, by=RITA)
     finally:
-        with here.moving.shop.house.access.write(TENANT) as session:
+        with here.moving.shop.platform.access.write(TENANT) as session:
             session.store.add(Grant("rita", "business_user", "sales"))
     assert here.files(destination).listed() == []
 
@@ -201,13 +201,13 @@ def test_who_has_lost_the_mart_sends_nothing(here: Project) -> None:
 def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: Project, mart: str) -> None:
     triggers = Triggers(RUNS)
     report = here.report(mart, here.destination(FILE), {"limit": 1})
-    house = here.moving.shop.house
-    with house.write(RITA) as work:
-        saved = triggers.save(work, report, When("0 6 * * 1", "Europe/Berlin"))
+    platform = here.moving.shop.platform
+    with platform.write(RITA) as ctx:
+        saved = triggers.save(ctx, report, When("0 6 * * 1", "Europe/Berlin"))
         assert (saved.saved_by, saved.active) == ("rita", True)
-        assert not any(each.active for each in triggers.activate(work, report, active=False))
+        assert not any(each.active for each in triggers.activate(ctx, report, active=False))
     # Who uses the mart alone says nothing of when it is refreshed; who keeps it does.
-    with pytest.raises(DeniedError, match="may not manage triggers of data mart"), house.write(RITA) as work:
-        triggers.save(work, mart, When("0 5 * * *"))
-    with house.write(ED) as work:
-        assert triggers.save(work, mart, When("0 5 * * *")).saved_by == "ed"
+    with pytest.raises(DeniedError, match="may not manage triggers of data mart"), platform.write(RITA) as ctx:
+        triggers.save(ctx, mart, When("0 5 * * *"))
+    with platform.write(ED) as ctx:
+        assert triggers.save(ctx, mart, When("0 5 * * *")).saved_by == "ed"

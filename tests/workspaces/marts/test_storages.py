@@ -18,16 +18,16 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def api(here: Project) -> Iterator[Api]:
-    with here.moving.shop.house.access.write(TENANT) as session:
+    with here.moving.shop.platform.access.write(TENANT) as session:
         session.store.create("tenant.member", "Tess", uid="tess", edges={"tenant": TENANT})
         session.store.add(Grant("tess", "technical_user", "sales"))
-    with served(here.moving.shop.house, TENANT) as found:
+    with served(here.moving.shop.platform, TENANT) as found:
         yield found
 
 
 def shared(here: Project, uid: str) -> None:
-    with here.moving.shop.house.write(ED) as work:
-        work.make(Add(Attribute(uid, "shared_for_use", "true")))
+    with here.moving.shop.platform.write(ED) as ctx:
+        ctx.make(Add(Attribute(uid, "shared_for_use", "true")))
 
 
 def test_a_lake_shows_the_tables_that_its_looker_may_read(here: Project, api: Api) -> None:

@@ -20,7 +20,7 @@ from lakehold.access.model.expressions import Expression
 from lakehold.access.model.names import CREATE, give, invite, link, put
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 Edges = Mapping[str, str | Sequence[str]]
 
@@ -107,7 +107,7 @@ class Decisions:
         here = view.resource(resource)
         sees = self._sight(asker if viewer is None else viewer)
         if not sees(here):
-            raise NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
         expression = view.policy.action(view.kind(here), text(action, "action"))
         allowed = self.check(asker, action, resource)
         explainer = Explainer(view, self.checks, sees)
@@ -201,7 +201,7 @@ class Decisions:
     def _relation(self, kind: str, action: str, role: str | None) -> str:
         if role is not None:
             if text(action, "action") not in _CARRYING:
-                raise InvalidInputError(f"{shown(action)} carries no role.", "Use give or invite.")
+                raise InvalidInputError(f"{quote(action)} carries no role.", "Use give or invite.")
             self.view.policy.role(kind, text(role, "role"))
             return _CARRYING[action](role)
         self.view.policy.action(kind, text(action, "action"))
@@ -211,7 +211,7 @@ class Decisions:
     def _check_draft(self, asker: Asker, action: str, draft: Draft) -> bool:
         if text(action, "action") != "create":
             raise InvalidInputError(
-                f"A draft can only be created, not {shown(action)}.", did_you_mean(action, ["create"])
+                f"A draft can only be created, not {quote(action)}.", did_you_mean(action, ["create"])
             )
         view, number = with_draft(self.view, draft)
         subject = view.subject(view.member(_member(asker)))

@@ -25,7 +25,7 @@ from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.access.model.schema import FLAG
 from lakehold.access.model.schema import Attribute as AttributeKind
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 Opening = tuple[bool, Row]
 """A row, and whether it opens (or closes)."""
@@ -110,7 +110,7 @@ def refuse_taking_the_last(view: View, row: Row) -> None:
     held = (view.grants.get(row.resource) or {}).values()
     if role.last_stays and sum(1 for mask in held if mask & role_bit(row.role)) == 1:
         raise ConflictError(
-            f"{shown(view.uid(row.subject))} is the last {role.title} of {shown(view.uid(row.resource))}.",
+            f"{quote(view.uid(row.subject))} is the last {role.title} of {quote(view.uid(row.resource))}.",
             "Give the role to somebody else first.",
         )
 
@@ -138,11 +138,11 @@ def _grant(view: View, fact: Grant) -> GrantRow:
     kind = view.kind(subject)
     if kind not in _SUBJECTS:
         raise InvalidInputError(
-            f"{shown(fact.subject)} is a {kind}, and cannot hold a role.", "Give roles to members and groups."
+            f"{quote(fact.subject)} is a {kind}, and cannot hold a role.", "Give roles to members and groups."
         )
     if role.person_only and kind != MEMBER:
         raise InvalidInputError(
-            f"{role.title} is held by a person, and {shown(fact.subject)} is a group.", "Give it to a member."
+            f"{role.title} is held by a person, and {quote(fact.subject)} is a group.", "Give it to a member."
         )
     return GrantRow(subject, fact.role, resource)
 
@@ -153,7 +153,7 @@ def _attribute(view: View, fact: Attribute) -> AttributeRow:
     known = schema.attributes if fact.member is None else schema.membership
     if text(fact.name, "attribute") not in known:
         raise InvalidInputError(
-            f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {shown(fact.name)}.",
+            f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {quote(fact.name)}.",
             did_you_mean(fact.name, known),
         )
     value = valid_value(known[fact.name], fact.value)
@@ -166,7 +166,7 @@ def valid_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa: FB
     kept = FLAG[value] if isinstance(value, bool) else value
     if kept not in attribute.values:
         raise InvalidInputError(
-            f"{shown(str(value))} is no value of {attribute.name}.", did_you_mean(str(value), attribute.values)
+            f"{quote(str(value))} is no value of {attribute.name}.", did_you_mean(str(value), attribute.values)
         )
     return kept
 
@@ -176,7 +176,7 @@ def _edge(view: View, fact: Edge) -> EdgeRow:
     _refuse_wrong_end(view, view.kind(source), fact.name, target)
     if reaches(view, fact.name, target, source):
         raise ConflictError(
-            f"{shown(fact.source)} cannot point at {shown(fact.target)} as {fact.name}: that would close a circle.",
+            f"{quote(fact.source)} cannot point at {quote(fact.target)} as {fact.name}: that would close a circle.",
             "Break the circle elsewhere first.",
         )
     return EdgeRow(fact.name, source, target)
@@ -187,7 +187,7 @@ def _refuse_wrong_end(view: View, kind: str, edge: str, target: int) -> None:
     ends = view.policy.kind(kind).steps[edge].kinds
     if view.kind(target) not in ends:
         raise InvalidInputError(
-            f"{edge} of a {kind} cannot point at {shown(view.uid(target))}, a {view.kind(target)}.",
+            f"{edge} of a {kind} cannot point at {quote(view.uid(target))}, a {view.kind(target)}.",
             f"It points at: {', '.join(ends)}.",
         )
 
@@ -241,13 +241,13 @@ def _refuse_losing_ends(after: View, kind: str, edge: str) -> None:
         wrong = next((end for end in there if after.kind(end) not in ends), None)
         if wrong is not None:
             raise ConflictError(
-                f"{edge} of {shown(after.uid(here))} points at {shown(after.uid(wrong))}, a {after.kind(wrong)}, "
+                f"{edge} of {quote(after.uid(here))} points at {quote(after.uid(wrong))}, a {after.kind(wrong)}, "
                 "which it cannot under the new model.",
                 "Point it elsewhere first.",
             )
         if len(there) > 1 and not many:
             raise ConflictError(
-                f"{edge} of {shown(after.uid(here))} points at {len(there)}, and at one under the new model.",
+                f"{edge} of {quote(after.uid(here))} points at {len(there)}, and at one under the new model.",
                 "Remove the others first.",
             )
 
@@ -267,7 +267,7 @@ def with_draft(view: View, draft: Draft) -> tuple[View, int]:
     for name, value in draft.attributes.items():
         if text(name, "attribute") not in schema.attributes:
             raise InvalidInputError(
-                f"{draft.kind} has no attribute {shown(name)}.", did_you_mean(name, schema.attributes)
+                f"{draft.kind} has no attribute {quote(name)}.", did_you_mean(name, schema.attributes)
             )
         after.open(AttributeRow(_DRAFT, 0, name, valid_value(schema.attributes[name], value)))
     for edge, targets in draft.edges.items():

@@ -18,7 +18,7 @@ from lakehold.access.model.policy import policy_of
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown, valid_id
+from lakehold.kit.ids import quote, valid_id
 
 _AT_ONCE = 10_000
 _HOLDS_OR_WILL = "tenant_id = :tenant AND until > :at"
@@ -73,7 +73,7 @@ def tenant_of(transaction: Transaction, uid: str) -> int:
         sa.text("SELECT id FROM resource WHERE tenant_id = id AND uid = :uid"), {"uid": valid_id(uid, "tenant")}
     ).scalar()
     if found is None:
-        raise NotFoundError(f"There is no tenant {shown(uid)}.")
+        raise NotFoundError(f"There is no tenant {quote(uid)}.")
     return int(found)
 
 

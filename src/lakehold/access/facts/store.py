@@ -28,7 +28,7 @@ from lakehold.access.model.policy import TENANT
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import folded, shown, valid_id, valid_name
+from lakehold.kit.ids import folded, quote, valid_id, valid_name
 from lakehold.ledger import changes
 
 Targets = Mapping[str, str | Sequence[str]]
@@ -87,7 +87,7 @@ class Store:
         schema = self.view.policy.kind(kind).schema
         chosen = secrets.token_hex(8) if uid is None else valid_id(uid)
         if self.view.ids.get(chosen) is not None or self._was_used(chosen):
-            raise ConflictError(f"The id {shown(chosen)} is taken.", "Choose another; ids are never used twice.")
+            raise ConflictError(f"The id {quote(chosen)} is taken.", "Choose another; ids are never used twice.")
         if creator is not None:
             self.view.member(creator)
         self._insert_resource(chosen, kind, valid_name(name), draft.edges)
@@ -128,7 +128,7 @@ class Store:
         inside = self.view.inside(here)
         if inside:
             raise ConflictError(
-                f"{shown(uid)} still holds {len(inside)} others, {shown(self.view.uid(inside[0]))} among them.",
+                f"{quote(uid)} still holds {len(inside)} others, {quote(self.view.uid(inside[0]))} among them.",
                 "Delete or move them first.",
             )
         for resource, mask in (self.view.held.get(here) or {}).items():

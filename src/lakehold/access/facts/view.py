@@ -10,7 +10,7 @@ from lakehold.access.facts.maps import Inner, Map, Named, laid
 from lakehold.access.facts.records import Grant
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy, policy_of
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown, valid_id
+from lakehold.kit.ids import quote, valid_id
 
 ALL_MEMBERS = "tenant.all_members"
 
@@ -140,7 +140,7 @@ class View:
         """The resource of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None:
-            raise NotFoundError(f"There is no {what} {shown(valid_id(uid))}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no {what} {quote(valid_id(uid))}.", "Look the id up in a list.")
         return found
 
     def kind(self, resource: int) -> str:
@@ -155,7 +155,7 @@ class View:
         """The member of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None or self.kinds.get(found) != MEMBER:
-            raise NotFoundError(f"There is no member {shown(valid_id(uid))}.", "Look the id up among the members.")
+            raise NotFoundError(f"There is no member {quote(valid_id(uid))}.", "Look the id up among the members.")
         return found
 
     def subject(self, member: int) -> Subject:

@@ -15,7 +15,7 @@ from lakehold.access.model.requests import Request, holds
 from lakehold.access.model.resolving import Key, ResolvedRule, Resolver
 from lakehold.access.model.schema import EdgeKind, Model, Role
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 __all__ = ["GROUP", "MEMBER", "MEMBER_OF", "TENANT", "Key", "KindPolicy", "Policy", "ResolvedRule", "policy_of"]
 
@@ -61,7 +61,7 @@ class Policy:
         try:
             return self.kinds[kind]
         except KeyError:
-            raise InvalidInputError(f"There is no kind {shown(kind)}.", did_you_mean(kind, self.kinds)) from None
+            raise InvalidInputError(f"There is no kind {quote(kind)}.", did_you_mean(kind, self.kinds)) from None
 
     def relation(self, kind: str, name: str) -> Expression:
         """Who stands in this relation to a resource of this kind."""
@@ -71,21 +71,21 @@ class Policy:
         """Who may do this."""
         if action not in self.kind(kind).schema.actions:
             actions = self.kinds[kind].schema.actions
-            raise InvalidInputError(f"{kind} has no action {shown(action)}.", did_you_mean(action, actions))
+            raise InvalidInputError(f"{kind} has no action {quote(action)}.", did_you_mean(action, actions))
         return self.relations[kind, action]
 
     def role(self, kind: str, role: str) -> Role:
         """The role of this name on this kind."""
         roles = self.kind(kind).schema.roles
         if role not in roles:
-            raise InvalidInputError(f"{kind} has no role {shown(role)}.", did_you_mean(role, roles))
+            raise InvalidInputError(f"{kind} has no role {quote(role)}.", did_you_mean(role, roles))
         return roles[role]
 
     def edge(self, kind: str, edge: str) -> EdgeKind:
         """The edge of this name that leads away from this kind."""
         edges = self.kind(kind).schema.edges
         if edge not in edges:
-            raise InvalidInputError(f"{kind} has no edge {shown(edge)}.", did_you_mean(edge, edges))
+            raise InvalidInputError(f"{kind} has no edge {quote(edge)}.", did_you_mean(edge, edges))
         return edges[edge]
 
     def everyone(self, kind: str) -> Granted | None:

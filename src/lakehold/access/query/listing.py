@@ -28,7 +28,7 @@ from lakehold.access.query.terms import YES, Term, in_words, joined
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, shown, valid_id
+from lakehold.kit.ids import folded, quote, valid_id
 
 SMALL = 2_000
 LOOKED_AT: tuple[int, ...] = (100, 400, 500)
@@ -233,7 +233,7 @@ class Listing:
     ) -> Page:
         """One page of all that the asker may do this with."""
         if text(sort, "sort") not in _SORTS:
-            raise InvalidInputError(f"Cannot sort by {shown(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
+            raise InvalidInputError(f"Cannot sort by {quote(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
         if type(limit) is not int or not 1 <= limit <= MOST:
             raise InvalidInputError(f"A page of {repr(limit)[:_SHOWN]} is not to be had.", f"Ask for 1 to {MOST}.")
         asked = self._asked(asker, action, kind, within)

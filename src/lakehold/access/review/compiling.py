@@ -67,9 +67,9 @@ class Join:
 class Compiler:
     """Writes operations for one kind. What they take from Spark is added to the joins."""
 
-    def __init__(self, facts: Facts, work: Work, kind: str, sheet: Sheet, joins: dict[Way, Join]) -> None:
+    def __init__(self, facts: Facts, ctx: Work, kind: str, sheet: Sheet, joins: dict[Way, Join]) -> None:
         self._facts = facts
-        self._work = work
+        self._ctx = ctx
         self._kind = kind
         self._sheet = sheet
         self._joins = joins
@@ -128,12 +128,12 @@ class Compiler:
         if reach.is_presence:
             return Flagged(self._sheet.presence(reach.step))
         there = [(kind, part) for kind, part in reach.then if self._facts.count(kind)]
-        light = [(kind, part) for kind, part in there if self._work.is_light(kind, part)]
+        light = [(kind, part) for kind, part in there if self._ctx.is_light(kind, part)]
         found: list[Operation] = [self._answer(reach.step, *asked) for asked in there if asked not in light]
         if light:
             found.append(AtEnds(self._sheet.ends(reach.step), *self._facts.worked_out(light)))
         return Union(tuple(found))
 
     def _answer(self, step: Step, kind: str, part: Expression) -> Operation:
-        way = Way(self._kind, step, kind, self._work.level(kind, part))
+        way = Way(self._kind, step, kind, self._ctx.level(kind, part))
         return self._joins.setdefault(way, Join(Answers(len(self._joins)))).answer(part)

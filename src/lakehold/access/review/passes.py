@@ -44,18 +44,18 @@ class Passes:
         self._spark = spark
         self._layout = facts.layout
         self._joins: dict[Way, Join] = {}
-        work = Work(
+        ctx = Work(
             facts.view.policy,
             facts.count,
             lambda kind: facts.count(kind) <= small and facts.count(kind) * facts.layout.words <= _ROOM,
         )
-        asked = work.asked((kind, expression) for kind, of_kind in wanted.items() for expression in of_kind)
+        asked = ctx.asked((kind, expression) for kind, of_kind in wanted.items() for expression in of_kind)
         whole = {kind for kind, _ in asked}
         self._sheets = {
             kind: Sheet(facts, kind, facts.ids(kind) if kind in whole else resources[kind])
             for kind in dict.fromkeys([*wanted, *whole])
         }
-        compilers = {kind: Compiler(facts, work, kind, sheet, self._joins) for kind, sheet in self._sheets.items()}
+        compilers = {kind: Compiler(facts, ctx, kind, sheet, self._joins) for kind, sheet in self._sheets.items()}
         self._inner = {(kind, part): compilers[kind].operation(part) for kind, part in asked}
         self.operations: dict[str, list[Operation]] = {
             kind: [self._only(kind, resources[kind], compilers[kind].operation(part)) for part in of_kind]

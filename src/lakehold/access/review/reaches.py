@@ -10,18 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lakehold.access.model.expressions import (
-    ALWAYS,
-    Every,
-    Expression,
-    Item,
-    Not,
-    Relation,
-    Some,
-    Step,
-    both,
-    parts,
-)
+from lakehold.access.model.expressions import ALWAYS, Every, Expression, Item, Not, Relation, Some, Step, both, parts
 from lakehold.access.model.policy import Policy
 
 

@@ -33,9 +33,9 @@ class Actions(Answer):
 
 
 @routes.get("/actions")
-def actions_on(work: Reading, resource: IdText, subject: About = None, at: As = None) -> Actions:
+def actions_on(ctx: Reading, resource: IdText, subject: About = None, at: As = None) -> Actions:
     """What may they do with this resource?"""
-    asking = Asking(work, at)
+    asking = Asking(ctx, at)
     asker = asking.subject(subject)
     asking.see((resource,))
     return Actions(resource=resource, actions=list(asking.at.actions(asker, resource)))
@@ -43,7 +43,7 @@ def actions_on(work: Reading, resource: IdText, subject: About = None, at: As = 
 
 @routes.get("/resources")
 def resources_for(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     action: Word,
     kind: Word,
@@ -54,7 +54,7 @@ def resources_for(
     at: As = None,
 ) -> Page[NamedResource]:
     """With which resources of a kind may they do this?"""
-    asking = Asking(work, at)
+    asking = Asking(ctx, at)
     asker = asking.subject(subject)
     if within is not None:
         asking.see((within,))

@@ -12,10 +12,10 @@ from datetime import datetime
 from lakehold.access.decide.subjects import Asker
 from lakehold.access.questions import Questions
 from lakehold.api.frame.models import Answer, IdText, NameText, Word
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import moment
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
 class Named(Answer):
@@ -34,13 +34,13 @@ class NamedResource(Named):
 class Asking:
     """A caller's questions at one moment: now, or another that they name."""
 
-    def __init__(self, work: Work, at: datetime | None = None) -> None:
-        self.work = work
-        self.at: Questions = work.session
+    def __init__(self, ctx: RequestContext, at: datetime | None = None) -> None:
+        self.work = ctx
+        self.at: Questions = ctx.session
         if at is not None:
             # The past and the future tell of others, and cost a reading of all facts.
-            need_others(work)
-            self.at = work.session.as_of(moment(at))
+            need_others(ctx)
+            self.at = ctx.session.as_of(moment(at))
 
     def subject(self, given: str | None) -> Asker:
         """Whom the question is about: the caller, or somebody else if they may ask. A narrowed token that asks about
@@ -70,7 +70,7 @@ class Asking:
             except NotFoundError:
                 known = False
             if not known:
-                raise NotFoundError(f"There is no {what} {shown(uid)}.", "Look the id up in a list.")
+                raise NotFoundError(f"There is no {what} {quote(uid)}.", "Look the id up in a list.")
 
     def named(self, uid: str) -> Named:
         """A resource that the caller sees, by name."""
@@ -83,6 +83,6 @@ class Asking:
         return (view.names.get(number) if number is not None else None) or uid
 
 
-def need_others(work: Work) -> None:
+def need_others(ctx: RequestContext) -> None:
     """Refuse whoever may not ask about others."""
-    work.need("ask_about_others", work.caller.tenant)
+    ctx.need("ask_about_others", ctx.caller.tenant)

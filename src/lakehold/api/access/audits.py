@@ -16,8 +16,8 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import moment
 from lakehold.ledger.audit import Filter, Numbered
 
@@ -81,16 +81,16 @@ Wanted = Annotated[Filter, Depends(_filter)]
 
 
 @routes.get("", openapi_extra={"x-tells-all-to": "see_audit"})
-def list_audit_entries(work: Reading, paged: Paged, wanted: Wanted) -> Page[AuditEntry]:
+def list_audit_entries(ctx: Reading, paged: Paged, wanted: Wanted) -> Page[AuditEntry]:
     """The audit log, the newest entries first.
 
     Needs the right `see_audit`.
     """
-    need_audit(work)
+    need_audit(ctx)
     of = f"audit {wanted}"
     behind = paged.start(of, int)
     before = None if behind is None else int(behind[0])
-    found = work.audit.page(wanted, before=before, limit=paged.limit + 1)
+    found = ctx.audit.page(wanted, before=before, limit=paged.limit + 1)
     return paged.page(of, found, lambda line: (line.n,), _told)
 
 
@@ -100,41 +100,41 @@ def list_audit_entries(work: Reading, paged: Paged, wanted: Wanted) -> Page[Audi
     openapi_extra={"x-tells-all-to": "see_audit"},
     responses={200: {"description": "JSON lines", "content": {_JSON_LINES: {"schema": {"type": "string"}}}}},
 )
-def export_audit(work: Reading, request: Request, wanted: Wanted) -> Response:
+def export_audit(ctx: Reading, request: Request, wanted: Wanted) -> Response:
     """The whole audit log as JSON lines, the oldest entries first.
 
     Needs the right `see_audit`, all the way through: who loses it meanwhile gets no more.
     """
-    need_audit(work)
-    lines = _lines(house_of(request), work.caller, wanted)
+    need_audit(ctx)
+    lines = _lines(house_of(request), ctx.caller, wanted)
     return StreamingResponse(
         lines, media_type=_JSON_LINES, headers={"content-disposition": 'attachment; filename="audit.jsonl"'}
     )
 
 
 @routes.get("/verify", openapi_extra={"x-tells-all-to": "see_audit"})
-def verify_audit(work: Reading) -> AuditVerdict:
+def verify_audit(ctx: Reading) -> AuditVerdict:
     """Is the audit log whole?
 
     Walks the whole chain. Needs the right `see_audit`.
     """
-    need_audit(work)
-    found = work.audit.verify()
+    need_audit(ctx)
+    found = ctx.audit.verify()
     return AuditVerdict(whole=not found.fault, entries=found.entries, head=found.head, fault=found.fault)
 
 
-def need_audit(work: Work) -> None:
+def need_audit(ctx: RequestContext) -> None:
     """Refuse whoever may not see the log."""
-    work.need("see_audit", work.caller.tenant)
+    ctx.need("see_audit", ctx.caller.tenant)
 
 
-def _lines(house: Installation, caller: Caller, wanted: Filter) -> Iterator[bytes]:
+def _lines(platform: Platform, caller: Caller, wanted: Filter) -> Iterator[bytes]:
     """Some at a time, each time in a short transaction: a slow reader holds nothing up."""
     after = 0
     while True:
-        with house.read(caller) as work:
-            need_audit(work)
-            lines = list(islice(work.audit.export(wanted, after), _AT_ONCE))
+        with platform.read(caller) as ctx:
+            need_audit(ctx)
+            lines = list(islice(ctx.audit.export(wanted, after), _AT_ONCE))
         if lines:
             yield ("\n".join(lines) + "\n").encode()
         if len(lines) < _AT_ONCE:

@@ -80,22 +80,22 @@ class Allowances(Answer):
 
 
 @routes.post("")
-def check(work: Reading, body: QuestionAt) -> Allowed:
+def check(ctx: Reading, body: QuestionAt) -> Allowed:
     """May they do this?
 
     Asking about others needs the right `ask_about_others`.
     """
-    return Allowed(allowed=_answer(Asking(work, body.at), body))
+    return Allowed(allowed=_answer(Asking(ctx, body.at), body))
 
 
 @routes.post("/many")
-def check_many(work: Reading, body: Questions) -> Allowances:
+def check_many(ctx: Reading, body: Questions) -> Allowances:
     """May they do each of these?
 
     A question that has no answer, because what it names does not exist or may not be seen, is answered with
     `allowed: false` and its error; the others are answered all the same.
     """
-    asking = Asking(work, body.at)
+    asking = Asking(ctx, body.at)
     return Allowances(items=[_allowance(asking, question) for question in body.questions])
 
 

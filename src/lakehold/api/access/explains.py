@@ -74,15 +74,15 @@ class ExplanationJson(Answer):
 
 
 @routes.post("")
-def explain(work: Reading, body: Why) -> ExplanationJson:
+def explain(ctx: Reading, body: Why) -> ExplanationJson:
     """Why may they do this, or why not?
 
     What the caller may not see is never named.
     """
-    asking = Asking(work, body.at)
+    asking = Asking(ctx, body.at)
     asker = asking.subject(body.subject)
     asking.see((body.resource,))
-    found = asking.at.explain(asker, body.action, body.resource, viewer=work.asker)
+    found = asking.at.explain(asker, body.action, body.resource, viewer=ctx.asker)
     return asking.at.asking(lambda _: _told(asking, found))
 
 

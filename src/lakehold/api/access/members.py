@@ -21,13 +21,13 @@ As = Annotated[
 
 
 @routes.get("")
-def who_may(work: Reading, paged: Paged, action: Word, resource: IdText, at: As = None) -> Page[Named]:
+def who_may(ctx: Reading, paged: Paged, action: Word, resource: IdText, at: As = None) -> Page[Named]:
     """Who may do this?
 
     All members, by name. Needs the right `ask_about_others`.
     """
-    need_others(work)
-    asking = Asking(work, at)
+    need_others(ctx)
+    asking = Asking(ctx, at)
     asking.see((resource,))
     known = [asking.named(uid) for uid in asking.at.who(action, resource) if asking.sees(uid)]
     of = f"who {action} {resource} {at}"

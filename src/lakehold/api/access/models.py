@@ -20,9 +20,9 @@ from lakehold.api.frame.models import Answer, Body, Time, Word, time_of
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 routes = router("/api/v1/access/models", "Access models")
 
@@ -72,39 +72,39 @@ class ModelVersion(Answer):
 
 
 @routes.get("")
-def list_models(work: Reading) -> Page[ModelSummary]:
+def list_models(ctx: Reading) -> Page[ModelSummary]:
     """All access models of the tenant."""
-    work.see(work.caller.tenant)
-    models = work.session.asking(lambda view: list(view.policy.models.values()))
+    ctx.see(ctx.caller.tenant)
+    models = ctx.session.asking(lambda view: list(view.policy.models.values()))
     items = [ModelSummary(name=model.name, title=model.title, kinds=_kinds(model)) for model in models]
     return Page(items=sorted(items, key=lambda item: item.name))
 
 
 @routes.post("", status_code=201)
-def adopt_model(work: Creating, body: ModelText) -> ModelJson:
+def adopt_model(ctx: Creating, body: ModelText) -> ModelJson:
     """Adopt a new model.
 
     Needs the right `manage_models`. A model that cannot be loaded is refused with the line and what would be right.
     """
-    work.need("manage_models", work.caller.tenant)
+    ctx.need("manage_models", ctx.caller.tenant)
     model = loads(body.source)
-    if model.name in work.view.sources:
-        raise ConflictError(f"There is already a model {shown(model.name)}.", "Replace it with PUT.")
-    work.make(Adopt(body.source))
-    return _shown(work, model.name)
+    if model.name in ctx.view.sources:
+        raise ConflictError(f"There is already a model {quote(model.name)}.", "Replace it with PUT.")
+    ctx.make(Adopt(body.source))
+    return _shown(ctx, model.name)
 
 
 @routes.post("/try")
-def try_model(work: Reading, body: ModelText) -> ModelTried:
+def try_model(ctx: Reading, body: ModelText) -> ModelTried:
     """Try a model: can it be adopted, and what would that do?
 
     Nothing is changed. Needs the rights `manage_models` and `ask_about_others`.
     """
-    work.need("manage_models", work.caller.tenant)
-    need_others(work)
+    ctx.need("manage_models", ctx.caller.tenant)
+    need_others(ctx)
     model = loads(body.source)
-    effects = work.session.what_if([Adopt(body.source)]).only(Asking(work).sees)
-    there = work.view.sources.get(model.name)
+    effects = ctx.session.what_if([Adopt(body.source)]).only(Asking(ctx).sees)
+    there = ctx.view.sources.get(model.name)
     return ModelTried(
         name=model.name,
         title=model.title,
@@ -116,41 +116,41 @@ def try_model(work: Reading, body: ModelText) -> ModelTried:
 
 
 @routes.get("/{name}")
-def get_model(work: Reading, name: ModelName) -> ModelJson:
+def get_model(ctx: Reading, name: ModelName) -> ModelJson:
     """A model with its text."""
-    work.see(work.caller.tenant)
-    return _shown(work, name)
+    ctx.see(ctx.caller.tenant)
+    return _shown(ctx, name)
 
 
 @routes.put("/{name}", responses=problems(412, 428))
-def replace_model(work: Writing, name: ModelName, body: ModelText, seen: IfMatch) -> ModelJson:
+def replace_model(ctx: Writing, name: ModelName, body: ModelText, seen: IfMatch) -> ModelJson:
     """Put a new version in force.
 
     Needs the right `manage_models`. The old version stays known, for questions about the past.
     """
-    work.need("manage_models", work.caller.tenant)
-    seen.need(_shown(work, name))
+    ctx.need("manage_models", ctx.caller.tenant)
+    seen.need(_shown(ctx, name))
     model = loads(body.source)
     if model.name != name:
         raise InvalidInputError(
-            f"The text is of the model {shown(model.name)}, not {shown(name)}.", "Send it to its own address."
+            f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to its own address."
         )
-    if body.source != work.view.sources.get(name):
-        work.make(Adopt(body.source))
-    return _shown(work, name)
+    if body.source != ctx.view.sources.get(name):
+        ctx.make(Adopt(body.source))
+    return _shown(ctx, name)
 
 
 @routes.get("/{name}/versions")
-def list_model_versions(work: Reading, paged: Paged, name: ModelName) -> Page[ModelVersion]:
+def list_model_versions(ctx: Reading, paged: Paged, name: ModelName) -> Page[ModelVersion]:
     """All texts of a model, the newest first."""
-    work.see(work.caller.tenant)
+    ctx.see(ctx.caller.tenant)
     of = f"versions {name}"
     behind = paged.start(of, int)
     c = tables.model.c
-    query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == work.session.tenant, c.name == name)
+    query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == ctx.session.tenant, c.name == name)
     if behind is not None:
         query = query.where(c.id < behind[0])
-    rows = work.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
+    rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
     if not rows and behind is None:
         raise _unknown(name)
     return paged.page(
@@ -161,8 +161,8 @@ def list_model_versions(work: Reading, paged: Paged, name: ModelName) -> Page[Mo
     )
 
 
-def _shown(work: Work, name: str) -> ModelJson:
-    model = work.session.asking(lambda view: view.policy.models.get(name))
+def _shown(ctx: RequestContext, name: str) -> ModelJson:
+    model = ctx.session.asking(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown(name)
     return ModelJson(name=model.name, title=model.title, kinds=_kinds(model), source=model.source)
@@ -173,4 +173,4 @@ def _kinds(model: Model) -> list[str]:
 
 
 def _unknown(name: str) -> NotFoundError:
-    return NotFoundError(f"There is no model {shown(name)}.", "Look its name up in the list of models.")
+    return NotFoundError(f"There is no model {quote(name)}.", "Look its name up in the list of models.")

@@ -13,7 +13,7 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing, house_of
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs import jobs
 from lakehold.runs.kinds import REVIEW
 
@@ -47,28 +47,28 @@ class Review(Answer):
 
 
 @routes.post("", status_code=202)
-def start_review(work: Creating, body: NewReview) -> Review:
+def start_review(ctx: Creating, body: NewReview) -> Review:
     """Let a review be made.
 
     Needs the right `ask_about_others`. Ask for it again until its state is `done`, then fetch its result.
     """
     wanted = body.model_dump(exclude_none=True)
-    return _told(jobs.start(work, REVIEW, wanted))
+    return _told(jobs.start(ctx, REVIEW, wanted))
 
 
 @routes.get("")
-def list_reviews(work: Reading, paged: Paged) -> Page[Review]:
+def list_reviews(ctx: Reading, paged: Paged) -> Page[Review]:
     """Reviews, the newest first: one's own, or all for those who may see the audit log."""
     behind = paged.start("reviews", str)
     before = None if behind is None else str(behind[0])
-    found = jobs.page(work, kind=REVIEW, before=before, limit=paged.limit + 1)
+    found = jobs.page(ctx, kind=REVIEW, before=before, limit=paged.limit + 1)
     return paged.page("reviews", found, lambda job: (job.id,), _told)
 
 
 @routes.get("/{review}")
-def get_review(work: Reading, review: IdText) -> Review:
+def get_review(ctx: Reading, review: IdText) -> Review:
     """A review, and how far it is."""
-    return _told(_job(jobs.get(work, review)))
+    return _told(_job(jobs.get(ctx, review)))
 
 
 @routes.get(
@@ -76,16 +76,16 @@ def get_review(work: Reading, review: IdText) -> Review:
     response_class=FileResponse,
     responses={200: {"description": "The file", "content": {"application/octet-stream": {}}}},
 )
-def get_review_result(work: Writing, request: Request, review: IdText) -> Response:
+def get_review_result(ctx: Writing, request: Request, review: IdText) -> Response:
     """The file that a review made. Fetching it is written down."""
-    _job(jobs.get(work, review))
-    found = jobs.result(work, review, house_of(request).settings.data)
+    _job(jobs.get(ctx, review))
+    found = jobs.result(ctx, review, house_of(request).settings.data)
     return FileResponse(found.file, media_type=found.media_type, filename=f"review{found.file.suffix}")
 
 
 def _job(job: jobs.Job) -> jobs.Job:
     if job.kind != REVIEW:
-        raise NotFoundError(f"There is no review {shown(job.id)}.", "Look the id up in the list of reviews.")
+        raise NotFoundError(f"There is no review {quote(job.id)}.", "Look the id up in the list of reviews.")
     return job
 
 

@@ -16,7 +16,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, Word
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/access/what-if", "Access")
 
@@ -56,24 +56,24 @@ class EffectRow(Answer):
 
 
 @routes.post("")
-def what_if(work: Reading, body: Changes) -> EffectGroups:
+def what_if(ctx: Reading, body: Changes) -> EffectGroups:
     """What would these changes do?
 
     Counts by kind and action, of resources that the caller may see. Needs the right `ask_about_others`.
     """
-    return EffectGroups(groups=told(effects_of(work, body)))
+    return EffectGroups(groups=told(effects_of(ctx, body)))
 
 
 @routes.post("/rows")
-def what_if_rows(work: Reading, paged: Paged, body: Changes) -> Page[EffectRow]:
+def what_if_rows(ctx: Reading, paged: Paged, body: Changes) -> Page[EffectRow]:
     """Who exactly would win and lose what by these changes?
 
     The lines behind the counts, one page at a time.
     """
-    of = f"what-if {work.session.seq} {body.model_dump_json()}"
+    of = f"what-if {ctx.session.seq} {body.model_dump_json()}"
     begin = paged.start(of, int)
     skipped = 0 if begin is None else int(begin[0])
-    rows = list(islice(effects_of(work, body).rows(), skipped, skipped + paged.limit + 1))
+    rows = list(islice(effects_of(ctx, body).rows(), skipped, skipped + paged.limit + 1))
     return paged.page(
         of,
         list(enumerate(rows, start=skipped + 1)),
@@ -87,17 +87,17 @@ def what_if_rows(work: Reading, paged: Paged, body: Changes) -> Page[EffectRow]:
     )
 
 
-def effects_of(work: Work, body: Changes) -> Effects:
+def effects_of(ctx: RequestContext, body: Changes) -> Effects:
     """What the changes would do, as far as the caller may know."""
-    need_others(work)
-    asking = Asking(work)
+    need_others(ctx)
+    asking = Asking(ctx)
     changes = [change_of(change) for change in body.changes]
     for change in changes:
         if isinstance(change, Adopt):
-            work.need("manage_models", work.caller.tenant)
+            ctx.need("manage_models", ctx.caller.tenant)
         else:
             asking.see(mentioned(change.fact))
-    return work.session.what_if(changes).only(asking.sees)
+    return ctx.session.what_if(changes).only(asking.sees)
 
 
 def told(effects: Effects) -> list[EffectGroup]:

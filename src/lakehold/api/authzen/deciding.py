@@ -16,25 +16,27 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.access.questions import Questions
 from lakehold.api.access.asking import Asking
 from lakehold.api.authzen.entities import Action, Context, Decision, Properties, Resource, Subject
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 _SUBJECTS = ("member", MEMBER)
 
 
-def decide(work: Work, subject: Subject, action: Action, resource: Resource, context: Context | None) -> bool:
+def decide(ctx: RequestContext, subject: Subject, action: Action, resource: Resource, context: Context | None) -> bool:
     """The decision, or a refusal to make one."""
-    asker = asker_of(work, subject)
-    uid = resource_of(work, resource)
-    questions = given(work, subject.properties, resource.properties, context)
+    asker = asker_of(ctx, subject)
+    uid = resource_of(ctx, resource)
+    questions = given(ctx, subject.properties, resource.properties, context)
     return questions.check(asker, action.name, uid)
 
 
-def decision(work: Work, subject: Subject, action: Action, resource: Resource, context: Context | None) -> Decision:
+def decision(
+    ctx: RequestContext, subject: Subject, action: Action, resource: Resource, context: Context | None
+) -> Decision:
     """The same as an answer: what has no decision is denied, with the reason."""
     try:
-        return Decision(decision=decide(work, subject, action, resource, context))
+        return Decision(decision=decide(ctx, subject, action, resource, context))
     except LakeholdError as error:
         status = 400 if error.status == InvalidInputError.status else error.status
         return Decision(
@@ -43,40 +45,40 @@ def decision(work: Work, subject: Subject, action: Action, resource: Resource, c
         )
 
 
-def given(work: Work, subject: Properties, resource: Properties, context: Context | None) -> Questions:
+def given(ctx: RequestContext, subject: Properties, resource: Properties, context: Context | None) -> Questions:
     """Questions that bring these properties along."""
     if not subject and not resource and not context:
-        return work.session
-    return work.session.given(Request(subject, resource, context or {}))
+        return ctx.session
+    return ctx.session.given(Request(subject, resource, context or {}))
 
 
-def asker_of(work: Work, subject: Subject) -> Asker:
+def asker_of(ctx: RequestContext, subject: Subject) -> Asker:
     """Whom the question is about. Asking about others is a right; here its lack is told, not written down."""
     need_subject_type(subject.type)
-    if subject.id != work.caller.member:
-        need_others(work)
-    return Asking(work).subject(subject.id)
+    if subject.id != ctx.caller.member:
+        need_others(ctx)
+    return Asking(ctx).subject(subject.id)
 
 
-def need_others(work: Work) -> None:
+def need_others(ctx: RequestContext) -> None:
     """Refuse whoever may not ask about others."""
-    if not work.session.check(work.asker, "ask_about_others", work.caller.tenant):
+    if not ctx.session.check(ctx.asker, "ask_about_others", ctx.caller.tenant):
         raise ForbiddenError("You may not ask about others.", "Ask about yourself, or ask an admin for the right.")
 
 
-def resource_of(work: Work, resource: Resource) -> str:
+def resource_of(ctx: RequestContext, resource: Resource) -> str:
     """The resource, if it is there, of that kind, and the caller may know of it."""
-    kind = kind_of(work, resource.type)
-    Asking(work).see((resource.id,))
-    view = work.view
+    kind = kind_of(ctx, resource.type)
+    Asking(ctx).see((resource.id,))
+    view = ctx.view
     if view.kind(view.resource(resource.id)) != kind:
-        raise NotFoundError(f"There is no {kind} {shown(resource.id)}.", "Look the id up in a list.")
+        raise NotFoundError(f"There is no {kind} {quote(resource.id)}.", "Look the id up in a list.")
     return resource.id
 
 
-def kind_of(work: Work, name: str) -> str:
+def kind_of(ctx: RequestContext, name: str) -> str:
     """The kind of this name, or of this short name if only one model has it."""
-    return work.session.asking(lambda view: _kind(view, name))
+    return ctx.session.asking(lambda view: _kind(view, name))
 
 
 def _kind(view: View, name: str) -> str:
@@ -87,14 +89,14 @@ def _kind(view: View, name: str) -> str:
     if len(short) == 1:
         return short[0]
     if short:
-        raise InvalidInputError(f"Several models have a {shown(name)}.", f"Say which: {_listed(short)}.")
-    raise InvalidInputError(f"There is no resource type {shown(name)}.", did_you_mean(name, kinds))
+        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Say which: {_listed(short)}.")
+    raise InvalidInputError(f"There is no resource type {quote(name)}.", did_you_mean(name, kinds))
 
 
 def need_subject_type(name: str) -> None:
     """Refuse what is no type of subject."""
     if name not in _SUBJECTS:
-        raise InvalidInputError(f"There is no subject type {shown(name)}.", "Use member.")
+        raise InvalidInputError(f"There is no subject type {quote(name)}.", "Use member.")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from lakehold.api.authzen.entities import Action, Context, Decision, Entity, Res
 from lakehold.api.frame.models import Answer
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Reading
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 
 routes = router("/access/v1", "AuthZEN")
@@ -69,39 +69,39 @@ class Decisions(Answer):
 
 
 @routes.post("/evaluation", responses=problems(400))
-def evaluate(work: Reading, body: Evaluation) -> Decision:
+def evaluate(ctx: Reading, body: Evaluation) -> Decision:
     """May they?
 
     A resource or subject that does not exist, or that the caller may not see, is `decision: false` with the reason in
     `context`. Asking about others needs the right `ask_about_others`.
     """
-    return _single(work, body)
+    return _single(ctx, body)
 
 
 @routes.post("/evaluations", responses=problems(400))
-def evaluate_many(work: Reading, body: ManyEvaluations) -> Decision | Decisions:
+def evaluate_many(ctx: Reading, body: ManyEvaluations) -> Decision | Decisions:
     """May they do each of these?
 
     `options.evaluations_semantic` says whether all are decided, or only up to the first denial or the first permit.
     """
     if not body.evaluations:
-        return _single(work, _filled(body, body, ""))
+        return _single(ctx, _filled(body, body, ""))
     asked = [_filled(each, body, f"evaluations.{place}.") for place, each in enumerate(body.evaluations)]
     stop = _STOPS_AT[body.options.evaluations_semantic]
     decided: list[Decision] = []
     for each in asked:
-        decided.append(decision(work, each.subject, each.action, each.resource, each.context))
+        decided.append(decision(ctx, each.subject, each.action, each.resource, each.context))
         if decided[-1].decision is stop:
             break
     return Decisions(evaluations=decided)
 
 
-def _single(work: Work, asked: Evaluation) -> Decision:
+def _single(ctx: RequestContext, asked: Evaluation) -> Decision:
     """What is unknown is denied; what cannot be asked, or not by this caller, is an error of the request."""
     try:
-        return Decision(decision=decide(work, asked.subject, asked.action, asked.resource, asked.context))
+        return Decision(decision=decide(ctx, asked.subject, asked.action, asked.resource, asked.context))
     except NotFoundError:
-        return decision(work, asked.subject, asked.action, asked.resource, asked.context)
+        return decision(ctx, asked.subject, asked.action, asked.resource, asked.context)
 
 
 def _filled(one: PartialEvaluation, defaults: PartialEvaluation, place: str) -> Evaluation:

@@ -25,9 +25,9 @@ class Metadata(Answer):
 
 
 @routes.get("/authzen-configuration")
-def authzen_configuration(house: House) -> Metadata:
+def authzen_configuration(platform: House) -> Metadata:
     """Where the decision point's endpoints are."""
-    base = house.settings.base
+    base = platform.settings.base
     return Metadata(
         policy_decision_point=base,
         access_evaluation_endpoint=f"{base}/access/v1/evaluation",

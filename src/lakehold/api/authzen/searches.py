@@ -117,36 +117,36 @@ class Place:
 
 
 @routes.post("/subject", responses=problems(400))
-def search_subjects(work: Reading, body: SubjectSearch) -> Found[FoundSubject]:
+def search_subjects(ctx: Reading, body: SubjectSearch) -> Found[FoundSubject]:
     """Which members may do this with that resource?
 
     Needs the right `ask_about_others`.
     """
     deciding.need_subject_type(body.subject.type)
-    deciding.need_others(work)
+    deciding.need_others(ctx)
     place = Place(body, str, str)
-    asking = Asking(work)
+    asking = Asking(ctx)
     try:
-        uid = deciding.resource_of(work, body.resource)
+        uid = deciding.resource_of(ctx, body.resource)
     except NotFoundError:
         return place.told([], None)
-    questions = deciding.given(work, body.subject.properties, body.resource.properties, body.context)
+    questions = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
     known = [(folded(asking.name(who)), who) for who in questions.who(body.action.name, uid) if asking.sees(who)]
     left = [each for each in known if place.behind is None or each > place.behind]
     return place.page(left[: place.limit + 1], lambda each: each, lambda each: FoundSubject(id=each[1]))
 
 
 @routes.post("/resource", responses=problems(400))
-def search_resources(work: Reading, body: ResourceSearch) -> Found[FoundResource]:
+def search_resources(ctx: Reading, body: ResourceSearch) -> Found[FoundResource]:
     """With which resources of a kind may this subject do this?"""
     place = Place(body, str)
-    kind = deciding.kind_of(work, body.resource.type)
+    kind = deciding.kind_of(ctx, body.resource.type)
     try:
-        asker = deciding.asker_of(work, body.subject)
+        asker = deciding.asker_of(ctx, body.subject)
     except NotFoundError:
         return place.told([], None)
-    asking = Asking(work)
-    asking.at = deciding.given(work, body.subject.properties, body.resource.properties, body.context)
+    asking = Asking(ctx)
+    asking.at = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
     after = None if place.behind is None else str(place.behind[0])
     found, following = Listed(asking, asker, body.action.name, kind).page(after, place.limit)
     results = [FoundResource(type=body.resource.type, id=each.uid) for each in found]
@@ -154,14 +154,14 @@ def search_resources(work: Reading, body: ResourceSearch) -> Found[FoundResource
 
 
 @routes.post("/action", responses=problems(400))
-def search_actions(work: Reading, body: ActionSearch) -> Found[FoundAction]:
+def search_actions(ctx: Reading, body: ActionSearch) -> Found[FoundAction]:
     """Which actions may this subject do with that resource?"""
     place = Place(body, int)
     try:
-        asker, uid = deciding.asker_of(work, body.subject), deciding.resource_of(work, body.resource)
+        asker, uid = deciding.asker_of(ctx, body.subject), deciding.resource_of(ctx, body.resource)
     except NotFoundError:
         return place.told([], None)
-    questions = deciding.given(work, body.subject.properties, body.resource.properties, body.context)
+    questions = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
     actions = list(enumerate(questions.actions(asker, uid)))
     left = [each for each in actions if place.behind is None or each[0] > int(place.behind[0])]
     return place.page(left[: place.limit + 1], lambda each: (each[0],), lambda each: FoundAction(name=each[1]))

@@ -39,25 +39,25 @@ class CopiedCredentials(Answer):
 
 
 @routes.get("")
-def list_credentials(work: Reading, resource: ResourceId) -> CredentialNames:
+def list_credentials(ctx: Reading, resource: ResourceId) -> CredentialNames:
     """Which secrets a resource has. For those who may edit it or copy them."""
-    return CredentialNames(names=credentials.names(work, resource))
+    return CredentialNames(names=credentials.names(ctx, resource))
 
 
 @routes.patch("")
-def set_credentials(work: Writing, resource: ResourceId, body: WantedCredentials) -> CredentialNames:
+def set_credentials(ctx: Writing, resource: ResourceId, body: WantedCredentials) -> CredentialNames:
     """Set or take away secrets of a resource."""
     wanted = {name: None if secret is None else secret.get_secret_value() for name, secret in body.credentials.items()}
-    credentials.put(work, resource, wanted)
-    return CredentialNames(names=credentials.names(work, resource))
+    credentials.put(ctx, resource, wanted)
+    return CredentialNames(names=credentials.names(ctx, resource))
 
 
 @routes.post("/copy")
-def copy_credentials(work: Writing, house: House, resource: ResourceId) -> CopiedCredentials:
+def copy_credentials(ctx: Writing, platform: House, resource: ResourceId) -> CopiedCredentials:
     """The secrets themselves.
 
     An action of its own (`copy_credentials`), and written down.
     """
-    found = credentials.copy(work, resource)
-    using.note(house, work, credentials.COPY, resource)
+    found = credentials.copy(ctx, resource)
+    using.note(platform, ctx, credentials.COPY, resource)
     return CopiedCredentials(credentials=found)

@@ -30,7 +30,7 @@ class DiscoveredJson(Answer):
 
 @routes.get("", openapi_extra={"x-tells-what-is": "discoverable"})
 def discover(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     search: Annotated[Search, Query(description="A part of the name.")] = "",
     kind: Annotated[KindName | None, Query(description="Of this kind.")] = None,
@@ -39,7 +39,7 @@ def discover(
 
     Only those whose keepers have made them discoverable, and of these only name, description and kind.
     """
-    found = discovery.find(work, search, kind=kind, after=paged.after, limit=paged.limit)
+    found = discovery.find(ctx, search, kind=kind, after=paged.after, limit=paged.limit)
     return Page(
         items=[
             DiscoveredJson(

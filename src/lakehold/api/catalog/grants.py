@@ -15,7 +15,7 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.catalog import grants, sharing
 from lakehold.catalog.grants import Held
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/resources/{resource}/grants", "Grants")
 held = router("/api/v1/grants", "Grants")
@@ -80,61 +80,61 @@ class TriedGrants(Body):
 
 
 @routes.get("")
-def list_grants(work: Reading, resource: ResourceId) -> Grants:
+def list_grants(ctx: Reading, resource: ResourceId) -> Grants:
     """Who holds which role on the resource itself.
 
     Who gives roles there, or may ask about others, sees all of it; everybody else their own, and its owners.
     """
-    return _listed(grants.direct(work, resource))
+    return _listed(grants.direct(ctx, resource))
 
 
 @routes.post("", status_code=201)
-def create_grant(work: Creating, resource: ResourceId, body: NewGrant) -> Grants:
+def create_grant(ctx: Creating, resource: ResourceId, body: NewGrant) -> Grants:
     """Give a role, from now on or for a time."""
-    grants.give(work, Grant(body.subject, body.role, resource), since=body.since, until=body.until)
-    return _of(work, resource, body.subject)
+    grants.give(ctx, Grant(body.subject, body.role, resource), since=body.since, until=body.until)
+    return _of(ctx, resource, body.subject)
 
 
 @routes.patch("")
-def change_grant(work: Writing, resource: ResourceId, body: ChangedGrant) -> Grants:
+def change_grant(ctx: Writing, resource: ResourceId, body: ChangedGrant) -> Grants:
     """Change the level of a grant, or when it ends."""
-    grants.change(work, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
-    return _of(work, resource, body.subject)
+    grants.change(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
+    return _of(ctx, resource, body.subject)
 
 
 @routes.delete("", status_code=204)
-def revoke_grant(work: Writing, resource: ResourceId, subject: SubjectId, role: RoleName) -> None:
+def revoke_grant(ctx: Writing, resource: ResourceId, subject: SubjectId, role: RoleName) -> None:
     """Take a role away."""
-    grants.revoke(work, Grant(subject, role, resource))
+    grants.revoke(ctx, Grant(subject, role, resource))
 
 
 @routes.post("/preview")
-def preview_grants(work: Reading, resource: ResourceId, body: TriedGrants) -> EffectsJson:
+def preview_grants(ctx: Reading, resource: ResourceId, body: TriedGrants) -> EffectsJson:
     """Who would win and lose what by these grants? For who may give them, or may ask about others."""
     changes: list[Add | Remove] = []
     for tried in body.changes:
         grant = Grant(tried.subject, tried.role, resource)
         changes.append(Add(grant) if tried.change == "add" else Remove(grant))
-    return EffectsJson(groups=effects_told(sharing.preview(work, changes)))
+    return EffectsJson(groups=effects_told(sharing.preview(ctx, changes)))
 
 
 @who.get("")
-def list_who_may(work: Reading, resource: ResourceId, action: Word) -> Members:
+def list_who_may(ctx: Reading, resource: ResourceId, action: Word) -> Members:
     """All members who may do this, by whatever path. For who gives roles there, or may ask about others."""
-    return Members(items=[shown.ref(one) for one in grants.effective(work, action, resource)])
+    return Members(items=[shown.ref(one) for one in grants.effective(ctx, action, resource)])
 
 
 @held.get("")
-def list_grants_of(work: Reading, subject: SubjectId) -> Grants:
+def list_grants_of(ctx: Reading, subject: SubjectId) -> Grants:
     """What a member or group itself holds, of what the caller may see.
 
     One's own and one's groups', or anybody's for who may ask about others.
     """
-    return _listed(grants.held_by(work, subject))
+    return _listed(grants.held_by(ctx, subject))
 
 
-def _of(work: Work, resource: str, subject: str) -> Grants:
-    return _listed([one for one in grants.direct(work, resource) if one.subject.uid == subject])
+def _of(ctx: RequestContext, resource: str, subject: str) -> Grants:
+    return _listed([one for one in grants.direct(ctx, resource) if one.subject.uid == subject])
 
 
 def _listed(found: list[Held]) -> Grants:

@@ -65,10 +65,10 @@ class Kinds(Answer):
 
 @routes.get("")
 def list_kinds(
-    work: Reading, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
+    ctx: Reading, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
 ) -> Kinds:
     """All kinds of resources, model by model."""
-    policy = work.view.policy
+    policy = ctx.view.policy
     roots = {root.id for root in kinds.roots(policy)}
     found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
     steps = {kind.id: policy.kinds[kind.id].steps for kind in found}

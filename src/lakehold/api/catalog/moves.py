@@ -23,18 +23,18 @@ class Target(Body):
 
 
 @routes.post("", responses=problems(412, 428))
-def move_resource(work: Writing, resource: ResourceId, body: Target, seen: IfMatch) -> ResourceJson:
+def move_resource(ctx: Writing, resource: ResourceId, body: Target, seen: IfMatch) -> ResourceJson:
     """Let a resource lie in another parent.
 
     What was granted on it stays; what came from above is another's now. Rights are needed on both sides.
     """
-    moves.need_move(work, resource, body.to)
-    seen.need(shown.shown(work, resource))
-    moves.move(work, resource, body.to)
-    return shown.shown(work, resource)
+    moves.need_move(ctx, resource, body.to)
+    seen.need(shown.shown(ctx, resource))
+    moves.move(ctx, resource, body.to)
+    return shown.shown(ctx, resource)
 
 
 @routes.post("/preview")
-def preview_move(work: Reading, resource: ResourceId, body: Target) -> EffectsJson:
+def preview_move(ctx: Reading, resource: ResourceId, body: Target) -> EffectsJson:
     """Who would win and lose what by a move? For who may make it."""
-    return EffectsJson(groups=told(moves.preview_move(work, resource, body.to)))
+    return EffectsJson(groups=told(moves.preview_move(ctx, resource, body.to)))

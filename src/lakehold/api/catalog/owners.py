@@ -25,7 +25,7 @@ class Transfer(Body):
 
 
 @routes.post("")
-def transfer_ownership(work: Writing, resource: ResourceId, body: Transfer) -> ResourceJson:
+def transfer_ownership(ctx: Writing, resource: ResourceId, body: Transfer) -> ResourceJson:
     """Hand a role over to another member, in one step."""
-    ownership.transfer(work, resource, body.role, body.to, from_=body.from_member)
-    return shown.shown(work, resource)
+    ownership.transfer(ctx, resource, body.role, body.to, from_=body.from_member)
+    return shown.shown(ctx, resource)

@@ -72,54 +72,54 @@ class RequestJson(Answer):
 
 
 @routes.post("", status_code=201)
-def request_access(work: Creating, house: House, body: NewRequest) -> RequestJson:
+def request_access(ctx: Creating, platform: House, body: NewRequest) -> RequestJson:
     """Ask to be allowed something.
 
     Those who can give it are told. Something that the caller may not see is asked for by its id, and answered alike
     whether or not it exists. Who asks again for the same gets the same request.
     """
     facts = None if body.facts is None else [fact_of(fact) for fact in body.facts]
-    made = requests.ask(work, body.action, body.resource, reason=body.reason, facts=facts, settings=house.settings)
+    made = requests.ask(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
     return _told(made)
 
 
 @routes.get("")
-def list_my_requests(work: Reading, paged: Paged) -> Page[RequestJson]:
+def list_my_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
     """What the caller has asked for, newest first."""
-    return _page(paged, "my requests", lambda before, limit: requests.mine(work, before=before, limit=limit))
+    return _page(paged, "my requests", lambda before, limit: requests.mine(ctx, before=before, limit=limit))
 
 
 @routes.get("/waiting")
-def list_waiting_requests(work: Reading, paged: Paged) -> Page[RequestJson]:
+def list_waiting_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
     """What waits for an answer that the caller can give, newest first."""
-    return _page(paged, "waiting", lambda before, limit: answers.waiting_for(work, before=before, limit=limit))
+    return _page(paged, "waiting", lambda before, limit: answers.waiting_for(ctx, before=before, limit=limit))
 
 
 @routes.get("/{request}")
-def get_request(work: Reading, request: RequestId) -> RequestJson:
+def get_request(ctx: Reading, request: RequestId) -> RequestJson:
     """One request: for who asked, and for those who can give it."""
-    return _told(requests.get(work, request))
+    return _told(requests.get(ctx, request))
 
 
 @routes.post("/{request}/approve")
-def approve_request(work: Writing, house: House, request: RequestId, body: Approval) -> RequestJson:
+def approve_request(ctx: Writing, platform: House, request: RequestId, body: Approval) -> RequestJson:
     """Give what was asked for, with the caller's own right.
 
     What the caller cannot give stays asked for, and others can give the rest of it.
     """
-    return _told(answers.approve(work, request, until=body.until, answer=body.answer, settings=house.settings))
+    return _told(answers.approve(ctx, request, until=body.until, answer=body.answer, settings=platform.settings))
 
 
 @routes.post("/{request}/refuse")
-def refuse_request(work: Writing, house: House, request: RequestId, body: Refusal) -> RequestJson:
+def refuse_request(ctx: Writing, platform: House, request: RequestId, body: Refusal) -> RequestJson:
     """Say no, and why."""
-    return _told(answers.refuse(work, request, body.answer, settings=house.settings))
+    return _told(answers.refuse(ctx, request, body.answer, settings=platform.settings))
 
 
 @routes.post("/{request}/withdraw")
-def withdraw_request(work: Writing, request: RequestId) -> RequestJson:
+def withdraw_request(ctx: Writing, request: RequestId) -> RequestJson:
     """Ask no longer."""
-    return _told(requests.withdraw(work, request))
+    return _told(requests.withdraw(ctx, request))
 
 
 def _page(paged: Paging, of: str, some: Callable[[int | None, int], list[Told]]) -> Page[RequestJson]:

@@ -62,7 +62,7 @@ class Deleted(Answer):
 
 @routes.get("")
 def list_resources(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     kind: Annotated[list[KindName] | None, Query(max_length=50, description="Of these kinds; of all without.")] = None,
     action: Annotated[
@@ -75,7 +75,7 @@ def list_resources(
     """The resources that the caller may see, of one kind, of some, or of all."""
     if kind is not None and len(kind) == 1:
         found = resources.page(
-            work,
+            ctx,
             kind[0],
             action=action,
             within=within,
@@ -85,15 +85,15 @@ def list_resources(
             limit=paged.limit,
         )
     else:
-        found = resources.find(work, search, among=kind, within=within, sort=sort, after=paged.after, limit=paged.limit)
+        found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=paged.after, limit=paged.limit)
     return Page(items=[shown.summary(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_resource(work: Creating, body: NewResource) -> ResourceJson:
+def create_resource(ctx: Creating, body: NewResource) -> ResourceJson:
     """Make a resource."""
     made = resources.create(
-        work,
+        ctx,
         body.kind,
         body.name,
         uid=body.id,
@@ -102,20 +102,20 @@ def create_resource(work: Creating, body: NewResource) -> ResourceJson:
         description=body.description,
         settings=body.settings,
     )
-    return shown.shown(work, made)
+    return shown.shown(ctx, made)
 
 
 @routes.get("/{resource}")
-def get_resource(work: Reading, house: House, resource: ResourceId) -> ResourceJson:
+def get_resource(ctx: Reading, platform: House, resource: ResourceId) -> ResourceJson:
     """A resource, as the caller may see it."""
-    found = resources.get(work, resource)
-    using.note(house, work, work.view.policy.kind(found.kind).schema.visible, resource)
+    found = resources.get(ctx, resource)
+    using.note(platform, ctx, ctx.view.policy.kind(found.kind).schema.visible, resource)
     return shown.resource(found)
 
 
 @routes.patch("/{resource}", responses=problems(412, 428))
 def edit_resource(
-    work: Writing, house: House, resource: ResourceId, body: ChangedResource, seen: IfMatch
+    ctx: Writing, platform: House, resource: ResourceId, body: ChangedResource, seen: IfMatch
 ) -> ResourceJson:
     """Change what a resource says: name, description, settings, attributes and edges, all or nothing."""
     wanted = Edit(
@@ -125,22 +125,22 @@ def edit_resource(
         attributes=body.attributes,
         edges=shown.one_or_many(body.edges),
     )
-    plan = editing.planned(work, resource, wanted)
-    seen.need(shown.shown(work, resource))
-    editing.make(work, plan)
-    right = work.session.asking(lambda view: kinds.editing(view, resource))
+    plan = editing.planned(ctx, resource, wanted)
+    seen.need(shown.shown(ctx, resource))
+    editing.make(ctx, plan)
+    right = ctx.session.asking(lambda view: kinds.editing(view, resource))
     if right is not None:
-        using.note(house, work, right.action, resource)
-    return shown.shown(work, resource)
+        using.note(platform, ctx, right.action, resource)
+    return shown.shown(ctx, resource)
 
 
 @routes.delete("/{resource}")
-def delete_resource(work: Writing, resource: ResourceId) -> Deleted:
+def delete_resource(ctx: Writing, resource: ResourceId) -> Deleted:
     """Delete a resource.
 
     Where the model knows deleted ones and others point at it, it can be restored. What lies in it must go first.
     """
-    return Deleted(restorable=not resources.delete(work, resource))
+    return Deleted(restorable=not resources.delete(ctx, resource))
 
 
 @routes.post(
@@ -148,10 +148,10 @@ def delete_resource(work: Writing, resource: ResourceId) -> Deleted:
     response_model=ResourceJson,
     responses={204: {"description": "It is back, and not visible to the caller"}},
 )
-def restore_resource(work: Writing, resource: ResourceId) -> ResourceJson | Response:
+def restore_resource(ctx: Writing, resource: ResourceId) -> ResourceJson | Response:
     """Bring back what was deleted while others pointed at it.
 
     Who may need not see it: a Technical User restores the destination of a report that they see.
     """
-    resources.restore(work, resource)
-    return shown.shown(work, resource) if work.session.sees(work.asker, resource) else Response(status_code=204)
+    resources.restore(ctx, resource)
+    return shown.shown(ctx, resource) if ctx.session.sees(ctx.asker, resource) else Response(status_code=204)

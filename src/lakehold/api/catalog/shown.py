@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, IdText, NameText, Time, Word, chec
 from lakehold.catalog import shapes
 from lakehold.catalog.details import LONGEST_DESCRIPTION, valid_description, valid_settings
 from lakehold.catalog.shapes import Ref, Resource, Summary
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 
 Sort = Literal["name", "-name", "created", "-created"]
@@ -144,9 +144,9 @@ def resource(found: Resource) -> ResourceJson:
     )
 
 
-def shown(work: Work, uid: str) -> ResourceJson:
+def shown(ctx: RequestContext, uid: str) -> ResourceJson:
     """A resource that the caller may see."""
-    return resource(shapes.resource(work, uid))
+    return resource(shapes.resource(ctx, uid))
 
 
 def one_or_many(edges: Mapping[str, list[str]]) -> dict[str, str | list[str]]:

@@ -36,22 +36,22 @@ class LastUses(Answer):
 
 @routes.get("")
 def list_usage_of_member(
-    work: Reading,
+    ctx: Reading,
     member: Annotated[
         IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
     ] = None,
 ) -> LastUses:
     """What a member last used, of what the caller may see."""
-    return _told(usage.of_member(work, work.caller.member if member is None else member))
+    return _told(usage.of_member(ctx, ctx.caller.member if member is None else member))
 
 
 @of_resource.get("")
-def list_usage_of_resource(work: Reading, resource: ResourceId) -> LastUses:
+def list_usage_of_resource(ctx: Reading, resource: ResourceId) -> LastUses:
     """Who last used a resource.
 
     All of it for who gives roles there or may ask about others, else the caller's own.
     """
-    return _told(usage.of_resource(work, resource))
+    return _told(usage.of_resource(ctx, resource))
 
 
 def _told(found: list[LastUse]) -> LastUses:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from lakehold.catalog.usage import Usage
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 
-_collected: WeakKeyDictionary[Installation, Usage] = WeakKeyDictionary()
+_collected: WeakKeyDictionary[Platform, Usage] = WeakKeyDictionary()
 
 
-def note(house: Installation, work: Work, action: str, uid: str) -> None:
+def note(platform: Platform, ctx: RequestContext, action: str, uid: str) -> None:
     """The caller does this now."""
-    _of(house).note(work, action, uid)
+    _of(platform).note(ctx, action, uid)
 
 
-def write(house: Installation) -> int:
+def write(platform: Platform) -> int:
     """Write what waits."""
-    return _of(house).write(house.database)
+    return _of(platform).write(platform.database)
 
 
-def _of(house: Installation) -> Usage:
-    return _collected.setdefault(house, Usage())
+def _of(platform: Platform) -> Usage:
+    return _collected.setdefault(platform, Usage())

@@ -29,26 +29,26 @@ class Viewing(Answer):
 
 
 @routes.get("")
-def get_view_as(work: Reading) -> Viewing:
+def get_view_as(ctx: Reading) -> Viewing:
     """With whose eyes does the caller look?"""
-    if not work.caller.behind:
+    if not ctx.caller.impersonator:
         return Viewing(member=None, behind=None, until=None)
-    seen = shapes.Eyes(work).ref(work.caller.member)
-    return Viewing(member=shown.maybe(seen), behind=work.caller.behind, until=told(viewing.until(work)))
+    seen = shapes.VisibleRefs(ctx).ref(ctx.caller.member)
+    return Viewing(member=shown.maybe(seen), behind=ctx.caller.impersonator, until=told(viewing.until(ctx)))
 
 
 @routes.post("")
-def begin_view_as(work: Writing, body: Eyes) -> Viewing:
+def begin_view_as(ctx: Writing, body: Eyes) -> Viewing:
     """Begin to look with another member's eyes, with this sign-in or token.
 
     Needs the right `view_as`; an Admin does not look with an Owner's. Nothing can be changed until it ends.
     """
-    seen = viewing.begin(work, body.member)
-    member = work.session.asking(lambda view: shapes.ref(view, seen.member))
-    return Viewing(member=shown.ref(member), behind=seen.behind, until=told(work.at + viewing.LASTS))
+    seen = viewing.begin(ctx, body.member)
+    member = ctx.session.asking(lambda view: shapes.ref(view, seen.member))
+    return Viewing(member=shown.ref(member), behind=seen.impersonator, until=told(ctx.at + viewing.LASTS))
 
 
 @routes.delete("", status_code=204)
-def end_view_as(work: Writing) -> None:
+def end_view_as(ctx: Writing) -> None:
     """Look with one's own eyes again."""
-    viewing.end(work)
+    viewing.end(ctx)

@@ -14,7 +14,7 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.catalog import leaving, workspaces
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/workspaces", "Workspaces")
 
@@ -70,48 +70,48 @@ class WantedMember(Body):
 
 @routes.get("")
 def list_workspaces(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     model: Annotated[ModelName | None, Query(description="Of one model.")] = None,
     search: Annotated[Search, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
 ) -> Page[SummaryJson]:
     """The workspaces that the caller may see."""
-    found = workspaces.page(work, model=model, search=search, sort=sort, after=paged.after, limit=paged.limit)
+    found = workspaces.page(ctx, model=model, search=search, sort=sort, after=paged.after, limit=paged.limit)
     return Page(items=[shown.summary(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_workspace(work: Creating, body: NewWorkspace) -> ResourceJson:
+def create_workspace(ctx: Creating, body: NewWorkspace) -> ResourceJson:
     """Make a workspace.
 
     Its maker gets the role that the model names. It is edited and deleted like every other resource.
     """
     made = workspaces.create(
-        work, body.model, body.name, uid=body.id, attributes=body.attributes, description=body.description
+        ctx, body.model, body.name, uid=body.id, attributes=body.attributes, description=body.description
     )
-    return shown.shown(work, made)
+    return shown.shown(ctx, made)
 
 
 @routes.get("/{workspace}/members")
-def list_workspace_members(work: Reading, workspace: WorkspaceId) -> WorkspaceMembers:
+def list_workspace_members(ctx: Reading, workspace: WorkspaceId) -> WorkspaceMembers:
     """Who is in a workspace, with which roles and scope.
 
     Who keeps its members sees all of them, everybody else themself and its owners.
     """
-    return _members(work, workspace)
+    return _members(ctx, workspace)
 
 
 @routes.put("/{workspace}/members")
-def set_workspace_member(work: Writing, workspace: WorkspaceId, body: WantedMember) -> WorkspaceMembers:
+def set_workspace_member(ctx: Writing, workspace: WorkspaceId, body: WantedMember) -> WorkspaceMembers:
     """Let a member or group have these roles and this scope in a workspace."""
-    workspaces.set_member(work, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
-    return _members(work, workspace)
+    workspaces.set_member(ctx, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
+    return _members(ctx, workspace)
 
 
 @routes.delete("/{workspace}/members", status_code=204)
 def remove_workspace_member(
-    work: Writing,
+    ctx: Writing,
     workspace: WorkspaceId,
     subject: SubjectId,
     receiver: Annotated[
@@ -124,11 +124,11 @@ def remove_workspace_member(
     own is handed over, as far as you may give it away.
     """
     if receiver is not None:
-        leaving.hand_over(work, workspace, subject, receiver)
-    workspaces.remove_member(work, workspace, subject)
+        leaving.hand_over(ctx, workspace, subject, receiver)
+    workspaces.remove_member(ctx, workspace, subject)
 
 
-def _members(work: Work, workspace: str) -> WorkspaceMembers:
+def _members(ctx: RequestContext, workspace: str) -> WorkspaceMembers:
     return WorkspaceMembers(
         items=[
             WorkspaceMember(
@@ -139,6 +139,6 @@ def _members(work: Work, workspace: str) -> WorkspaceMembers:
                 ],
                 attributes=dict(member.attributes),
             )
-            for member in workspaces.members(work, workspace)
+            for member in workspaces.members(ctx, workspace)
         ]
     )

@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.code import Declared, Plan, plans, reports, running, showing
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/code", "Access as code")
 
@@ -81,48 +81,48 @@ class Tested(Answer):
 
 
 @routes.get("", openapi_extra=_TELLS_ALL)
-def export_tenant(work: Reading) -> Files:
+def export_tenant(ctx: Reading) -> Files:
     """All of the tenant as files.
 
     Needs the right `export`. Secrets are in none of them.
     """
-    work.need("export", work.caller.tenant)
-    return Files(files=code.export(work.session, telling.read(work)))
+    ctx.need("export", ctx.caller.tenant)
+    return Files(files=code.export(ctx.session, telling.read(ctx)))
 
 
 @routes.post("/plan", openapi_extra=_TELLS_ALL)
-def plan_files(work: Reading, body: WantedPlan) -> Planned:
+def plan_files(ctx: Reading, body: WantedPlan) -> Planned:
     """What would make the tenant what these files say, and who would win and lose what?
 
     Needs the right `export`.
     """
-    work.need("export", work.caller.tenant)
-    made = _plan(work, code.loads(body.files))
+    ctx.need("export", ctx.caller.tenant)
+    made = _plan(ctx, code.loads(body.files))
     return Planned(empty=made.is_empty, text=showing.text(made, rows=body.rows), plan=json.loads(plans.dumps(made)))
 
 
 @routes.post("/apply", openapi_extra=_TELLS_ALL)
-def apply_files(work: Writing, body: Application) -> Applied:
+def apply_files(ctx: Writing, body: Application) -> Applied:
     """Make the tenant what these files say: all of it, or nothing.
 
     Needs the right `export`, and the right to every single change.
     """
-    work.need("export", work.caller.tenant)
+    ctx.need("export", ctx.caller.tenant)
     declared = code.loads(body.files)
-    made = _plan(work, declared) if body.plan is None else plans.loads(json.dumps(body.plan))
-    code.apply(work, made, declared)
-    telling.write(work, made.told)
+    made = _plan(ctx, declared) if body.plan is None else plans.loads(json.dumps(body.plan))
+    code.apply(ctx, made, declared)
+    telling.write(ctx, made.told)
     return Applied(steps=len(made.steps), told=len(made.told))
 
 
 @routes.post("/test", openapi_extra=_TELLS_ALL)
-def run_file_tests(work: Reading, body: GivenFiles) -> Tested:
+def run_file_tests(ctx: Reading, body: GivenFiles) -> Tested:
     """Ask the tests that these files keep, of the tenant as it is.
 
     Needs the right `export`.
     """
-    work.need("export", work.caller.tenant)
-    report = running.run_session(code.loads(body.files), work.session)
+    ctx.need("export", ctx.caller.tenant)
+    report = running.run_session(code.loads(body.files), ctx.session)
     return Tested(
         passed=report.exit_code == 0,
         tests=len(report.outcomes),
@@ -132,5 +132,5 @@ def run_file_tests(work: Reading, body: GivenFiles) -> Tested:
     )
 
 
-def _plan(work: Work, declared: Declared) -> Plan:
-    return code.plan(work.session, declared, telling.read(work))
+def _plan(ctx: RequestContext, declared: Declared) -> Plan:
+    return code.plan(ctx.session, declared, telling.read(ctx))

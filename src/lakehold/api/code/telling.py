@@ -9,10 +9,10 @@ from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.code import Told
 from lakehold.directory import accounts, members
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 
-def read(work: Work) -> dict[str, Told]:
+def read(ctx: RequestContext) -> dict[str, Told]:
     """All of it, by id."""
 
     def numbers(view: View) -> tuple[dict[int, str], dict[int, str]]:
@@ -25,25 +25,25 @@ def read(work: Work) -> dict[str, Told]:
         }
         return people, rest
 
-    people, rest = work.session.asking(numbers)
+    people, rest = ctx.session.asking(numbers)
     found = {
         people[number]: Told(email=account.email or "", service=account.service)
-        for number, account in accounts.among(work, people).items()
+        for number, account in accounts.among(ctx, people).items()
     }
-    for number, detail in details.read_many(work, rest).items():
+    for number, detail in details.read_many(ctx, rest).items():
         found[rest[number]] = Told(description=detail.description, settings=detail.settings)
     return {uid: told for uid, told in found.items() if told != Told()}
 
 
-def write(work: Work, wanted: Mapping[str, Told]) -> None:
+def write(ctx: RequestContext, wanted: Mapping[str, Told]) -> None:
     """Let this be told, with the right that each of it needs."""
-    people = work.session.asking(lambda view: {view.uid(number) for number in view.members})
+    people = ctx.session.asking(lambda view: {view.uid(number) for number in view.members})
     for uid, told in wanted.items():
         if uid not in people:
-            editing.edit(work, uid, Edit(description=told.description, settings=told.settings))
+            editing.edit(ctx, uid, Edit(description=told.description, settings=told.settings))
         elif told.service:
-            if accounts.of(work, uid) is None:
-                accounts.add(work, uid, service=True)
-                work.note("make service account", uid)
+            if accounts.of(ctx, uid) is None:
+                accounts.add(ctx, uid, service=True)
+                ctx.note("make service account", uid)
         elif told.email:
-            members.set_email(work, uid, told.email)
+            members.set_email(ctx, uid, told.email)

@@ -34,19 +34,19 @@ class FirstOwner(Body):
 
 
 @routes.get("")
-def get_first_run(house: House) -> FirstRunState:
+def get_first_run(platform: House) -> FirstRunState:
     """Has nobody been here yet?"""
-    return FirstRunState(open=first_run.is_open(house))
+    return FirstRunState(open=first_run.is_open(platform))
 
 
 @routes.post("", status_code=201, responses=problems(401, 409))
-def begin_first_run(house: House, visit: Visiting, body: FirstOwner) -> SignedInJson:
+def begin_first_run(platform: House, visit: Visiting, body: FirstOwner) -> SignedInJson:
     """Set the installation up: make its first tenant, and become its Owner.
 
     Works once, for whoever was told the secret. Whoever did it is signed in.
     """
-    first_run.need_secret(house, body.secret.get_secret_value())
+    first_run.need_secret(platform, body.secret.get_secret_value())
     password = body.password.get_secret_value()
     wanted = Founding(body.tenant, body.name, body.email, password)
-    founded = retried(lambda: first_run.begin(house, workspaces.models(), wanted, visit))
-    return let_in(house, retried(lambda: sign_in(house, Password(body.email, password, founded.tenant), visit)))
+    founded = retried(lambda: first_run.begin(platform, workspaces.models(), wanted, visit))
+    return let_in(platform, retried(lambda: sign_in(platform, Password(body.email, password, founded.tenant), visit)))

@@ -14,7 +14,7 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.directory import groups, roles
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/groups", "Groups")
 
@@ -53,69 +53,69 @@ class GroupJson(Tagged):
 
 @routes.get("")
 def list_groups(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     search: Annotated[Search, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
 ) -> Page[GroupSummary]:
     """All groups but the built-in one."""
-    found = groups.page(work, search=search, sort=sort, after=paged.after, limit=paged.limit)
+    found = groups.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
     return Page(items=[GroupSummary(id=item.uid, name=item.name) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_group(work: Creating, body: NewGroup) -> GroupJson:
+def create_group(ctx: Creating, body: NewGroup) -> GroupJson:
     """Make a group, with nobody in it."""
-    return _shown(work, groups.create(work, body.name, uid=body.id))
+    return _shown(ctx, groups.create(ctx, body.name, uid=body.id))
 
 
 @routes.get("/{group}")
-def get_group(work: Reading, group: GroupId) -> GroupJson:
+def get_group(ctx: Reading, group: GroupId) -> GroupJson:
     """A group with its members."""
-    return _shown(work, group)
+    return _shown(ctx, group)
 
 
 @routes.patch("/{group}", responses=problems(412, 428))
-def rename_group(work: Writing, group: GroupId, body: RenamedGroup, seen: IfMatch) -> GroupJson:
+def rename_group(ctx: Writing, group: GroupId, body: RenamedGroup, seen: IfMatch) -> GroupJson:
     """Rename a group."""
-    groups.need_edit(work, group)
-    seen.need(_shown(work, group))
-    groups.rename(work, group, body.name)
-    return _shown(work, group)
+    groups.need_edit(ctx, group)
+    seen.need(_shown(ctx, group))
+    groups.rename(ctx, group, body.name)
+    return _shown(ctx, group)
 
 
 @routes.put("/{group}/roles", responses=problems(412, 428))
-def set_group_roles(work: Writing, group: GroupId, body: WantedRoles, seen: IfMatch) -> GroupJson:
+def set_group_roles(ctx: Writing, group: GroupId, body: WantedRoles, seen: IfMatch) -> GroupJson:
     """Let these be the tenant and security roles of a group."""
-    current = _shown(work, group)
-    roles.need_put(work, group, body.roles)
+    current = _shown(ctx, group)
+    roles.need_put(ctx, group, body.roles)
     seen.need(current)
-    roles.put(work, group, body.roles)
-    return _shown(work, group)
+    roles.put(ctx, group, body.roles)
+    return _shown(ctx, group)
 
 
 @routes.put("/{group}/members/{member}")
-def add_group_member(work: Writing, group: GroupId, member: MemberId) -> GroupJson:
+def add_group_member(ctx: Writing, group: GroupId, member: MemberId) -> GroupJson:
     """Take a member in."""
-    groups.add(work, group, member)
-    return _shown(work, group)
+    groups.add(ctx, group, member)
+    return _shown(ctx, group)
 
 
 @routes.delete("/{group}/members/{member}")
-def remove_group_member(work: Writing, group: GroupId, member: MemberId) -> GroupJson:
+def remove_group_member(ctx: Writing, group: GroupId, member: MemberId) -> GroupJson:
     """Let a member go."""
-    groups.remove(work, group, member)
-    return _shown(work, group)
+    groups.remove(ctx, group, member)
+    return _shown(ctx, group)
 
 
 @routes.delete("/{group}", status_code=204)
-def delete_group(work: Writing, group: GroupId) -> None:
+def delete_group(ctx: Writing, group: GroupId) -> None:
     """End a group. Its members lose what they had by it, and nothing else."""
-    groups.delete(work, group)
+    groups.delete(ctx, group)
 
 
-def _shown(work: Work, group: str) -> GroupJson:
-    found = groups.one(work, group)
+def _shown(ctx: RequestContext, group: str) -> GroupJson:
+    found = groups.one(ctx, group)
     return GroupJson(
         id=found.uid,
         name=found.name,

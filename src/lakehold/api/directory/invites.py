@@ -15,7 +15,7 @@ from lakehold.api.frame.works import Creating, House, Reading, Writing, retried
 from lakehold.directory import accepting, invites
 from lakehold.directory.invitations import MOST, Invitation, Place, Setting
 from lakehold.directory.invites import Invite, Made
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/invites", "Invites")
 
@@ -95,16 +95,16 @@ class OpenInvite(Answer):
 
 
 @routes.get("")
-def list_invites(work: Reading, paged: Paged) -> Page[InviteJson]:
+def list_invites(ctx: Reading, paged: Paged) -> Page[InviteJson]:
     """The invites that one made, or could have made, the newest first."""
     behind = paged.start("invites", int, str)
     after = None if behind is None else (int(behind[0]), str(behind[1]))
-    rows = invites.page(work, after=after, limit=paged.limit + 1)
-    return paged.page("invites", rows, lambda row: (row.made_at, row.id), lambda row: _told(work, row))
+    rows = invites.page(ctx, after=after, limit=paged.limit + 1)
+    return paged.page("invites", rows, lambda row: (row.made_at, row.id), lambda row: _told(ctx, row))
 
 
 @routes.post("", status_code=201)
-def make_invite(work: Creating, house: House, body: NewInvite) -> MadeInvite:
+def make_invite(ctx: Creating, platform: House, body: NewInvite) -> MadeInvite:
     """Invite somebody, with these roles.
 
     Needs the right to invite as each of them, or to give it and to bring people in.
@@ -113,13 +113,13 @@ def make_invite(work: Creating, house: House, body: NewInvite) -> MadeInvite:
         tuple(Place(place.role, place.resource) for place in body.roles),
         tuple(Setting(setting.resource, setting.name, setting.value) for setting in body.settings),
     )
-    return _made(work, invites.make(work, house.settings, body.email, wanted, mail=body.mail))
+    return _made(ctx, invites.make(ctx, platform.settings, body.email, wanted, mail=body.mail))
 
 
 @routes.get("/by-link/{secret}", responses=problems(401))
-def look_at_invite(house: House, secret: PathSecret) -> OpenInvite:
+def look_at_invite(platform: House, secret: PathSecret) -> OpenInvite:
     """What is this invite about? Looking does not accept it."""
-    found = accepting.look(house, secret)
+    found = accepting.look(platform, secret)
     return OpenInvite(
         tenant=found.tenant,
         tenant_name=found.tenant_name,
@@ -131,43 +131,43 @@ def look_at_invite(house: House, secret: PathSecret) -> OpenInvite:
 
 
 @routes.post("/by-link", status_code=201, responses=problems(401, 409))
-def accept_invite(house: House, visit: Visiting, body: Newcomer) -> SignedInJson:
+def accept_invite(platform: House, visit: Visiting, body: Newcomer) -> SignedInJson:
     """Accept an invite as somebody new: become a member, and be signed in."""
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    return let_in(house, retried(lambda: accepting.accept(house, secret, body.name, password, visit)))
+    return let_in(platform, retried(lambda: accepting.accept(platform, secret, body.name, password, visit)))
 
 
 @routes.post("/accept")
-def accept_invite_as_member(work: Writing, body: InviteSecret) -> InviteJson:
+def accept_invite_as_member(ctx: Writing, body: InviteSecret) -> InviteJson:
     """Accept an invite to one's own e-mail address."""
-    return _told(work, accepting.accept_as_member(work, body.secret.get_secret_value()))
+    return _told(ctx, accepting.accept_as_member(ctx, body.secret.get_secret_value()))
 
 
 @routes.get("/{invite}")
-def get_invite(work: Reading, invite: SecretId) -> InviteJson:
+def get_invite(ctx: Reading, invite: SecretId) -> InviteJson:
     """One invite."""
-    return _told(work, invites.one(work, invite))
+    return _told(ctx, invites.one(ctx, invite))
 
 
 @routes.post("/{invite}/again", status_code=201)
-def send_invite_again(work: Creating, house: House, invite: SecretId, body: Again) -> MadeInvite:
+def send_invite_again(ctx: Creating, platform: House, invite: SecretId, body: Again) -> MadeInvite:
     """Make a new link in place of the old one."""
-    return _made(work, invites.resend(work, house.settings, invite, mail=body.mail))
+    return _made(ctx, invites.resend(ctx, platform.settings, invite, mail=body.mail))
 
 
 @routes.delete("/{invite}", status_code=204)
-def revoke_invite(work: Writing, invite: SecretId) -> None:
+def revoke_invite(ctx: Writing, invite: SecretId) -> None:
     """Let the link be good for nothing."""
-    invites.revoke(work, invite)
+    invites.revoke(ctx, invite)
 
 
-def _made(work: Work, made: Made) -> MadeInvite:
-    return MadeInvite(invite=_told(work, made.invite), link=made.link or None)
+def _made(ctx: RequestContext, made: Made) -> MadeInvite:
+    return MadeInvite(invite=_told(ctx, made.invite), link=made.link or None)
 
 
-def _told(work: Work, invite: Invite) -> InviteJson:
+def _told(ctx: RequestContext, invite: Invite) -> InviteJson:
     def sees(uid: str) -> bool:
-        return work.view.ids.get(uid) is not None and work.session.sees(work.asker, uid)
+        return ctx.view.ids.get(uid) is not None and ctx.session.sees(ctx.asker, uid)
 
     carried = invite.invitation
     return InviteJson(

@@ -43,43 +43,43 @@ class ChangedPassword(Body):
 
 
 @routes.get("")
-def get_me(work: Reading) -> Me:
+def get_me(ctx: Reading) -> Me:
     """Who am I?"""
-    tenant, everybody = work.caller.tenant, groups.everybody(work)
-    work.need("see", tenant)
+    tenant, everybody = ctx.caller.tenant, groups.everybody(ctx)
+    ctx.need("see", tenant)
     return Me(
         tenant=tenant,
-        tenant_name=work.view.names.get(work.view.resource(tenant)) or tenant,
-        member=people.told(members.one(work, work.caller.member)),
-        everybody=everybody if work.session.sees(work.asker, everybody) else None,
-        may=list(work.session.actions(work.asker, tenant)),
+        tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
+        member=people.told(members.one(ctx, ctx.caller.member)),
+        everybody=everybody if ctx.session.sees(ctx.asker, everybody) else None,
+        may=list(ctx.session.actions(ctx.asker, tenant)),
     )
 
 
 @routes.put("/password", status_code=204, responses=problems(401, 403, 404, 409), openapi_extra=_SIGNED_IN)
-def change_password(house: House, request: Request, body: ChangedPassword) -> None:
+def change_password(platform: House, request: Request, body: ChangedPassword) -> None:
     """Change one's own password.
 
     All other sign-ins end, and all links that nobody has used yet.
     """
-    caller = caller_now(request, house)
+    caller = caller_now(request, platform)
     old, new = body.old.get_secret_value(), body.new.get_secret_value()
-    retried(lambda: new_passwords.change(house, caller, old, new))
+    retried(lambda: new_passwords.change(platform, caller, old, new))
 
 
 @routes.get("/sign-ins")
-def list_my_sign_ins(work: Reading) -> Page[SignInJson]:
+def list_my_sign_ins(ctx: Reading) -> Page[SignInJson]:
     """Where am I signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(work, work.caller.member)])
+    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(ctx, ctx.caller.member)])
 
 
 @routes.delete("/sign-ins")
-def end_my_other_sign_ins(work: Writing) -> Ended:
+def end_my_other_sign_ins(ctx: Writing) -> Ended:
     """Sign out everywhere else."""
-    return Ended(ended=sign_ins.end_all(work, work.caller.member, but=work.caller.sign_in_id))
+    return Ended(ended=sign_ins.end_all(ctx, ctx.caller.member, but=ctx.caller.sign_in_id))
 
 
 @routes.delete("/sign-ins/{sign_in}", status_code=204)
-def end_my_sign_in(work: Writing, sign_in: SecretId) -> None:
+def end_my_sign_in(ctx: Writing, sign_in: SecretId) -> None:
     """Sign out on one device."""
-    sign_ins.end(work, work.caller.member, sign_in)
+    sign_ins.end(ctx, ctx.caller.member, sign_in)

@@ -62,77 +62,77 @@ class MadeLink(Answer):
 
 @routes.get("")
 def list_members(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     search: Annotated[Search, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
 ) -> Page[MemberJson]:
     """All members of the tenant."""
-    found = members.page(work, search=search, sort=sort, after=paged.after, limit=paged.limit)
+    found = members.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
     return Page(items=[people.told(member) for member in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def add_member(work: Creating, body: NewMember) -> MemberJson:
+def add_member(ctx: Creating, body: NewMember) -> MemberJson:
     """Add a member without an invite.
 
     With an e-mail address they can sign in as soon as they have a link.
     """
-    made = members.add(work, body.name, email=body.email or "", uid=body.id)
-    return people.told(members.one(work, made))
+    made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
+    return people.told(members.one(ctx, made))
 
 
 @routes.get("/{member}")
-def get_member(work: Reading, member: MemberId) -> MemberJson:
+def get_member(ctx: Reading, member: MemberId) -> MemberJson:
     """A member's profile."""
-    return people.told(members.one(work, member))
+    return people.told(members.one(ctx, member))
 
 
 @routes.patch("/{member}", responses=problems(412, 428))
-def change_member(work: Writing, member: MemberId, body: ChangedMember, seen: IfMatch) -> MemberJson:
+def change_member(ctx: Writing, member: MemberId, body: ChangedMember, seen: IfMatch) -> MemberJson:
     """Rename a member, or let them sign in with another e-mail address."""
     if body.email is not None:
-        members.need_set_email(work, member)
+        members.need_set_email(ctx, member)
     if body.name is not None or body.email is None:
-        members.need_rename(work, member)
-    seen.need(people.told(members.one(work, member)))
+        members.need_rename(ctx, member)
+    seen.need(people.told(members.one(ctx, member)))
     if body.name is not None:
-        members.rename(work, member, body.name)
+        members.rename(ctx, member, body.name)
     if body.email is not None:
-        members.set_email(work, member, body.email)
-    return people.told(members.one(work, member))
+        members.set_email(ctx, member, body.email)
+    return people.told(members.one(ctx, member))
 
 
 @routes.put("/{member}/roles", responses=problems(412, 428))
-def set_member_roles(work: Writing, member: MemberId, body: WantedRoles, seen: IfMatch) -> MemberJson:
+def set_member_roles(ctx: Writing, member: MemberId, body: WantedRoles, seen: IfMatch) -> MemberJson:
     """Let these be the tenant and security roles of a member."""
-    current = people.told(members.one(work, member))
-    roles.need_put(work, member, body.roles)
+    current = people.told(members.one(ctx, member))
+    roles.need_put(ctx, member, body.roles)
     seen.need(current)
-    roles.put(work, member, body.roles)
-    return people.told(members.one(work, member))
+    roles.put(ctx, member, body.roles)
+    return people.told(members.one(ctx, member))
 
 
 @routes.post("/{member}/links", status_code=201)
-def make_member_link(work: Creating, house: House, member: MemberId, body: WantedLink) -> MadeLink:
+def make_member_link(ctx: Creating, platform: House, member: MemberId, body: WantedLink) -> MadeLink:
     """Make a link with which a member signs in, or sets a password."""
-    made = links.make(work, house.settings, member, body.purpose, mail=body.mail)
+    made = links.make(ctx, platform.settings, member, body.purpose, mail=body.mail)
     return MadeLink(purpose=made.purpose, link=made.link or None, until=time_of(made.until))
 
 
 @routes.get("/{member}/sign-ins")
-def list_member_sign_ins(work: Reading, member: MemberId) -> Page[SignInJson]:
+def list_member_sign_ins(ctx: Reading, member: MemberId) -> Page[SignInJson]:
     """Where is a member signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(work, member)])
+    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(ctx, member)])
 
 
 @routes.delete("/{member}/sign-ins")
-def end_member_sign_ins(work: Writing, member: MemberId) -> Ended:
+def end_member_sign_ins(ctx: Writing, member: MemberId) -> Ended:
     """Sign a member out everywhere."""
-    return Ended(ended=sign_ins.end_all(work, member))
+    return Ended(ended=sign_ins.end_all(ctx, member))
 
 
 @routes.delete("/{member}/sign-ins/{sign_in}", status_code=204)
-def end_member_sign_in(work: Writing, member: MemberId, sign_in: SecretId) -> None:
+def end_member_sign_in(ctx: Writing, member: MemberId, sign_in: SecretId) -> None:
     """Sign a member out on one device."""
-    sign_ins.end(work, member, sign_in)
+    sign_ins.end(ctx, member, sign_in)

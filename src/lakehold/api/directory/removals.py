@@ -49,9 +49,9 @@ class RemovedJson(Answer):
 
 
 @routes.get("/{member}/removal")
-def preview_removal(work: Reading, member: MemberId) -> RemovalPreview:
+def preview_removal(ctx: Reading, member: MemberId) -> RemovalPreview:
     """What does a member own, before they are removed?"""
-    found = removal.preview(work, member)
+    found = removal.preview(ctx, member)
     return RemovalPreview(
         member=found.member,
         name=found.name,
@@ -64,7 +64,7 @@ def preview_removal(work: Reading, member: MemberId) -> RemovalPreview:
 
 @routes.delete("/{member}")
 def remove_member(
-    work: Writing,
+    ctx: Writing,
     member: MemberId,
     receiver: Annotated[
         IdText | None, Query(examples=["mona"], description="Who gets what they own. Without one it is left.")
@@ -74,7 +74,7 @@ def remove_member(
 
     What they own is handed over or left without an owner; nothing is deleted. Their sign-ins, tokens and links end.
     """
-    done = removal.remove(work, member, receiver=receiver)
+    done = removal.remove(ctx, member, receiver=receiver)
     return RemovedJson(
         member=done.member, name=done.name, moved=_told(done.moved), left=_told(done.left), more=done.more
     )

@@ -23,15 +23,15 @@ class NewServiceAccount(Body):
 
 
 @routes.get("")
-def list_service_accounts(work: Reading) -> Page[MemberJson]:
+def list_service_accounts(ctx: Reading) -> Page[MemberJson]:
     """All service accounts, by name."""
-    return Page(items=[people.told(found) for found in service_accounts.every(work)])
+    return Page(items=[people.told(found) for found in service_accounts.every(ctx)])
 
 
 @routes.post("", status_code=201)
-def create_service_account(work: Creating, body: NewServiceAccount) -> MemberJson:
+def create_service_account(ctx: Creating, body: NewServiceAccount) -> MemberJson:
     """Make a service account.
 
     It can do nothing until it is given roles and a token.
     """
-    return people.told(members.one(work, service_accounts.create(work, body.name, uid=body.id)))
+    return people.told(members.one(ctx, service_accounts.create(ctx, body.name, uid=body.id)))

@@ -68,26 +68,26 @@ class OpenLink(Answer):
 
 
 @routes.post("", responses=problems(401))
-def sign_in_with_password(house: House, visit: Visiting, body: ByPassword) -> SignedInJson:
+def sign_in_with_password(platform: House, visit: Visiting, body: ByPassword) -> SignedInJson:
     """Sign in with a password.
 
     The answer to a wrong password is the same as that to an unknown account. After some attempts one has to wait.
     """
     method = Password(body.email, body.password.get_secret_value(), body.tenant)
-    return let_in(house, retried(lambda: sign_in(house, method, visit)))
+    return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
 
 
 @routes.post("/link", responses=problems(401))
-def sign_in_with_link(house: House, visit: Visiting, body: ByLink) -> SignedInJson:
+def sign_in_with_link(platform: House, visit: Visiting, body: ByLink) -> SignedInJson:
     """Sign in with a link. It works once."""
     method = MagicLink(body.secret.get_secret_value())
-    return let_in(house, retried(lambda: sign_in(house, method, visit)))
+    return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
 
 
 @routes.get("/link/{secret}", responses=problems(401))
-def look_at_link(house: House, secret: PathSecret) -> OpenLink:
+def look_at_link(platform: House, secret: PathSecret) -> OpenLink:
     """What is this link for? Looking does not use it."""
-    found = links.look(house, secret)
+    found = links.look(platform, secret)
     return OpenLink(
         purpose=found.purpose,
         tenant=found.tenant,
@@ -98,29 +98,29 @@ def look_at_link(house: House, secret: PathSecret) -> OpenLink:
 
 
 @routes.post("/ask", status_code=202)
-def ask_for_link(house: House, visit: Visiting, body: AskedLink) -> Asking:
+def ask_for_link(platform: House, visit: Visiting, body: AskedLink) -> Asking:
     """Ask for a link by mail.
 
     The answer is the same whether or not there is such an account.
     """
-    retried(lambda: links.ask(house, body.email, body.purpose, visit, body.tenant))
+    retried(lambda: links.ask(platform, body.email, body.purpose, visit, body.tenant))
     return Asking(told="If there is such an account and mails are sent here, one is on its way.")
 
 
 @routes.post("/password", status_code=204, responses=problems(401))
-def set_password_with_link(house: House, visit: Visiting, body: PasswordByLink) -> None:
+def set_password_with_link(platform: House, visit: Visiting, body: PasswordByLink) -> None:
     """Set a new password with a link for it.
 
     All sign-ins and all other links of the member end.
     """
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    retried(lambda: new_passwords.set_with_link(house, secret, password, visit))
+    retried(lambda: new_passwords.set_with_link(platform, secret, password, visit))
 
 
 @routes.delete("", status_code=204)
-def sign_out(work: Writing, house: House) -> Response:
+def sign_out(ctx: Writing, platform: House) -> Response:
     """Sign out here."""
-    if not work.caller.sign_in_id:
+    if not ctx.caller.sign_in_id:
         raise ConflictError("Nobody is signed in here: the call came with an API token.", "Revoke the token instead.")
-    sign_ins.end(work, work.caller.member, work.caller.sign_in_id)
-    return Response(status_code=204, headers={"set-cookie": cookie(house.settings, "", 0)})
+    sign_ins.end(ctx, ctx.caller.member, ctx.caller.sign_in_id)
+    return Response(status_code=204, headers={"set-cookie": cookie(platform.settings, "", 0)})

@@ -14,8 +14,8 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.directory import tokens
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, MOST_DAYS, Token
-from lakehold.directory.work import Work
 
 routes = router("/api/v1/tokens", "API tokens")
 
@@ -64,68 +64,68 @@ class MadeToken(Answer):
 
 @routes.get("")
 def list_tokens(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     member: Annotated[IdText | None, Query(examples=["nightly"], description="Whose; without one, one's own.")] = None,
 ) -> Page[TokenJson]:
     """The tokens of a member, the newest first."""
-    found = tokens.of(work, member or work.caller.member)
+    found = tokens.of(ctx, member or ctx.caller.member)
     of = f"tokens {member or ''}"
     behind = paged.start(of, int, str)
     rows = [token for token in found if behind is None or (token.made_at, token.id) < behind]
-    return paged.page(of, rows, _key, lambda token: _told(work, token))
+    return paged.page(of, rows, _key, lambda token: _told(ctx, token))
 
 
 @routes.get("/all")
-def list_all_tokens(work: Reading, paged: Paged) -> Page[TokenJson]:
+def list_all_tokens(ctx: Reading, paged: Paged) -> Page[TokenJson]:
     """The tokens of everybody, the newest first."""
     behind = paged.start("all tokens", int, str)
     after = None if behind is None else (int(behind[0]), str(behind[1]))
-    rows = tokens.every(work, after=after, limit=paged.limit + 1)
-    return paged.page("all tokens", rows, _key, lambda token: _told(work, token))
+    rows = tokens.every(ctx, after=after, limit=paged.limit + 1)
+    return paged.page("all tokens", rows, _key, lambda token: _told(ctx, token))
 
 
 @routes.post("", status_code=201)
-def make_token(work: Creating, body: NewToken) -> MadeToken:
+def make_token(ctx: Creating, body: NewToken) -> MadeToken:
     """Make a token.
 
     It acts as its member, live. Its secret is shown once. A narrowed token makes none.
     """
     made = tokens.make(
-        work,
+        ctx,
         body.name,
         member=body.member or "",
         days=body.days,
         actions=body.actions,
         resources=body.resources,
     )
-    return MadeToken(token=_told(work, made.token), secret=made.secret)
+    return MadeToken(token=_told(ctx, made.token), secret=made.secret)
 
 
 @routes.get("/{token}")
-def get_token(work: Reading, token: SecretId) -> TokenJson:
+def get_token(ctx: Reading, token: SecretId) -> TokenJson:
     """One token."""
-    return _told(work, tokens.one(work, token))
+    return _told(ctx, tokens.one(ctx, token))
 
 
 @routes.delete("/{token}", status_code=204)
-def revoke_token(work: Writing, token: SecretId) -> None:
+def revoke_token(ctx: Writing, token: SecretId) -> None:
     """End a token at once."""
-    tokens.revoke(work, token)
+    tokens.revoke(ctx, token)
 
 
 def _key(token: Token) -> tuple[int, str]:
     return token.made_at, token.id
 
 
-def _told(work: Work, token: Token) -> TokenJson:
+def _told(ctx: RequestContext, token: Token) -> TokenJson:
     return TokenJson(
         id=token.id,
         prefix=token.prefix,
         name=token.name,
         member=token.member,
         actions=None if token.actions is None else list(token.actions),
-        resources=None if token.resources is None else [uid for uid in token.resources if _sees(work, uid)],
+        resources=None if token.resources is None else [uid for uid in token.resources if _sees(ctx, uid)],
         made_by=token.made_by,
         made_at=time_of(token.made_at),
         until=told_time(token.until),
@@ -133,5 +133,5 @@ def _told(work: Work, token: Token) -> TokenJson:
     )
 
 
-def _sees(work: Work, uid: str) -> bool:
-    return work.view.ids.get(uid) is not None and work.session.sees(work.asker, uid)
+def _sees(ctx: RequestContext, uid: str) -> bool:
+    return ctx.view.ids.get(uid) is not None and ctx.session.sees(ctx.asker, uid)

@@ -13,7 +13,7 @@ from lakehold.api.frame.callers import COOKIE, caller_of, csrf_of, shown_by
 from lakehold.api.frame.models import Answer, IdText, Time, time_of
 from lakehold.api.frame.works import callers_of, house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_ins import SignedIn
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import SECOND
@@ -44,16 +44,16 @@ class SignedInJson(Answer):
         return {"set-cookie": self._cookie}
 
 
-def let_in(house: Installation, signed_in: SignedIn) -> SignedInJson:
+def let_in(platform: Platform, signed_in: SignedIn) -> SignedInJson:
     """The answer to a sign-in."""
     told = SignedInJson(
         tenant=signed_in.tenant,
         member=signed_in.member,
         until=time_of(signed_in.until),
-        csrf=csrf_of(house.keys, signed_in.secret),
+        csrf=csrf_of(platform.keys, signed_in.secret),
     )
-    seconds = max(0, signed_in.until - house.clock()) // SECOND
-    told._cookie = cookie(house.settings, signed_in.secret, seconds)  # noqa: SLF001 - it is this model's own
+    seconds = max(0, signed_in.until - platform.clock()) // SECOND
+    told._cookie = cookie(platform.settings, signed_in.secret, seconds)  # noqa: SLF001 - it is this model's own
     return told
 
 
@@ -68,7 +68,7 @@ def cookie(settings: Settings, secret: str, seconds: int) -> str:
     return made.headers["set-cookie"]
 
 
-def caller_now(request: Request, house: Installation) -> Caller:
+def caller_now(request: Request, platform: Platform) -> Caller:
     """Who calls an endpoint that takes its time outside of any transaction."""
-    with house.database.read() as transaction:
+    with platform.database.read() as transaction:
         return caller_of(callers_of(request), house_of(request), transaction, shown_by(request))

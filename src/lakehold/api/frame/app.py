@@ -14,7 +14,7 @@ from lakehold.api.frame import health, logs, openapi, problems
 from lakehold.api.frame.callers import Callers, DirectoryCallers
 from lakehold.api.frame.door import Door
 from lakehold.api.frame.metrics import Metrics
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 
 _NOTED_EVERY = 20.0
 
@@ -22,39 +22,39 @@ _NOTED_EVERY = 20.0
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """While the application runs, it writes down now and then which tokens and sign-ins were used."""
-    house: Installation = app.state.house
-    writing = asyncio.create_task(_note_uses(house))
+    platform: Platform = app.state.platform
+    writing = asyncio.create_task(_note_uses(platform))
     yield
     writing.cancel()
     await asyncio.wait([writing])
-    await run_sync(_write_uses, house)
+    await run_sync(_write_uses, platform)
     if lake := getattr(app.state, "lake", None):
         # Made by the first that asked for tables.
         lake.close()
 
 
-async def _note_uses(house: Installation) -> None:
+async def _note_uses(platform: Platform) -> None:
     while True:
         await asyncio.sleep(_NOTED_EVERY)
         try:
-            await run_sync(_write_uses, house)
+            await run_sync(_write_uses, platform)
         except sa.exc.SQLAlchemyError:
             logs.errors.exception("uses were not written")
 
 
-def _write_uses(house: Installation) -> None:
+def _write_uses(platform: Platform) -> None:
     from lakehold.api.catalog import using  # noqa: PLC0415 - as below
 
-    house.uses.write(house.database)
-    using.write(house)
+    platform.uses.write(platform.database)
+    using.write(platform)
 
 
 def create_app(
-    house: Installation, routers: Iterable[APIRouter] | None = None, callers: Callers | None = None
+    platform: Platform, routers: Iterable[APIRouter] | None = None, callers: Callers | None = None
 ) -> FastAPI:
     """The application of an installation. Whoever made the installation closes it."""
     app = assembled(routers)
-    app.state.house = house
+    app.state.platform = platform
     app.state.callers = callers or DirectoryCallers()
     return app
 

@@ -15,7 +15,7 @@ from lakehold.api.frame.errors import CsrfError
 from lakehold.catalog import viewing
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.kit.keys import Keys
 
@@ -40,28 +40,28 @@ class Shown:
 class Callers(Protocol):
     """Knows people by what they show."""
 
-    def of_token(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """The member whose API token this is, narrowed as it is; None if it is not valid (any more)."""
 
-    def of_session(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """The member whose sign-in this is; None if it is not valid (any more)."""
 
 
 class DirectoryCallers:
     """The directory's own tokens and sign-ins."""
 
-    def of_token(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """By the API token."""
         from lakehold.directory import tokens  # noqa: PLC0415 - the seam to the directory
 
-        found: Caller | None = tokens.caller_of_token(house, transaction, secret)
+        found: Caller | None = tokens.caller_of_token(platform, transaction, secret)
         return found
 
-    def of_session(self, house: Installation, transaction: Transaction, secret: str) -> Caller | None:
+    def of_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """By the sign-in."""
         from lakehold.directory import sign_ins  # noqa: PLC0415 - as above
 
-        found: Caller | None = sign_ins.caller_of_session(house, transaction, secret)
+        found: Caller | None = sign_ins.caller_of_session(platform, transaction, secret)
         return found
 
 
@@ -84,17 +84,17 @@ def shown_by(request: Request) -> Shown:
     )
 
 
-def caller_of(callers: Callers, house: Installation, transaction: Transaction, shown: Shown) -> Caller:
+def caller_of(callers: Callers, platform: Platform, transaction: Transaction, shown: Shown) -> Caller:
     """The caller, or a refusal that does not say what was wrong with what they showed."""
     if shown.token:
-        found = callers.of_token(house, transaction, shown.token)
+        found = callers.of_token(platform, transaction, shown.token)
     else:
-        found = callers.of_session(house, transaction, shown.cookie)
+        found = callers.of_session(platform, transaction, shown.cookie)
         if found is not None and not shown.safe:
-            _refuse_forged(house.keys, shown)
+            _refuse_forged(platform.keys, shown)
     if found is None:
         raise UnauthorizedError("This token or sign-in is not valid, or not any more.", "Sign in, or make a new token.")
-    return viewing.applied(house, transaction, replace(found, request=shown.request, address=shown.address))
+    return viewing.applied(platform, transaction, replace(found, request=shown.request, address=shown.address))
 
 
 def csrf_of(keys: Keys, cookie: str) -> str:

@@ -90,7 +90,12 @@ class _Passing:
             "ms": round(taken * 1_000, 2),
         }
         if caller is not None:
-            who = {"tenant": caller.tenant, "member": caller.member, "token": caller.token_id, "behind": caller.behind}
+            who = {
+                "tenant": caller.tenant,
+                "member": caller.member,
+                "token": caller.token_id,
+                "behind": caller.impersonator,
+            }
             told.update((name, value) for name, value in who.items() if value)
         return told
 

@@ -16,7 +16,7 @@ from lakehold.api.frame.metrics import CONTENT_TYPE, Metrics
 from lakehold.api.frame.models import Answer
 from lakehold.api.frame.problems import Problem, answer, problem, request_id_of
 from lakehold.api.frame.works import house_of
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.runs.figures import figures
 
 router = APIRouter(tags=["Health"])
@@ -50,10 +50,10 @@ def readyz(request: Request) -> Response:
     return Response(Healthy().model_dump_json(), media_type="application/json")
 
 
-def unready(house: Installation) -> str:
+def unready(platform: Platform) -> str:
     """What is missing before requests can be answered; empty if nothing is."""
     try:
-        with house.database.read() as transaction:
+        with platform.database.read() as transaction:
             found = transaction.connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     except sa.exc.SQLAlchemyError:
         return "The database does not answer, or has no tables yet."

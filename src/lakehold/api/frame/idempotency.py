@@ -17,7 +17,7 @@ from fastapi import Response
 
 from lakehold.api.frame.errors import KeyReusedError
 from lakehold.api.frame.works import Asked
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.database import Exact, Id, metadata
 
@@ -38,36 +38,36 @@ sa.Index("idempotency_by_time", idempotency_table.c.tenant_id, idempotency_table
 REPLAYED = "idempotency-replayed"
 
 
-def once(asked: Asked, work: Work, do: Callable[[], Response]) -> Response:
+def once(asked: Asked, ctx: RequestContext, do: Callable[[], Response]) -> Response:
     """The answer that this key had before, or the one that it gets now."""
     if not asked.key:
         return do()
     c = idempotency_table.c
     where = sa.and_(
-        c.tenant_id == work.session.tenant,
-        c.member == work.caller.member,
-        c.token == work.caller.token_id,
+        c.tenant_id == ctx.session.tenant,
+        c.member == ctx.caller.member,
+        c.token == ctx.caller.token_id,
         c.key == asked.key,
     )
-    connection = work.session.transaction.connection
-    connection.execute(idempotency_table.delete().where(c.tenant_id == work.session.tenant, c.made_at <= work.at - DAY))
+    connection = ctx.session.transaction.connection
+    connection.execute(idempotency_table.delete().where(c.tenant_id == ctx.session.tenant, c.made_at <= ctx.at - DAY))
     found = connection.execute(sa.select(c.request, c.answer).where(where)).first()
     if found is not None:
-        if not work.keys.is_sealed(_told(asked), found.request):
+        if not ctx.keys.is_sealed(_told(asked), found.request):
             raise KeyReusedError(
                 "This Idempotency-Key was used for another request.", "Use a new key for every new request."
             )
-        return _again(work.keys.decrypt(found.answer))
+        return _again(ctx.keys.decrypt(found.answer))
     response = do()
     connection.execute(
         idempotency_table.insert().values(
-            tenant_id=work.session.tenant,
-            member=work.caller.member,
-            token=work.caller.token_id,
+            tenant_id=ctx.session.tenant,
+            member=ctx.caller.member,
+            token=ctx.caller.token_id,
             key=asked.key,
-            made_at=work.at,
-            request=work.keys.seal(_told(asked)),
-            answer=work.keys.encrypt(_kept(response)),
+            made_at=ctx.at,
+            request=ctx.keys.seal(_told(asked)),
+            answer=ctx.keys.encrypt(_kept(response)),
         )
     )
     return response

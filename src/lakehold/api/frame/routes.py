@@ -22,7 +22,7 @@ from lakehold.api.frame.idempotency import once
 from lakehold.api.frame.models import Answer
 from lakehold.api.frame.problems import MEDIA_TYPE, problem
 from lakehold.api.frame.works import WORKS, Asked
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 Endpoint = Callable[..., Any]
 
@@ -50,16 +50,16 @@ class Route(APIRoute):
     """Runs its endpoint in a transaction, and tells the document what every endpoint has in common."""
 
     def __init__(self, path: str, endpoint: Endpoint, **given: Any) -> None:  # noqa: ANN401 - as the class below it
-        work = _work_of(endpoint)
+        ctx = _work_of(endpoint)
         status = given.get("status_code") or HTTPStatus.OK
         summary, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
         given["summary"] = given.get("summary") or summary.strip().rstrip(".")
         given["description"] = given.get("description") or rest.strip() or summary.strip()
         given["operation_id"] = given.get("operation_id") or endpoint.__name__
-        given["responses"] = {**_problems(_SIGNED if work else _OPEN), **(given.get("responses") or {})}
-        extra = {"security": _SIGNED_IN if work else []}
+        given["responses"] = {**_problems(_SIGNED if ctx else _OPEN), **(given.get("responses") or {})}
+        extra = {"security": _SIGNED_IN if ctx else []}
         given["openapi_extra"] = {**extra, **(given.get("openapi_extra") or {})}
-        super().__init__(path, _answering(endpoint, int(status), work), **given)
+        super().__init__(path, _answering(endpoint, int(status), ctx), **given)
 
 
 def router(prefix: str, tag: str) -> APIRouter:
@@ -94,16 +94,16 @@ def _work_of(endpoint: Endpoint) -> str:
     return ""
 
 
-def _answering(endpoint: Endpoint, status: int, work: str) -> Endpoint:
+def _answering(endpoint: Endpoint, status: int, ctx: str) -> Endpoint:
     if inspect.iscoroutinefunction(endpoint):
-        assert not work  # noqa: S101 - a transaction belongs to a thread
+        assert not ctx  # noqa: S101 - a transaction belongs to a thread
 
         @wraps(endpoint)
         async def waited_for(**values: Any) -> Response:  # noqa: ANN401 - whatever the endpoint takes
             return answered(await endpoint(**values), status)
 
         return waited_for
-    if not work:
+    if not ctx:
 
         @wraps(endpoint)
         def open_to_all(**values: Any) -> Response:  # noqa: ANN401 - whatever the endpoint takes
@@ -113,10 +113,10 @@ def _answering(endpoint: Endpoint, status: int, work: str) -> Endpoint:
 
     @wraps(endpoint)
     def in_transaction(**values: Any) -> Response:  # noqa: ANN401 - as above
-        asked: Asked = values[work]
+        asked: Asked = values[ctx]
 
-        def do(entered: Work) -> Response:
-            return once(asked, entered, lambda: answered(endpoint(**{**values, work: entered}), status, asked))
+        def do(entered: RequestContext) -> Response:
+            return once(asked, entered, lambda: answered(endpoint(**{**values, ctx: entered}), status, asked))
 
         return asked.run(do)
 

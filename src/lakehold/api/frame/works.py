@@ -18,8 +18,8 @@ from fastapi import Depends, Header, Request
 from lakehold.api.frame.callers import Callers, Shown, caller_of, shown_by
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import BusyError, ForbiddenError
 
 T = TypeVar("T")
@@ -42,50 +42,50 @@ class Asked:
     body: bytes = b""
     """What was sent, if there is a key: the same key must come with the same body."""
 
-    def run(self, do: Callable[[Work], T]) -> T:
+    def run(self, do: Callable[[RequestContext], T]) -> T:
         """Let the caller in and do it, in a transaction that is committed before this returns."""
 
-        def known(work: Work) -> T:
-            self.request.scope[_WORK] = work
+        def known(ctx: RequestContext) -> T:
+            self.request.scope[_WORK] = ctx
             try:
-                return do(work)
+                return do(ctx)
             finally:
                 del self.request.scope[_WORK]
 
         return retried(lambda: self._written(known) if self.writes else self._read(known))
 
-    def _read(self, do: Callable[[Work], T]) -> T:
-        house, callers = house_of(self.request), callers_of(self.request)
+    def _read(self, do: Callable[[RequestContext], T]) -> T:
+        platform, callers = house_of(self.request), callers_of(self.request)
         caller: Caller | None = None
         try:
-            with house.database.read() as transaction:
-                caller = caller_of(callers, house, transaction, self.shown)
+            with platform.database.read() as transaction:
+                caller = caller_of(callers, platform, transaction, self.shown)
                 self._known(caller)
-                return do(Work(house.access.session(transaction, caller.tenant), caller, house.keys))
+                return do(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
         except (DeniedError, HiddenError) as error:
             # After the transaction, not in it: who waits for a second connection while holding one may wait for ever.
             if caller is not None:
-                house.write_down(caller, error)
+                platform.write_down(caller, error)
             raise
 
-    def _written(self, do: Callable[[Work], T]) -> T:
-        house, callers = house_of(self.request), callers_of(self.request)
-        with house.database.read() as transaction:
-            caller = caller_of(callers, house, transaction, self.shown)
+    def _written(self, do: Callable[[RequestContext], T]) -> T:
+        platform, callers = house_of(self.request), callers_of(self.request)
+        with platform.database.read() as transaction:
+            caller = caller_of(callers, platform, transaction, self.shown)
         self._known(caller)
         self._refuse_viewer(caller)
 
-        def still_theirs(work: Work) -> T:
+        def still_theirs(ctx: RequestContext) -> T:
             # They may have waited long for their turn.
-            caller_of(callers, house, work.session.transaction, self.shown)
-            return do(work)
+            caller_of(callers, platform, ctx.session.transaction, self.shown)
+            return do(ctx)
 
-        with house.write(caller) as work:
-            return still_theirs(work)
+        with platform.write(caller) as ctx:
+            return still_theirs(ctx)
 
     def _refuse_viewer(self, caller: Caller) -> None:
         """Who looks with another's eyes changes nothing, but for ending that. The services ask too."""
-        if caller.behind and (self.request.method, self.request.url.path) not in _ENDS_VIEWING:
+        if caller.impersonator and (self.request.method, self.request.url.path) not in _ENDS_VIEWING:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
 
     def _known(self, caller: Caller) -> None:
@@ -102,16 +102,16 @@ def retried(do: Callable[[], T]) -> T:
     return do()
 
 
-def house_of(request: Request) -> Installation:
+def house_of(request: Request) -> Platform:
     """The installation that this application serves."""
-    house: Installation = request.app.state.house
-    return house
+    platform: Platform = request.app.state.platform
+    return platform
 
 
-def work_of(request: Request) -> Work | None:
+def work_of(request: Request) -> RequestContext | None:
     """The work that the request is answered in, while it lasts."""
-    work: Work | None = request.scope.get(_WORK)
-    return work
+    ctx: RequestContext | None = request.scope.get(_WORK)
+    return ctx
 
 
 def callers_of(request: Request) -> Callers:
@@ -120,7 +120,7 @@ def callers_of(request: Request) -> Callers:
     return callers
 
 
-async def _house(request: Request) -> Installation:
+async def _house(request: Request) -> Platform:
     return house_of(request)
 
 
@@ -152,13 +152,13 @@ async def _asked_to_create(
     return Asked(request, shown, writes=True, key=idempotency_key, body=await request.body())
 
 
-House = Annotated[Installation, Depends(_house)]
+House = Annotated[Platform, Depends(_house)]
 """The installation itself, for the few endpoints that nobody is signed in at."""
-Reading = Annotated[Work, Depends(_asked_to_read)]
+Reading = Annotated[RequestContext, Depends(_asked_to_read)]
 """The caller's questions."""
-Writing = Annotated[Work, Depends(_asked_to_write)]
+Writing = Annotated[RequestContext, Depends(_asked_to_write)]
 """The caller's questions and changes."""
-Creating = Annotated[Work, Depends(_asked_to_create)]
+Creating = Annotated[RequestContext, Depends(_asked_to_create)]
 """The same, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
 
 WORKS = (_asked_to_read, _asked_to_write, _asked_to_create)

@@ -16,7 +16,7 @@ from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.routes import Route
 from lakehold.api.frame.works import Reading, house_of
 from lakehold.api.iceberg.shapes import PREFIX, in_address, out_of_address
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.pipeline import loads, metadata, names, reading
 from lakehold.pipeline.lake import Lake
@@ -52,152 +52,152 @@ InLake = Annotated[Lake, Depends(lake_of)]
 
 
 @routes.get("/config")
-def iceberg_config(work: Reading, warehouse: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
+def iceberg_config(ctx: Reading, warehouse: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
     """What a client has to know before it asks for anything."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     overrides = {}
     if warehouse:
-        names.inside(work, (warehouse,))
+        names.inside(ctx, (warehouse,))
         overrides = {"prefix": in_address(warehouse)}
     return _json({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
 @routes.get("/namespaces")
-def iceberg_namespaces(work: Reading, parent: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
+def iceberg_namespaces(ctx: Reading, parent: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
     """The workspaces, or what lies in one of them."""
-    return _namespaces(work, (), parent)
+    return _namespaces(ctx, (), parent)
 
 
 @routes.get("/{prefix}/namespaces")
 def iceberg_namespaces_of(
-    work: Reading, prefix: Text, parent: Annotated[str, Query(max_length=_LONGEST)] = ""
+    ctx: Reading, prefix: Text, parent: Annotated[str, Query(max_length=_LONGEST)] = ""
 ) -> Response:
     """The layers of one workspace."""
-    return _namespaces(work, (out_of_address(prefix),), parent)
+    return _namespaces(ctx, (out_of_address(prefix),), parent)
 
 
 # What people call things may have slashes in it; then there is nothing of that name, and that is all.
 
 
 @routes.get("/namespaces/{namespace:path}/tables")
-def iceberg_tables(work: Reading, lake: InLake, namespace: Text) -> Response:
+def iceberg_tables(ctx: Reading, lake: InLake, namespace: Text) -> Response:
     """The tables that the caller may read."""
-    return _tables(work, lake, (), namespace)
+    return _tables(ctx, lake, (), namespace)
 
 
 @routes.get("/{prefix}/namespaces/{namespace:path}/tables")
-def iceberg_tables_of(work: Reading, lake: InLake, prefix: Text, namespace: Text) -> Response:
+def iceberg_tables_of(ctx: Reading, lake: InLake, prefix: Text, namespace: Text) -> Response:
     """The tables of one layer that the caller may read."""
-    return _tables(work, lake, (out_of_address(prefix),), namespace)
+    return _tables(ctx, lake, (out_of_address(prefix),), namespace)
 
 
 @routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
-def iceberg_table(work: Reading, request: Request, lake: InLake, namespace: Text, table: Text) -> Response:
+def iceberg_table(ctx: Reading, request: Request, lake: InLake, namespace: Text, table: Text) -> Response:
     """One table: where its files are, and all that Iceberg knows of it."""
-    return _table(work, request, lake, (*_parts(namespace), table))
+    return _table(ctx, request, lake, (*_parts(namespace), table))
 
 
 @routes.api_route("/{prefix}/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
 def iceberg_table_of(
-    work: Reading, request: Request, lake: InLake, prefix: Text, namespace: Text, table: Text
+    ctx: Reading, request: Request, lake: InLake, prefix: Text, namespace: Text, table: Text
 ) -> Response:
     """One table of one workspace."""
-    return _table(work, request, lake, (out_of_address(prefix), *_parts(namespace), table))
+    return _table(ctx, request, lake, (out_of_address(prefix), *_parts(namespace), table))
 
 
 @routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
-def iceberg_views(work: Reading, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
+def iceberg_views(ctx: Reading, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
     """There are no views."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     return _json({"identifiers": []})
 
 
 @routes.api_route("/{path:path}/views/{view:path}", methods=["GET", "HEAD"])
-def iceberg_view(work: Reading, path: str, view: Text) -> Response:  # noqa: ARG001 - as above
+def iceberg_view(ctx: Reading, path: str, view: Text) -> Response:  # noqa: ARG001 - as above
     """There are no views."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     raise NotFoundError(f"There is no view {view[:80]!r}.")
 
 
 @routes.api_route("/namespaces/{namespace:path}", methods=["GET", "HEAD"])
-def iceberg_namespace(work: Reading, namespace: Text) -> Response:
+def iceberg_namespace(ctx: Reading, namespace: Text) -> Response:
     """One namespace."""
-    return _namespace(work, (), namespace)
+    return _namespace(ctx, (), namespace)
 
 
 @routes.api_route("/{prefix}/namespaces/{namespace:path}", methods=["GET", "HEAD"])
-def iceberg_namespace_of(work: Reading, prefix: Text, namespace: Text) -> Response:
+def iceberg_namespace_of(ctx: Reading, prefix: Text, namespace: Text) -> Response:
     """One layer of one workspace."""
-    return _namespace(work, (out_of_address(prefix),), namespace)
+    return _namespace(ctx, (out_of_address(prefix),), namespace)
 
 
 @routes.post("/{path:path}/metrics")
-def iceberg_metrics(work: Reading, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
+def iceberg_metrics(ctx: Reading, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
     """Clients tell how a scan went; it is not kept."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
 @routes.api_route("/{path:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
-def iceberg_write(work: Reading, path: str) -> Response:
+def iceberg_write(ctx: Reading, path: str) -> Response:
     """Other engines read here; they do not write."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     raise ForbiddenError(
         f"This catalog is read only; {path[:80]!r} was not changed.",
         "Write with a source, a query or a history of Lakehold.",
     )
 
 
-def _namespaces(work: Work, before: tuple[str, ...], parent: str) -> Response:
-    reading.refuse_viewer(work)
+def _namespaces(ctx: RequestContext, before: tuple[str, ...], parent: str) -> Response:
+    reading.refuse_viewer(ctx)
     path = _parts(parent) if parent else ()
-    found = names.inside(work, (*before, *path))
+    found = names.inside(ctx, (*before, *path))
     return _json({"namespaces": [[*path, each.name] for each in found]})
 
 
-def _namespace(work: Work, before: tuple[str, ...], namespace: str) -> Response:
-    reading.refuse_viewer(work)
+def _namespace(ctx: RequestContext, before: tuple[str, ...], namespace: str) -> Response:
+    reading.refuse_viewer(ctx)
     path = _parts(namespace)
-    names.inside(work, (*before, *path))
+    names.inside(ctx, (*before, *path))
     return _json({"namespace": list(path), "properties": {}})
 
 
-def _tables(work: Work, lake: Lake, before: tuple[str, ...], namespace: str) -> Response:
-    reading.refuse_viewer(work)
+def _tables(ctx: RequestContext, lake: Lake, before: tuple[str, ...], namespace: str) -> Response:
+    reading.refuse_viewer(ctx)
     path = _parts(namespace)
-    found = names.tables(work, (*before, *path))
-    places = {reading.place_of(work, each.uid): each for each in found}
+    found = names.tables(ctx, (*before, *path))
+    places = {reading.place_of(ctx, each.uid): each for each in found}
     there = lake.metadata_of_many(places)
     named = [each.name for place, each in places.items() if place in there]
     return _json({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
-def _table(work: Work, request: Request, lake: Lake, path: tuple[str, ...]) -> Response:
-    reading.refuse_viewer(work)
-    location = _of_system(work, request, path) or _of_lake(work, request, lake, path)
+def _table(ctx: RequestContext, request: Request, lake: Lake, path: tuple[str, ...]) -> Response:
+    reading.refuse_viewer(ctx)
+    location = _of_system(ctx, request, path) or _of_lake(ctx, request, lake, path)
     head = json.dumps({"metadata-location": location, "config": {}})
     # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
     body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata.text(location))
     return Response(body, media_type="application/json")
 
 
-def _of_lake(work: Work, request: Request, lake: Lake, path: tuple[str, ...]) -> str:
+def _of_lake(ctx: RequestContext, request: Request, lake: Lake, path: tuple[str, ...]) -> str:
     *before, table = path
-    uid = names.table(work, before, table)
+    uid = names.table(ctx, before, table)
     loads.note(shown_by(request).token, uid)
-    location = lake.metadata_of(reading.place_of(work, uid))
+    location = lake.metadata_of(reading.place_of(ctx, uid))
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
     return location
 
 
-def _of_system(work: Work, request: Request, path: tuple[str, ...]) -> str | None:
+def _of_system(ctx: RequestContext, request: Request, path: tuple[str, ...]) -> str | None:
     """What the platform tells of itself; only a worker has it, for queries that are asked there."""
     system = getattr(request.app.state, "system", None)
     # Behind the name of a workspace, or alone.
     if system is None or len(path) not in _OF_SYSTEM or path[-2].lower() != SYSTEM:
         return None
-    location: str = system.load(work, shown_by(request).token, path[-1])
+    location: str = system.load(ctx, shown_by(request).token, path[-1])
     return location
 
 

@@ -12,7 +12,7 @@ from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.api.pipeline.volumes import BYTES, FilePath, VolumeFile, paged_files
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.workspaces.marts import files
 from lakehold.workspaces.marts.live import secrets
 
@@ -36,36 +36,36 @@ class MadeLiveSecret(Answer):
 
 
 @routes.get("/{destination}/secret")
-def get_live_secret(work: Reading, destination: IdText) -> LiveSecret:
+def get_live_secret(ctx: Reading, destination: IdText) -> LiveSecret:
     """What is known of the secret of a live destination, for those who may edit it."""
-    found = secrets.of(work, destination)
+    found = secrets.of(ctx, destination)
     if found is None:
-        raise NotFoundError(f"The destination {shown(destination)} has no secret.", "Make one.")
+        raise NotFoundError(f"The destination {quote(destination)} has no secret.", "Make one.")
     return _told(found)
 
 
 @routes.post("/{destination}/secret", status_code=201, responses=problems(409))
-def make_live_secret(work: Writing, destination: IdText) -> MadeLiveSecret:
+def make_live_secret(ctx: Writing, destination: IdText) -> MadeLiveSecret:
     """Make the secret of a live destination.
 
     The one that it had is not valid from this moment on. It is shown once, and kept as a hash.
     """
-    made = secrets.make(work, destination)
+    made = secrets.make(ctx, destination)
     return MadeLiveSecret(made=_told(made.secret), secret=made.text)
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problems(409))
-def revoke_live_secret(work: Writing, destination: IdText) -> None:
+def revoke_live_secret(ctx: Writing, destination: IdText) -> None:
     """End the secret of a live destination. Nothing can be pulled until another one is made."""
-    secrets.revoke(work, destination)
+    secrets.revoke(ctx, destination)
 
 
 @routes.get("/{destination}/files")
 def list_delivered_files(
-    work: Reading, house: House, paged: Paged, destination: IdText, folder: PlainText = ""
+    ctx: Reading, platform: House, paged: Paged, destination: IdText, folder: PlainText = ""
 ) -> Page[VolumeFile]:
     """What reports have left in a destination that keeps files, for those who may use it."""
-    return paged_files(paged, files.listed(work, house.settings, destination, folder), folder)
+    return paged_files(paged, files.listed(ctx, platform.settings, destination, folder), folder)
 
 
 @routes.get(
@@ -73,9 +73,9 @@ def list_delivered_files(
     response_class=FileResponse,
     responses={200: {"description": "The file", "content": {BYTES: {}}}},
 )
-def download_delivered_file(work: Reading, house: House, destination: IdText, path: FilePath) -> Response:
+def download_delivered_file(ctx: Reading, platform: House, destination: IdText, path: FilePath) -> Response:
     """A file as a report has left it, for those who may use the destination."""
-    found, file = files.opened(work, house.settings, destination, path)
+    found, file = files.opened(ctx, platform.settings, destination, path)
     return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
 
 

@@ -55,15 +55,15 @@ class ReportInsights(Answer):
 
 
 @routes.get("/reports/{report}/insights")
-def get_report_insights(work: Reading, report: IdText) -> ReportInsight:
+def get_report_insights(ctx: Reading, report: IdText) -> ReportInsight:
     """Where a report was last delivered or pulled, how often and how long, for those who see it."""
-    return _told(insights.of_report(work, report))
+    return _told(insights.of_report(ctx, report))
 
 
 @routes.get("/projects/{project}/insights")
-def list_project_insights(work: Reading, project: IdText) -> ReportInsights:
+def list_project_insights(ctx: Reading, project: IdText) -> ReportInsights:
     """The same of all reports of a project that the caller sees."""
-    found = insights.placed(work, insights.of_project(work, project))
+    found = insights.placed(ctx, insights.of_project(ctx, project))
     return ReportInsights(items=[_told(each) for each in found])
 
 

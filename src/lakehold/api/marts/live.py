@@ -20,7 +20,7 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.api.pipeline.queries import Found
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import BusyError
@@ -52,11 +52,11 @@ class LiveReports(Answer):
 
 @routes.get("/{destination}", openapi_extra=_OPENED, responses=problems(401, 403, 404, 409))
 def list_live_reports(
-    request: Request, house: House, lake: InLake, visit: Visiting, destination: IdText
+    request: Request, platform: House, lake: InLake, visit: Visiting, destination: IdText
 ) -> LiveReports:
     """The reports that can be pulled from a live destination."""
-    entered = _entered(request, house, destination, visit)
-    found = pulling.offered(house, entered, lake)
+    entered = _entered(request, platform, destination, visit)
+    found = pulling.offered(platform, entered, lake)
     return LiveReports(items=[LiveReport(id=each.uid, name=each.name, refused=each.refused) for each in found])
 
 
@@ -71,7 +71,7 @@ def list_live_reports(
 )
 def pull_live_report(
     request: Request,
-    house: House,
+    platform: House,
     lake: InLake,
     visit: Visiting,
     destination: IdText,
@@ -86,12 +86,12 @@ def pull_live_report(
     They are asked for as the person who last saved the report, with what that person may do at this moment. The header
     X-Lakehold-Complete says whether there were no more.
     """
-    entered = _entered(request, house, destination, visit)
-    pull = retried(lambda: pulling.asked(house, entered, lake, report))
-    begun, at, stack = time.monotonic(), house.clock(), ExitStack()
-    found = stack.enter_context(_asked(house, pull))
+    entered = _entered(request, platform, destination, visit)
+    pull = retried(lambda: pulling.asked(platform, entered, lake, report))
+    begun, at, stack = time.monotonic(), platform.clock(), ExitStack()
+    found = stack.enter_context(_asked(platform, pull))
     counted = _Counted(found.batches)
-    stack.callback(lambda: _written(house, entered, pull, at, counted, begun))
+    stack.callback(lambda: _written(platform, entered, pull, at, counted, begun))
     return formats.streamed(Rows(counted, found.complete), _KINDS.get(format or "", accept), stack)
 
 
@@ -114,19 +114,19 @@ class _Counted:
             yield batch
 
 
-def _asked(house: Installation, pull: Pull) -> AbstractContextManager[Rows]:
+def _asked(platform: Platform, pull: Pull) -> AbstractContextManager[Rows]:
     uid = f"q_{secrets.token_hex(12)}"
-    return asking.ask(house, pull.caller, uid=uid, workspace="", text=pull.text, rows=house.settings.query_rows)
+    return asking.ask(platform, pull.caller, uid=uid, workspace="", text=pull.text, rows=platform.settings.query_rows)
 
 
-def _written(house: Installation, entered: Entered, pull: Pull, at: Moment, counted: _Counted, begun: float) -> None:
+def _written(platform: Platform, entered: Entered, pull: Pull, at: Moment, counted: _Counted, begun: float) -> None:
     took = round((time.monotonic() - begun) * 1_000)
     # The rows are there already: they are not spoilt for a line that could not be written.
     with suppress(BusyError):
-        retried(lambda: pulls.write(house, entered, pull, at, rows=counted.rows, milliseconds=took))
+        retried(lambda: pulls.write(platform, entered, pull, at, rows=counted.rows, milliseconds=took))
 
 
-def _entered(request: Request, house: Installation, destination: str, visit: Visit) -> Entered:
+def _entered(request: Request, platform: Platform, destination: str, visit: Visit) -> Entered:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     shown = secret.strip() if scheme.lower() == "bearer" else ""
-    return retried(lambda: entering.enter(house, destination, shown, visit))
+    return retried(lambda: entering.enter(platform, destination, shown, visit))

@@ -17,7 +17,7 @@ from lakehold.api.marts import storages
 from lakehold.api.marts.storages import Id, Secrets, StorageSample
 from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts import feeding, looking, publishing, quality
 from lakehold.workspaces.marts.checks import checks_of
@@ -25,7 +25,7 @@ from lakehold.workspaces.marts.definitions import WORD, By, Definition
 from lakehold.workspaces.marts.feeding import Feed
 from lakehold.workspaces.marts.looking import Seen
 from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 routes = router("/api/v1/marts", "Data marts")
 
@@ -62,7 +62,7 @@ def try_mart(request: Request, body: MartTrial) -> StorageSample:
 
     Of one that a connector feeds: for those who may edit it, or make one.
     """
-    told = Told(body.settings, WORD)
+    told = SettingsReader(body.settings, WORD)
     definition = Definition.of(told)
     checks_of(told)
     if definition.by is By.CONNECTOR:
@@ -77,13 +77,13 @@ def try_mart(request: Request, body: MartTrial) -> StorageSample:
 def _fed(request: Request, body: MartTrial, stream: str) -> Seen:
     """A look that the caller may take, outside of the transaction that lets them."""
 
-    def begun(work: Work) -> tuple[Caller, Feed]:
-        work.see(body.storage, "use")
-        work.need("use", body.storage)
-        project = kinds.workspace_of(work.view, body.storage) or ""
+    def begun(ctx: RequestContext) -> tuple[Caller, Feed]:
+        ctx.see(body.storage, "use")
+        ctx.need("use", body.storage)
+        project = kinds.workspace_of(ctx.view, body.storage) or ""
         asked = Feed(body.settings, body.mart, project, body.credentials, stream)
-        feeding.may_look(work, asked)
-        return work.caller, asked
+        feeding.may_look(ctx, asked)
+        return ctx.caller, asked
 
     found = feeding.look(house_of(request), *Asked(request, shown_by(request), writes=False).run(begun))
     return Seen(fields=found["fields"], rows=found["rows"], notes=found["notes"])
@@ -91,22 +91,22 @@ def _fed(request: Request, body: MartTrial, stream: str) -> Seen:
 
 @routes.get("/{mart}/checks")
 def list_check_outcomes(
-    work: Reading, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MOST)] = 200
+    ctx: Reading, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MOST)] = 200
 ) -> CheckOutcomes:
     """How the checks of a data mart have come out, for those who see it."""
-    found = quality.page(work, mart, limit=limit)
+    found = quality.page(ctx, mart, limit=limit)
     return CheckOutcomes(
         items=[CheckOutcome(name=each.name, state=each.state, said=each.said, at=time_of(each.at)) for each in found]
     )
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problems(409))
-def publish_mart(work: Writing, lake: InLake, mart: IdText) -> None:
+def publish_mart(ctx: Writing, lake: InLake, mart: IdText) -> None:
     """Let a data mart be reported on."""
-    publishing.publish(work, lake, mart)
+    publishing.publish(ctx, lake, mart)
 
 
 @routes.post("/{mart}/unpublish", status_code=204)
-def unpublish_mart(work: Writing, mart: IdText) -> None:
+def unpublish_mart(ctx: Writing, mart: IdText) -> None:
     """Make a draft of a data mart again."""
-    publishing.unpublish(work, mart)
+    publishing.unpublish(ctx, mart)

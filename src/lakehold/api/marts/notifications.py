@@ -12,8 +12,8 @@ from lakehold.api.frame.models import Answer, Body, IdText, Search
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.marts.notifications import changing, owners, receivers
 from lakehold.workspaces.marts.notifications.receivers import Receiver
 
@@ -91,21 +91,21 @@ class WantedSubscriptions(Body):
 
 
 @routes.get("/{project}/notifications")
-def get_notifications(work: Reading, house: House, project: ProjectId) -> Notifications:
+def get_notifications(ctx: Reading, platform: House, project: ProjectId) -> Notifications:
     """Which channels a project tells of, and Technical Owners whose role is too low."""
-    return _notifications(work, house, project)
+    return _notifications(ctx, platform, project)
 
 
 @routes.put("/{project}/notifications")
-def switch_notifications(work: Writing, house: House, project: ProjectId, body: WantedSwitches) -> Notifications:
+def switch_notifications(ctx: Writing, platform: House, project: ProjectId, body: WantedSwitches) -> Notifications:
     """Switch channels of a project on or off, for who manages its settings."""
-    changing.switch(work, project, body.model_dump(exclude_none=True))
-    return _notifications(work, house, project)
+    changing.switch(ctx, project, body.model_dump(exclude_none=True))
+    return _notifications(ctx, platform, project)
 
 
 @routes.get("/{project}/notifications/receivers")
 def list_notification_receivers(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     project: ProjectId,
     search: Annotated[Search, Query(description="A part of the name.")] = "",
@@ -117,29 +117,29 @@ def list_notification_receivers(
     of = f"receivers {project} {search}"
     start = paged.start(of, int)
     behind = 0 if start is None else int(str(start[0]))
-    some = list(enumerate(receivers.listed(work, project, search), start=1))[behind : behind + paged.limit + 1]
+    some = list(enumerate(receivers.listed(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
     return paged.page(of, some, lambda each: (each[0],), lambda each: _told(each[1]))
 
 
 @routes.put("/{project}/notifications/receivers/{member}")
 def choose_notifications(
-    work: Writing, project: ProjectId, member: MemberId, body: WantedSubscriptions
+    ctx: Writing, project: ProjectId, member: MemberId, body: WantedSubscriptions
 ) -> NotificationReceiver:
     """Subscribe a member to channels, or no longer: oneself, or anybody by who manages the project's settings.
 
     A choice counts until the member is promoted, downgraded, or leaves the project.
     """
-    return _told(changing.choose(work, project, member, body.model_dump(exclude_unset=True)))
+    return _told(changing.choose(ctx, project, member, body.model_dump(exclude_unset=True)))
 
 
-def _notifications(work: Work, house: Installation, project: str) -> Notifications:
-    switched = receivers.switches(work, project)
+def _notifications(ctx: RequestContext, platform: Platform, project: str) -> Notifications:
+    switched = receivers.switches(ctx, project)
     return Notifications(
         channels=Switches(**{channel.value: on for channel, on in switched.items()}),
-        mails=bool(house.settings.smtp.get_secret_value()),
-        may_manage=receivers.manages(work, project),
+        mails=bool(platform.settings.smtp.get_secret_value()),
+        may_manage=receivers.manages(ctx, project),
         owners_too_low=[
-            OwnerTooLow(mart=ref(each.mart), owner=ref(each.owner)) for each in owners.too_low(work, project)
+            OwnerTooLow(mart=ref(each.mart), owner=ref(each.owner)) for each in owners.too_low(ctx, project)
         ],
     )
 

@@ -19,13 +19,13 @@ from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.api.pipeline.queries import Found
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.runs import asking
 from lakehold.runs.asking import ARROW
 from lakehold.workspaces.marts import previewing, reporting
 from lakehold.workspaces.marts.live import taking
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 routes = router("/api/v1/reports", "Reports")
 
@@ -61,16 +61,16 @@ def preview_message(request: Request, body: MessagePreview) -> WrittenMessage:
     A message that speaks of what the report does not have is refused, with all that there is.
     """
     asked = Asked(request, shown_by(request), writes=False).run(
-        lambda work: previewing.asked(work, lake_of(request), body.settings, body.mart, body.name)
+        lambda ctx: previewing.asked(ctx, lake_of(request), body.settings, body.mart, body.name)
     )
     found = previewing.written(house_of(request), asked)
     return WrittenMessage(text=found.text, html=found.html, chat=found.chat)
 
 
 @routes.post("/{report}/take-over", status_code=204)
-def take_over_report(work: Writing, report: IdText) -> None:
+def take_over_report(ctx: Writing, report: IdText) -> None:
     """Let a report be pulled as yourself from now on, as if you had saved it anew."""
-    taking.take_over(work, report)
+    taking.take_over(ctx, report)
 
 
 @routes.post(
@@ -89,10 +89,10 @@ def preview_report(
 ) -> Response:
     """The first hundred rows that a report would send to you, as the data marts are now."""
 
-    def asked(work: Work) -> tuple[Caller, str]:
-        reading.refuse_viewer(work)
-        told = Told(body.settings, reporting.WORD)
-        return work.caller, reporting.text(work, lake_of(request), told, body.mart, body.parameters)
+    def asked(ctx: RequestContext) -> tuple[Caller, str]:
+        reading.refuse_viewer(ctx)
+        told = SettingsReader(body.settings, reporting.WORD)
+        return ctx.caller, reporting.text(ctx, lake_of(request), told, body.mart, body.parameters)
 
     caller, text = Asked(request, shown_by(request), writes=False).run(asked)
     stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"

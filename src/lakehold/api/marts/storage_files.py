@@ -17,10 +17,10 @@ routes = router("/api/v1/storages", "Storages")
 
 @routes.get("/{storage}/files")
 def list_storage_files(
-    work: Reading, house: House, paged: Paged, storage: IdText, folder: PlainText = ""
+    ctx: Reading, platform: House, paged: Paged, storage: IdText, folder: PlainText = ""
 ) -> Page[VolumeFile]:
     """What is in a folder of a storage of files, for those who may use it."""
-    return paged_files(paged, files.listed(work, house.settings, storage, folder), folder)
+    return paged_files(paged, files.listed(ctx, platform.settings, storage, folder), folder)
 
 
 @routes.get(
@@ -28,9 +28,9 @@ def list_storage_files(
     response_class=FileResponse,
     responses={200: {"description": "The file", "content": {BYTES: {}}}},
 )
-def download_storage_file(work: Reading, house: House, storage: IdText, path: FilePath) -> Response:
+def download_storage_file(ctx: Reading, platform: House, storage: IdText, path: FilePath) -> Response:
     """A file as it was uploaded, for those who may use the storage."""
-    found, file = files.opened(work, house.settings, storage, path)
+    found, file = files.opened(ctx, platform.settings, storage, path)
     return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
 
 
@@ -49,12 +49,12 @@ async def upload_storage_file(
     return await uploaded(
         request,
         path,
-        lambda work: files.expected(work, settings, storage, path, replace=replace),
-        lambda work, rough: files.arrived(work, settings, storage, path, rough, replace=replace),
+        lambda ctx: files.expected(ctx, settings, storage, path, replace=replace),
+        lambda ctx, rough: files.arrived(ctx, settings, storage, path, rough, replace=replace),
     )
 
 
 @routes.delete("/{storage}/files/{path:path}", status_code=204)
-def delete_storage_file(work: Writing, house: House, storage: IdText, path: FilePath) -> None:
+def delete_storage_file(ctx: Writing, platform: House, storage: IdText, path: FilePath) -> None:
     """Delete a file of a storage. It cannot be brought back."""
-    files.removed(work, house.settings, storage, path)
+    files.removed(ctx, platform.settings, storage, path)

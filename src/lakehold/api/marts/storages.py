@@ -93,7 +93,7 @@ def look_into_storage(request: Request, storage: IdText, body: StorageLook) -> S
 
 def look(request: Request, asked: Look) -> Seen:
     """A look that the caller may take, outside of the transaction that lets them."""
-    begun = Asked(request, shown_by(request), writes=False).run(lambda work: looking.begun(work, asked))
+    begun = Asked(request, shown_by(request), writes=False).run(lambda ctx: looking.begun(ctx, asked))
     return looking.look(house_of(request), begun)
 
 

@@ -28,7 +28,7 @@ class WayIn(Answer):
 
 
 @routes.post("/{integration}/tokens", status_code=201)
-def open_integration(work: Creating, integration: IdText, body: NewWayIn) -> WayIn:
+def open_integration(ctx: Creating, integration: IdText, body: NewWayIn) -> WayIn:
     """A token that reads the integration's tables and nothing else, as you and for as long as you may."""
-    made = integrations.open_to(work, integration, body.days)
+    made = integrations.open_to(ctx, integration, body.days)
     return WayIn(token=made.token.id, secret=made.secret, tables=sorted(made.token.resources or ()))

@@ -11,7 +11,7 @@ from lakehold.api.catalog.shown import KindName
 from lakehold.api.frame.models import Answer, IdText, NameText
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.lakehouse import lineage
 from lakehold.workspaces.lakehouse.lineage import FARTHEST, Side
 
@@ -54,23 +54,23 @@ class Lineage(Answer):
 
 
 @routes.get("/{resource}")
-def get_lineage(work: Reading, resource: IdText, depth: Depth = FARTHEST) -> Lineage:
+def get_lineage(ctx: Reading, resource: IdText, depth: Depth = FARTHEST) -> Lineage:
     """What a table, volume or pipeline is made from, and what reads it."""
-    lineage.need(work, resource)
-    up, down = lineage.up(work, resource, most=depth), lineage.down(work, resource, most=depth)
-    return Lineage(up=_told(work, up, upward=True), down=_told(work, down))
+    lineage.need(ctx, resource)
+    up, down = lineage.up(ctx, resource, most=depth), lineage.down(ctx, resource, most=depth)
+    return Lineage(up=_told(ctx, up, upward=True), down=_told(ctx, down))
 
 
 @routes.get("/{resource}/impact")
-def get_impact(work: Reading, resource: IdText, depth: Depth = FARTHEST) -> LineageSide:
+def get_impact(ctx: Reading, resource: IdText, depth: Depth = FARTHEST) -> LineageSide:
     """What reads this, and what is made from that: what a change here may reach."""
-    lineage.need(work, resource)
-    return _told(work, lineage.down(work, resource, most=depth))
+    lineage.need(ctx, resource)
+    return _told(ctx, lineage.down(ctx, resource, most=depth))
 
 
-def _told(work: Work, side: Side, *, upward: bool = False) -> LineageSide:
+def _told(ctx: RequestContext, side: Side, *, upward: bool = False) -> LineageSide:
     items = [
-        LineageItem(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps) for ref, steps in lineage.listed(work, side)
+        LineageItem(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps) for ref, steps in lineage.listed(ctx, side)
     ]
     pairs = dict.fromkeys((far, near) if upward else (near, far) for near, far in side.links)
     links = [LineageLink(source=one, target=other) for one, other in pairs]

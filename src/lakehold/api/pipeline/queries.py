@@ -136,7 +136,7 @@ def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
     place = _entered(request, body.workspace)
     found = asking.describe(house_of(request), place.caller, workspace=place.name, text=body.sql)
     table, run = Asked(request, shown_by(request), writes=True).run(
-        lambda work: saving.save(work, body.layer, body.name, body.sql, found.reads)
+        lambda ctx: saving.save(ctx, body.layer, body.name, body.sql, found.reads)
     )
     return SavedAs(table=table, run=run.id)
 
@@ -144,21 +144,21 @@ def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
 @routes.delete("/{query}", openapi_extra=SIGNED, status_code=204, responses=problems(401, 403, 404))
 def stop_query(request: Request, query: Uid) -> None:
     """Stop a query of your own that is running."""
-    caller = Asked(request, shown_by(request), writes=False).run(lambda work: work.caller)
+    caller = Asked(request, shown_by(request), writes=False).run(lambda ctx: ctx.caller)
     asking.stop(house_of(request), caller, query)
 
 
 @routes.get("")
-def list_queries(work: Reading, paged: Paged, workspace: IdText | None = None) -> Page[AskedBefore]:
+def list_queries(ctx: Reading, paged: Paged, workspace: IdText | None = None) -> Page[AskedBefore]:
     """What you asked before, the newest first."""
     start = paged.start("queries", int)
     behind = None if start is None else int(str(start[0]))
-    found = queries.before(work, workspace=workspace, behind=behind, limit=paged.limit + 1)
+    found = queries.before(ctx, workspace=workspace, behind=behind, limit=paged.limit + 1)
     return paged.page("queries", found, lambda each: (each.n,), _told)
 
 
 def _entered(request: Request, workspace: str) -> queries.Place:
-    return Asked(request, shown_by(request), writes=False).run(lambda work: queries.enter(work, workspace))
+    return Asked(request, shown_by(request), writes=False).run(lambda ctx: queries.enter(ctx, workspace))
 
 
 def _told(asked: queries.Asked) -> AskedBefore:

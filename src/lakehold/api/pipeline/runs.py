@@ -12,7 +12,7 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.runs import runs
-from lakehold.runs.runnable import Span, Wanted
+from lakehold.runs.runnable import RunOptions, Span
 
 routes = router("/api/v1/runs", "Runs")
 
@@ -83,15 +83,15 @@ class RunLine(Answer):
 
 
 @routes.post("", status_code=202)
-def start_run(work: Creating, body: NewRun) -> Run:
+def start_run(ctx: Creating, body: NewRun) -> Run:
     """Let something be run, as you. Ask for the run again to see how far it is."""
     span = Span(body.span.from_, body.span.until) if body.span else None
-    return told_run(_runs.start(work, body.resource, Wanted(body.reload, span=span)))
+    return told_run(_runs.start(ctx, body.resource, RunOptions(body.reload, span=span)))
 
 
 @routes.get("")
 def list_runs(
-    work: Reading,
+    ctx: Reading,
     paged: Paged,
     resource: IdText | None = None,
     workspace: IdText | None = None,
@@ -100,49 +100,49 @@ def list_runs(
     """Runs that you may see, the newest first. In a list they come without their steps."""
     start = paged.start("runs", str)
     before = None if start is None else str(start[0])
-    found = _runs.page(work, resource=resource, within=workspace, state=state, before=before, limit=paged.limit + 1)
+    found = _runs.page(ctx, resource=resource, within=workspace, state=state, before=before, limit=paged.limit + 1)
     return paged.page("runs", found, lambda run: (run.id,), told_run)
 
 
 @routes.get("/{run}")
-def get_run(work: Reading, run: IdText) -> Run:
+def get_run(ctx: Reading, run: IdText) -> Run:
     """A run, with its steps."""
-    return told_run(_runs.get(work, run))
+    return told_run(_runs.get(ctx, run))
 
 
 @routes.post("/{run}/stop")
-def stop_run(work: Writing, run: IdText) -> Run:
+def stop_run(ctx: Writing, run: IdText) -> Run:
     """Stop it. What it has written whole stays."""
-    return told_run(_runs.stop(work, run))
+    return told_run(_runs.stop(ctx, run))
 
 
 @routes.post("/{run}/resume")
-def resume_run(work: Writing, run: IdText) -> Run:
+def resume_run(ctx: Writing, run: IdText) -> Run:
     """Go on behind the last step that succeeded, as you."""
-    return told_run(_runs.resume(work, run))
+    return told_run(_runs.resume(ctx, run))
 
 
 @routes.post("/{run}/retry", status_code=202)
-def retry_run(work: Creating, run: IdText) -> Run:
+def retry_run(ctx: Creating, run: IdText) -> Run:
     """The same from its beginning, as a run of its own."""
-    return told_run(_runs.retry(work, run))
+    return told_run(_runs.retry(ctx, run))
 
 
 @routes.delete("/{run}", status_code=204, responses=problems(409))
-def delete_run(work: Writing, run: IdText) -> None:
+def delete_run(ctx: Writing, run: IdText) -> None:
     """Delete a run that has ended, with all that it said. What it has written or sent stays.
 
     Of a project of marts, for its admins.
     """
-    _runs.delete(work, run)
+    _runs.delete(ctx, run)
 
 
 @routes.get("/{run}/log")
-def get_run_log(work: Reading, paged: Paged, run: IdText) -> Page[RunLine]:
+def get_run_log(ctx: Reading, paged: Paged, run: IdText) -> Page[RunLine]:
     """What it said, the oldest first."""
     start = paged.start("log", int)
     after = 0 if start is None else int(str(start[0]))
-    found = _runs.lines(work, run, after=after, limit=paged.limit + 1)
+    found = _runs.lines(ctx, run, after=after, limit=paged.limit + 1)
     return paged.page("log", found, lambda line: (line.n,), _line)
 
 

@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, PlainText
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs import asking
 from lakehold.workspaces.lakehouse import sources
 
@@ -50,9 +50,9 @@ class SourceSeen(Answer):
 def look_at_source(request: Request, body: SourceLook) -> SourceSeen:
     """Connect to a source and look: its streams, or a sample of one. Only for those who may make or edit it."""
 
-    def let_in(work: Work) -> Caller:
-        sources.may_look(work, body.source, body.lakehouse, body.layer)
-        return work.caller
+    def let_in(ctx: RequestContext) -> Caller:
+        sources.may_look(ctx, body.source, body.lakehouse, body.layer)
+        return ctx.caller
 
     caller = Asked(request, shown_by(request), writes=False).run(let_in)
     asked = body.model_dump()

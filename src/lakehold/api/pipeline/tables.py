@@ -15,7 +15,7 @@ from lakehold.api.frame.works import Reading, house_of
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline import previews, reading
 from lakehold.pipeline.lake import Place
@@ -74,9 +74,9 @@ class TableRows(Answer):
 
 
 @routes.get("/{table}")
-def get_table(work: Reading, lake: InLake, table: IdText) -> Table:
+def get_table(ctx: Reading, lake: InLake, table: IdText) -> Table:
     """Fields and snapshots of a table. One that nothing was written into has neither."""
-    found = lake.now(_place(work, table))
+    found = lake.now(_place(ctx, table))
     return Table(fields=[], snapshots=[]) if found is None else _told(found)
 
 
@@ -87,7 +87,7 @@ def get_table(work: Reading, lake: InLake, table: IdText) -> Table:
 )
 def get_rows(
     request: Request,
-    work: Reading,
+    ctx: Reading,
     lake: InLake,
     table: IdText,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
@@ -107,12 +107,12 @@ def get_rows(
     """Rows of a table, as they are at this moment: JSON, CSV or an Arrow stream. No more than fit the limit and the
     size that an installation allows for a result; a table that is larger is read through the Iceberg catalog.
     """
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     size = house_of(request).settings.query_megabytes * 1_000_000
     wanted = Wanted(
         limit, fields, where=_filters(field or [], operator or [], value or []), size=size, looked_at=_LOOKED_AT
     )
-    found = previews.preview(lake, _place(work, table), wanted)
+    found = previews.preview(lake, _place(ctx, table), wanted)
     return formats.streamed(Rows(found.rows.to_reader(), not found.more), accept)
 
 
@@ -130,14 +130,14 @@ def _filter(field: str, operator: Operator, value: str | None) -> Filter:
     return Filter(field, operator, value or "")
 
 
-def _place(work: Work, table: str) -> Place:
-    work.see(table, "read")
-    kind = work.view.kind(work.view.resource(table))
+def _place(ctx: RequestContext, table: str) -> Place:
+    ctx.see(table, "read")
+    kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in READABLE:
-        title = work.view.policy.kinds[kind].schema.title.lower()
+        title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
-    work.need(READABLE[kind], table)
-    return reading.place_of(work, table)
+    ctx.need(READABLE[kind], table)
+    return reading.place_of(ctx, table)
 
 
 def _told(found: Metadata) -> Table:

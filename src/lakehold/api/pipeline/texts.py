@@ -43,18 +43,18 @@ class KeptQuery(Answer):
 @routes.post("", status_code=201, openapi_extra=SIGNED, responses=_PROBLEMS)
 def save_query(request: Request, body: NewSavedQuery) -> KeptQuery:
     """Keep a query of your own. What it reads is written down with it."""
-    place = _reading(request).run(lambda work: queries.enter(work, body.workspace))
+    place = _reading(request).run(lambda ctx: queries.enter(ctx, body.workspace))
     found = texts.reads(house_of(request), place, body.sql)
-    made = _writing(request).run(lambda work: texts.make(work, body.workspace, body.name, body.sql, found))
+    made = _writing(request).run(lambda ctx: texts.make(ctx, body.workspace, body.name, body.sql, found))
     return KeptQuery(id=made, reads=found)
 
 
 @routes.put("/{query}", openapi_extra=SIGNED, responses=_PROBLEMS)
 def replace_query_text(request: Request, query: IdText, body: QueryText) -> KeptQuery:
     """Another text for a query of your own, or for one that is kept as a table. What it reads is written down anew."""
-    place = _reading(request).run(lambda work: texts.place_of(work, query))
+    place = _reading(request).run(lambda ctx: texts.place_of(ctx, query))
     found = texts.reads(house_of(request), place, body.sql)
-    _writing(request).run(lambda work: texts.change(work, query, body.sql, found))
+    _writing(request).run(lambda ctx: texts.change(ctx, query, body.sql, found))
     return KeptQuery(id=query, reads=found)
 
 

@@ -10,7 +10,7 @@ from lakehold import workspaces
 from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs import triggers
 from lakehold.runs.runs import Runs
 from lakehold.runs.when import When
@@ -77,52 +77,52 @@ class Triggers(Answer):
 
 
 @routes.post("", status_code=201)
-def create_trigger(work: Creating, body: NewTrigger) -> Trigger:
+def create_trigger(ctx: Creating, body: NewTrigger) -> Trigger:
     """Let something be run by itself, as you."""
-    return _told(_saved(work, body.resource, body))
+    return _told(_saved(ctx, body.resource, body))
 
 
 @routes.get("")
-def list_triggers(work: Reading, resource: IdText) -> Triggers:
+def list_triggers(ctx: Reading, resource: IdText) -> Triggers:
     """The triggers of one resource."""
-    return Triggers(items=[_told(each) for each in _triggers.of(work, resource)])
+    return Triggers(items=[_told(each) for each in _triggers.of(ctx, resource)])
 
 
 @routes.post("/activate")
-def activate_pipeline(work: Writing, body: Pipeline) -> Triggers:
+def activate_pipeline(ctx: Writing, body: Pipeline) -> Triggers:
     """Let all triggers of a pipeline go on, as you."""
-    return Triggers(items=[_told(each) for each in _triggers.activate(work, body.resource, active=True)])
+    return Triggers(items=[_told(each) for each in _triggers.activate(ctx, body.resource, active=True)])
 
 
 @routes.post("/deactivate")
-def deactivate_pipeline(work: Writing, body: Pipeline) -> Triggers:
+def deactivate_pipeline(ctx: Writing, body: Pipeline) -> Triggers:
     """Let all triggers of a pipeline pause. By hand it can still be run."""
-    return Triggers(items=[_told(each) for each in _triggers.activate(work, body.resource, active=False)])
+    return Triggers(items=[_told(each) for each in _triggers.activate(ctx, body.resource, active=False)])
 
 
 @routes.get("/{trigger}")
-def get_trigger(work: Reading, trigger: IdText) -> Trigger:
+def get_trigger(ctx: Reading, trigger: IdText) -> Trigger:
     """One trigger."""
-    return _told(_triggers.get(work, trigger))
+    return _told(_triggers.get(ctx, trigger))
 
 
 @routes.put("/{trigger}")
-def replace_trigger(work: Writing, trigger: IdText, body: Schedule) -> Trigger:
+def replace_trigger(ctx: Writing, trigger: IdText, body: Schedule) -> Trigger:
     """Change when it runs. It runs as you from now on."""
-    known = _triggers.get(work, trigger)
+    known = _triggers.get(ctx, trigger)
     return _told(
-        _triggers.save(work, known.resource, body.when(), uid=trigger, active=body.active, parameters=body.parameters)
+        _triggers.save(ctx, known.resource, body.when(), uid=trigger, active=body.active, parameters=body.parameters)
     )
 
 
 @routes.delete("/{trigger}", status_code=204)
-def delete_trigger(work: Writing, trigger: IdText) -> None:
+def delete_trigger(ctx: Writing, trigger: IdText) -> None:
     """End it."""
-    _triggers.remove(work, trigger)
+    _triggers.remove(ctx, trigger)
 
 
-def _saved(work: Work, resource: str, body: Schedule, uid: str | None = None) -> triggers.Trigger:
-    return _triggers.save(work, resource, body.when(), uid=uid, active=body.active, parameters=body.parameters)
+def _saved(ctx: RequestContext, resource: str, body: Schedule, uid: str | None = None) -> triggers.Trigger:
+    return _triggers.save(ctx, resource, body.when(), uid=uid, active=body.active, parameters=body.parameters)
 
 
 def _told(found: triggers.Trigger) -> Trigger:

@@ -68,27 +68,27 @@ class Restored(Answer):
 
 
 @routes.post("/{table}/upkeep", status_code=202)
-def keep_up_table(work: Creating, table: IdText) -> Run:
+def keep_up_table(ctx: Creating, table: IdText) -> Run:
     """Make few files of many, let old snapshots go, delete what killed writes have left. No row changes."""
-    return told_run(upkeep.keep(work, table))
+    return told_run(upkeep.keep(ctx, table))
 
 
 @routes.post("/{table}/rollback", status_code=202)
-def roll_back_table(work: Creating, lake: InLake, table: IdText, body: RollBack) -> Run:
+def roll_back_table(ctx: Creating, lake: InLake, table: IdText, body: RollBack) -> Run:
     """Let the table be as it was. What came after stays until it expires."""
-    return told_run(upkeep.roll_back(work, lake, table, int(body.snapshot)))
+    return told_run(upkeep.roll_back(ctx, lake, table, int(body.snapshot)))
 
 
 @routes.post("/{table}/descriptions", status_code=202)
-def describe_fields(work: Creating, lake: InLake, table: IdText, body: FieldTexts) -> Run:
+def describe_fields(ctx: Creating, lake: InLake, table: IdText, body: FieldTexts) -> Run:
     """Say what fields mean. The description of the table itself is one of the resource."""
-    return told_run(upkeep.describe(work, lake, table, body.descriptions))
+    return told_run(upkeep.describe(ctx, lake, table, body.descriptions))
 
 
 @dropped_routes.get("")
-def list_dropped_tables(work: Reading, lake: InLake) -> DroppedTables:
+def list_dropped_tables(ctx: Reading, lake: InLake) -> DroppedTables:
     """Tables that were deleted and that you may restore."""
-    found = dropping.dropped(work, lake)
+    found = dropping.dropped(ctx, lake)
     items = [
         DroppedTable(
             id=each.uid,
@@ -103,7 +103,7 @@ def list_dropped_tables(work: Reading, lake: InLake) -> DroppedTables:
 
 
 @dropped_routes.post("/{table}/restore", status_code=202)
-def restore_table(work: Creating, lake: InLake, table: IdText, body: NewName) -> Restored:
+def restore_table(ctx: Creating, lake: InLake, table: IdText, body: NewName) -> Restored:
     """Bring a deleted table back, with its rows and description, under a new id. Rights come from its layer."""
-    made, run = dropping.restore(work, lake, table, body.name or "")
+    made, run = dropping.restore(ctx, lake, table, body.name or "")
     return Restored(table=made, run=run.id)

@@ -16,7 +16,7 @@ from lakehold.api.frame.models import Answer, IdText, PlainText, Time, time_of
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline.volumes import File, Rough, Volume
 from lakehold.workspaces.lakehouse import volumes
 
@@ -38,9 +38,9 @@ class VolumeFile(Answer):
 
 
 @routes.get("/{volume}/files")
-def list_files(work: Reading, house: House, paged: Paged, volume: IdText, folder: PlainText = "") -> Page[VolumeFile]:
+def list_files(ctx: Reading, platform: House, paged: Paged, volume: IdText, folder: PlainText = "") -> Page[VolumeFile]:
     """What is in a folder of a volume: folders first, then files, each by name."""
-    return paged_files(paged, volumes.listed(work, house.settings, volume, folder), folder)
+    return paged_files(paged, volumes.listed(ctx, platform.settings, volume, folder), folder)
 
 
 @routes.get(
@@ -48,9 +48,9 @@ def list_files(work: Reading, house: House, paged: Paged, volume: IdText, folder
     response_class=FileResponse,
     responses={200: {"description": "The file", "content": {BYTES: {}}}},
 )
-def download_file(work: Reading, house: House, volume: IdText, path: FilePath) -> Response:
+def download_file(ctx: Reading, platform: House, volume: IdText, path: FilePath) -> Response:
     """A file, as it was uploaded or delivered."""
-    found, file = volumes.opened(work, house.settings, volume, path)
+    found, file = volumes.opened(ctx, platform.settings, volume, path)
     return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
 
 
@@ -67,15 +67,15 @@ async def upload_file(request: Request, volume: IdText, path: FilePath, *, repla
     return await uploaded(
         request,
         path,
-        lambda work: volumes.expected(work, settings, volume, path, replace=replace),
-        lambda work, rough: volumes.arrived(work, settings, volume, path, rough, replace=replace),
+        lambda ctx: volumes.expected(ctx, settings, volume, path, replace=replace),
+        lambda ctx, rough: volumes.arrived(ctx, settings, volume, path, rough, replace=replace),
     )
 
 
 @routes.delete("/{volume}/files/{path:path}", status_code=204)
-def delete_file(work: Writing, house: House, volume: IdText, path: FilePath) -> None:
+def delete_file(ctx: Writing, platform: House, volume: IdText, path: FilePath) -> None:
     """Delete a file. It cannot be brought back."""
-    volumes.removed(work, house.settings, volume, path)
+    volumes.removed(ctx, platform.settings, volume, path)
 
 
 def paged_files(paged: Paged, found: Sequence[File], folder: str) -> Page[VolumeFile]:
@@ -87,7 +87,10 @@ def paged_files(paged: Paged, found: Sequence[File], folder: str) -> Page[Volume
 
 
 async def uploaded(
-    request: Request, path: str, expected: Callable[[Work], Volume], arrived: Callable[[Work, Rough], None]
+    request: Request,
+    path: str,
+    expected: Callable[[RequestContext], Volume],
+    arrived: Callable[[RequestContext, Rough], None],
 ) -> VolumeFile:
     """Take a file in: asked before it comes, and once more when it is here.
 
@@ -100,7 +103,7 @@ async def uploaded(
         async for part in request.stream():
             await run_in_threadpool(rough.write, part)
         await run_in_threadpool(rough.settle)
-        await run_in_threadpool(Asked(request, shown, writes=True).run, lambda work: arrived(work, rough))
+        await run_in_threadpool(Asked(request, shown, writes=True).run, lambda ctx: arrived(ctx, rough))
     return _told(there.file(path))
 
 

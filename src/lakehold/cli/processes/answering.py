@@ -26,7 +26,7 @@ from lakehold.api.frame.works import house_of
 from lakehold.api.iceberg import catalog
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.pipeline import tickets
 from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, LOOK_AT_FEED, LOOK_INTO, PATH, TRY
@@ -105,11 +105,11 @@ class Tried(BaseModel):
 class Tickets:
     """Knows people by their tickets."""
 
-    def of_token(self, house: Installation, _transaction: Transaction, secret: str) -> Caller | None:
+    def of_token(self, platform: Platform, _transaction: Transaction, secret: str) -> Caller | None:
         """By the ticket."""
-        return tickets.caller_of(house.keys, secret, house.clock())
+        return tickets.caller_of(platform.keys, secret, platform.clock())
 
-    def of_session(self, _house: Installation, _transaction: Transaction, _secret: str) -> Caller | None:
+    def of_session(self, _platform: Platform, _transaction: Transaction, _secret: str) -> Caller | None:
         """Nobody signs in here."""
         return None
 
@@ -176,31 +176,31 @@ def try_out(request: Request, asked: Tried) -> dict[str, str]:
 
     if asked.settings.get("to") == "database":
         _ = _warm(request).spark
-    house, caller = house_of(request), _caller(request)
+    platform, caller = house_of(request), _caller(request)
     if asked.project:
         told = asked.model_dump(include={"settings", "destination", "project", "secrets"})
-        return in_project.tried(house, caller, in_project.Trial(**told))
-    return trying.tried(house, caller, trying.Trial(**asked.model_dump(exclude={"project"})))
+        return in_project.tried(platform, caller, in_project.Trial(**told))
+    return trying.tried(platform, caller, trying.Trial(**asked.model_dump(exclude={"project"})))
 
 
-def application(house: Installation, warm: Warm) -> FastAPI:
+def application(platform: Platform, warm: Warm) -> FastAPI:
     """All of it."""
-    app = create_app(house, [catalog.routes, routes], Tickets())
+    app = create_app(platform, [catalog.routes, routes], Tickets())
     app.state.warm = warm
     app.state.system = System(warm, Runs(workspaces.runnables()))
     return app
 
 
 @contextmanager
-def answering(house: Installation) -> Iterator[tuple[str, Warm]]:
+def answering(platform: Platform) -> Iterator[tuple[str, Warm]]:
     """Answer in a thread of its own, at the address that this gives, with the Spark that this gives."""
     config = uvicorn.Config(FastAPI(), host=_HOST, port=0, access_log=False, log_config=None, server_header=False)
     socket = config.bind_socket()
     # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
-    warm = Warm(house, address)
-    config.app = application(house, warm)
+    warm = Warm(platform, address)
+    config.app = application(platform, warm)
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
     thread.start()
@@ -225,8 +225,8 @@ def _warm(request: Request) -> Warm:
 
 
 def _caller(request: Request) -> Caller:
-    house = house_of(request)
-    found = tickets.caller_of(house.keys, shown_by(request).token, house.clock())
+    platform = house_of(request)
+    found = tickets.caller_of(platform.keys, shown_by(request).token, platform.clock())
     if found is None:
         raise UnauthorizedError("This ticket is not valid, or not any more.", "Ask the server, not the worker.")
     return found

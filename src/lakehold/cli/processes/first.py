@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from lakehold.directory import first_run
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 
 def prepared(settings: Settings) -> str:
     """Make what is missing. The path of the link with which the first person sets everything up, if nobody has yet."""
-    house = Installation(settings)
+    platform = Platform(settings)
     try:
-        house.database.migrate()
-        _ = house.keys
-        return f"/first-run/{first_run.secret(house)}" if first_run.is_open(house) else ""
+        platform.database.migrate()
+        _ = platform.keys
+        return f"/first-run/{first_run.secret(platform)}" if first_run.is_open(platform) else ""
     finally:
-        house.close()
+        platform.close()

@@ -12,7 +12,7 @@ from uvicorn import Server
 from lakehold.api.frame import logs
 from lakehold.api.frame.server import configured
 from lakehold.cli.processes import lifeline
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 
@@ -21,12 +21,12 @@ def run(settings: Settings, given: int | None = None) -> None:
     """Serve on the socket that was given, or on one of our own."""
     logs.install()
     lifeline.hold()
-    house = Installation(settings)
-    house.database.migrate()
+    platform = Platform(settings)
+    platform.database.migrate()
     # Made here if it was not there, so that two servers that start at once do not each make one later.
-    _ = house.keys
+    _ = platform.keys
     _keep_rough(settings)
-    server = Server(configured(site.application(house), settings))
+    server = Server(configured(site.application(platform), settings))
     for number in (signal.SIGINT, signal.SIGTERM):
         # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
         # on as if nobody had heard it.
@@ -34,7 +34,7 @@ def run(settings: Settings, given: int | None = None) -> None:
     try:
         server.run(None if given is None else [socket.socket(fileno=given)])
     finally:
-        house.close()
+        platform.close()
 
 
 def _keep_rough(settings: Settings) -> None:

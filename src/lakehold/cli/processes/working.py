@@ -9,9 +9,9 @@ from lakehold import workspaces
 from lakehold.api.frame import logs
 from lakehold.cli.processes import lifeline
 from lakehold.cli.processes.answering import answering
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.runs.runnable import Doers
+from lakehold.runs.runnable import StepExecutors
 from lakehold.runs.running import Running
 from lakehold.runs.ticks import Tick
 from lakehold.runs.warm import Warm
@@ -29,26 +29,26 @@ def run(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     lifeline.hold()
-    house = Installation(settings)
-    house.database.migrate()
+    platform = Platform(settings)
+    platform.database.migrate()
     try:
-        with answering(house) as (address, warm):
-            running = Running(house, workspaces.runnables(), _doers, warm)
-            worker = Worker(house, running, warm, address, _ticks(warm))
+        with answering(platform) as (address, warm):
+            running = Running(platform, workspaces.runnables(), _doers, warm)
+            worker = Worker(platform, running, warm, address, _ticks(warm))
             warm.end = worker.leave
             worker.run(stop)
     finally:
-        house.close()
+        platform.close()
 
 
 def _ticks(warm: Warm) -> list[Tick]:
     """What the workspaces want done again and again."""
 
-    def purge(house: Installation) -> None:
-        if dropping.gone(house):
+    def purge(platform: Platform) -> None:
+        if dropping.gone(platform):
             from lakehold.workspaces.lakehouse.doing import purging  # noqa: PLC0415 - as below
 
-            purging.purge(house, warm.tables)
+            purging.purge(platform, warm.tables)
 
     return [
         Tick("keep tables", _QUARTER, scheduling.schedule),
@@ -57,7 +57,7 @@ def _ticks(warm: Warm) -> list[Tick]:
     ]
 
 
-def _doers() -> Doers:
+def _doers() -> StepExecutors:
     # Here, not above: a worker that runs nothing needs no Spark.
     from lakehold.workspaces import doing  # noqa: PLC0415
 

@@ -103,7 +103,11 @@ def _asked(ctx: typer.Context, folder: Path) -> Json:
 
 def _alone(ctx: typer.Context, folder: Path) -> Json:
     with errors.told(as_json=everywhere.said(ctx).json):
-        from lakehold.code import declared, reports, running  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.code import (
+            declared,  # noqa: PLC0415 - loaded by this verb only
+            reports,  # noqa: PLC0415 - loaded by this verb only
+            running,  # noqa: PLC0415 - loaded by this verb only
+        )
 
         report = running.run_files(declared.read(folder))
         return {

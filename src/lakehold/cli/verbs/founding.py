@@ -27,25 +27,28 @@ def init(
     with errors.told(as_json=as_json):
         from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.local import ADDRESS  # noqa: PLC0415
-        from lakehold.directory import first_run, tokens  # noqa: PLC0415
+        from lakehold.directory import (
+            first_run,  # noqa: PLC0415
+            tokens,  # noqa: PLC0415
+        )
         from lakehold.directory.caller import Caller  # noqa: PLC0415
-        from lakehold.directory.installation import Installation  # noqa: PLC0415
+        from lakehold.directory.platform import Platform  # noqa: PLC0415
         from lakehold.directory.tenants import Founding  # noqa: PLC0415
         from lakehold.directory.visit import Visit  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
         password = _password()
-        house = Installation(settings.read())
+        platform = Platform(settings.read())
         try:
-            house.database.migrate()
+            platform.database.migrate()
             wanted = Founding(tenant, name, email, password)
-            founded = first_run.begin(house, workspaces.models(), wanted, Visit(address=ADDRESS))
+            founded = first_run.begin(platform, workspaces.models(), wanted, Visit(address=ADDRESS))
             told = {"tenant": founded.tenant, "owner": founded.owner}
             if token:
-                with house.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as work:
-                    told["token"] = tokens.make(work, "first").secret
+                with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as ctx_values:
+                    told["token"] = tokens.make(ctx_values, "first").secret
         finally:
-            house.close()
+            platform.close()
         if as_json:
             echo_json(told)
         else:

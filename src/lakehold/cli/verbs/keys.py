@@ -24,7 +24,10 @@ def rotate() -> None:
     Works on this machine's data folder. Restart servers and workers afterwards, then run `lakehold key finish`.
     """
     with errors.told():
-        from lakehold.kit import keys, settings  # noqa: PLC0415 - as above
+        from lakehold.kit import (
+            keys,  # noqa: PLC0415 - as above
+            settings,  # noqa: PLC0415 - as above
+        )
         from lakehold.kit.errors import ConflictError  # noqa: PLC0415
 
         read = settings.read()
@@ -41,17 +44,20 @@ def finish(ctx: typer.Context) -> None:
     """Write every secret and seal anew with the newest key, and drop the older ones."""
     as_json = everywhere.said(ctx).json
     with errors.told(as_json=as_json):
-        from lakehold.directory.installation import Installation  # noqa: PLC0415 - as above
-        from lakehold.kit import keys, settings  # noqa: PLC0415
+        from lakehold.directory.platform import Platform  # noqa: PLC0415 - as above
+        from lakehold.kit import (
+            keys,  # noqa: PLC0415
+            settings,  # noqa: PLC0415
+        )
         from lakehold.runs import rekeying  # noqa: PLC0415
 
         read = settings.read()
-        house = Installation(read)
+        platform = Platform(read)
         try:
-            house.database.migrate()
-            rekeying.rewrite(house, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
+            platform.database.migrate()
+            rekeying.rewrite(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
         finally:
-            house.close()
+            platform.close()
         if read.key.get_secret_value():
             typer.echo("Everything is written with the first key of LAKEHOLD_KEY; the others can go.")
         else:

@@ -18,7 +18,10 @@ def up() -> None:
     """
     with errors.told():
         from lakehold.api.frame import logs  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.processes import first, supervisor  # noqa: PLC0415
+        from lakehold.cli.processes import (
+            first,  # noqa: PLC0415
+            supervisor,  # noqa: PLC0415
+        )
         from lakehold.kit import settings  # noqa: PLC0415
 
         logs.install()

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.quoting import quoted
 
 
@@ -36,7 +36,7 @@ def newest(rows: DataFrame, field: str) -> datetime | None:
     column = _column(rows, field)
     kind = rows.select(column).schema.fields[0].dataType
     if not isinstance(kind, DateType | TimestampType | TimestampNTZType):
-        raise InvalidInputError(f"The field {shown(field)} is no date or time.", "Choose one that is.")
+        raise InvalidInputError(f"The field {quote(field)} is no date or time.", "Choose one that is.")
     found = rows.agg(f.unix_micros(f.max(column).cast("timestamp")).alias("newest")).first()
     if found is None or found["newest"] is None:
         return None
@@ -45,5 +45,5 @@ def newest(rows: DataFrame, field: str) -> datetime | None:
 
 def _column(rows: DataFrame, field: str) -> Column:
     if field not in rows.columns:
-        raise InvalidInputError(f"There is no field {shown(field)}.", f"There are: {', '.join(rows.columns[:20])}.")
+        raise InvalidInputError(f"There is no field {quote(field)}.", f"There are: {', '.join(rows.columns[:20])}.")
     return f.col(quoted(field))

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.ledger.audit import DONE, Filter
 from lakehold.runs.system.known import AUDIT, SEE_AUDIT
 
@@ -19,12 +19,12 @@ _AT_ONCE = 20_000
 _CHANGES = ("before", "after")
 
 
-def write(work: Work, folder: Path) -> list[str]:
+def write(ctx: RequestContext, folder: Path) -> list[str]:
     """All of it, up to a million of the newest entries."""
-    work.need(SEE_AUDIT, work.caller.tenant)
+    ctx.need(SEE_AUDIT, ctx.caller.tenant)
     file = folder / "audit.parquet"
-    newest = work.audit.page(Filter(), limit=1)
-    lines = work.audit.export(Filter(), after=max(0, newest[0].n - _MOST) if newest else 0)
+    newest = ctx.audit.page(Filter(), limit=1)
+    lines = ctx.audit.export(Filter(), after=max(0, newest[0].n - _MOST) if newest else 0)
     with pyarrow.parquet.ParquetWriter(file, AUDIT) as writer:
         while some := [_row(line) for line in islice(lines, _AT_ONCE)]:
             writer.write_table(pa.Table.from_pylist(some, AUDIT))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 SEE_AUDIT = "see_audit"
 _TIME = pa.timestamp("us", "UTC")
@@ -38,10 +38,10 @@ AUDIT = pa.schema(
 )
 
 
-def tables(work: Work) -> Mapping[str, pa.Schema]:
+def tables(ctx: RequestContext) -> Mapping[str, pa.Schema]:
     """By their names."""
     found = {"access": ACCESS, "runs": RUNS}
-    if work.session.check(work.asker, SEE_AUDIT, work.caller.tenant):
+    if ctx.session.check(ctx.asker, SEE_AUDIT, ctx.caller.tenant):
         found["audit"] = AUDIT
     return found
 

@@ -10,16 +10,16 @@ from threading import Lock
 import pyarrow.parquet
 from pyiceberg.catalog.memory import InMemoryCatalog
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.sights import SYSTEM, folder_of
 from lakehold.runs.runs import Runs
 from lakehold.runs.system import access, audit
 from lakehold.runs.system import runs as system_runs
 from lakehold.runs.warm import Warm
 
-Maker = Callable[[Work, Path], list[str]]
+Maker = Callable[[RequestContext, Path], list[str]]
 """Writes what the caller may know as Parquet files into a folder; which ones."""
 
 
@@ -34,20 +34,20 @@ class System:
             "audit": audit.write,
         }
 
-    def load(self, work: Work, ticket: str, name: str) -> str:
+    def load(self, ctx: RequestContext, ticket: str, name: str) -> str:
         """The metadata file of a table, for the query with this ticket: made once, so that all of the query sees the
         same.
         """
         maker = self._makers.get(name.lower())
         if maker is None:
             known = ", ".join(f"{SYSTEM}.{each}" for each in self._makers)
-            raise NotFoundError(f"There is no table {shown(f'{SYSTEM}.{name}')}.", f"There are {known}.")
+            raise NotFoundError(f"There is no table {quote(f'{SYSTEM}.{name}')}.", f"There are {known}.")
         folder = folder_of(ticket) / name.lower()
         with self._lock:
             told = folder / "location"
             if not told.exists():
                 folder.mkdir()
-                location = _table(folder, maker(work, folder))
+                location = _table(folder, maker(ctx, folder))
                 told.write_text(location)
             return told.read_text()
 

@@ -14,7 +14,7 @@ from lakehold.access.facts.view import View
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.catalog.kinds import Right
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, views
 from lakehold.web.access import saying
@@ -27,7 +27,7 @@ _DEEPEST = 12
 
 
 def actions_of(
-    work: Work, uid: str, wanted: Mapping[str, Action] | None = None, *, exactly: bool = True
+    ctx: RequestContext, uid: str, wanted: Mapping[str, Action] | None = None, *, exactly: bool = True
 ) -> list[Action]:
     """The wanted actions of a thing that the caller sees, by their names in the model: as they were given if they are
     allowed, refused with the reason otherwise. Without `wanted`: all of its model, each leading to its explanation.
@@ -35,14 +35,14 @@ def actions_of(
     Not `exactly` says only that a right is missing, and not which: for rows of a list, where to find that out for every
     row would take too long.
     """
-    chosen = wanted if wanted is not None else {name: _plain(uid, name) for name in _all(work, uid)}
-    may = frozenset(work.session.actions(work.asker, uid))
-    return [act if name in may else refused(work, uid, name, act, exactly=exactly) for name, act in chosen.items()]
+    chosen = wanted if wanted is not None else {name: _plain(uid, name) for name in _all(ctx, uid)}
+    may = frozenset(ctx.session.actions(ctx.asker, uid))
+    return [act if name in may else refused(ctx, uid, name, act, exactly=exactly) for name, act in chosen.items()]
 
 
-def refused(work: Work, uid: str, action: str, act: Action, *, exactly: bool = True) -> Action:
+def refused(ctx: RequestContext, uid: str, action: str, act: Action, *, exactly: bool = True) -> Action:
     """The same action as one that the caller may not take: why not, and where to ask for it."""
-    missing = _missing(work, uid, action) if exactly else ""
+    missing = _missing(ctx, uid, action) if exactly else ""
     return replace(
         act,
         href="",
@@ -52,41 +52,41 @@ def refused(work: Work, uid: str, action: str, act: Action, *, exactly: bool = T
     )
 
 
-def if_right(work: Work, right: Right | None, act: Action) -> Action:
+def if_right(ctx: RequestContext, right: Right | None, act: Action) -> Action:
     """An action that any kind of thing has, and that needs what its model names for it."""
-    if kinds.has(work, right):
+    if kinds.has(ctx, right):
         return act
-    if right is None or not work.session.sees(work.asker, right.resource):
+    if right is None or not ctx.session.sees(ctx.asker, right.resource):
         return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
-    return refused(work, right.resource, right.action, act)
+    return refused(ctx, right.resource, right.action, act)
 
 
-def tabs(work: Work, uid: str) -> list[Place]:
+def tabs(ctx: RequestContext, uid: str) -> list[Place]:
     """The views of a thing: itself, those that its kind has, who has access, and why."""
-    kind = work.session.asking(lambda view: view.kind(view.resource(uid)))
+    kind = ctx.session.asking(lambda view: view.kind(view.resource(uid)))
     return [
-        Place("Overview", home_of(work, uid), "layout-dashboard"),
+        Place("Overview", home_of(ctx, uid), "layout-dashboard"),
         *views.of(uid, kind),
         Place("Access", addresses.resource(uid, "access"), "shield"),
         Place("Why?", addresses.resource(uid, "why"), "circle-help"),
     ]
 
 
-def home_of(work: Work, uid: str) -> str:
+def home_of(ctx: RequestContext, uid: str) -> str:
     """The page of a thing itself: a workspace has another one than what lies in it, and the tenant is home."""
-    kind = work.session.asking(lambda view: view.kind(view.resource(uid)))
+    kind = ctx.session.asking(lambda view: view.kind(view.resource(uid)))
     if kind == TENANT:
         return "/"
-    is_workspace = work.session.asking(lambda view: kinds.workspace_of(view, uid)) == uid
+    is_workspace = ctx.session.asking(lambda view: kinds.workspace_of(view, uid)) == uid
     return addresses.workspace(uid) if is_workspace else views.home(uid, kind) or addresses.of(uid, kind)
 
 
-def crumbs(work: Work, uid: str, *more: str) -> list[Crumb]:
+def crumbs(ctx: RequestContext, uid: str, *more: str) -> list[Crumb]:
     """The way to a thing, through those of its containers that the caller sees; `more` are the last steps."""
-    above = work.session.asking(lambda view: _above(view, uid))
-    seen = [container for container in above if work.session.sees(work.asker, container)]
-    way = [Crumb(_name(work, container), home_of(work, container)) for container in reversed(seen)]
-    here = Crumb(_name(work, uid), home_of(work, uid) if more else "")
+    above = ctx.session.asking(lambda view: _above(view, uid))
+    seen = [container for container in above if ctx.session.sees(ctx.asker, container)]
+    way = [Crumb(_name(ctx, container), home_of(ctx, container)) for container in reversed(seen)]
+    here = Crumb(_name(ctx, uid), home_of(ctx, uid) if more else "")
     return [*way, here, *(Crumb(label) for label in more)]
 
 
@@ -99,33 +99,33 @@ def _above(view: View, uid: str) -> list[str]:
     return found
 
 
-def _all(work: Work, uid: str) -> tuple[str, ...]:
-    return work.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+def _all(ctx: RequestContext, uid: str) -> tuple[str, ...]:
+    return ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
 
 
 def _plain(uid: str, action: str) -> Action:
     return Action(spoken(action), addresses.why(uid, action), dialog=True)
 
 
-def _missing(work: Work, uid: str, action: str) -> str:
+def _missing(ctx: RequestContext, uid: str, action: str) -> str:
     """The nearest thing that would have to be given, if the caller may know of it: found once for all actions that ask
     for the same, and kept until something changes.
     """
-    asked = work.session.asking(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
-    return work.session.kept((_missing, work.asker, uid, asked), lambda: _nearest(work, uid, action))
+    asked = ctx.session.asking(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
+    return ctx.session.kept((_missing, ctx.asker, uid, asked), lambda: _nearest(ctx, uid, action))
 
 
-def _nearest(work: Work, uid: str, action: str) -> str:
+def _nearest(ctx: RequestContext, uid: str, action: str) -> str:
     try:
-        ways = work.session.asking(lambda _: work.session.decisions.ways(work.asker, action, uid))
+        ways = ctx.session.asking(lambda _: ctx.session.decisions.ways(ctx.asker, action, uid))
     except LakeholdError:
         return ""
     if not ways:
         return ""
-    _, way = nearest_first(work, uid, ways)[0]
+    _, way = nearest_first(ctx, uid, ways)[0]
     told = (needed.fact for needed in way.needed)
-    return work.session.asking(lambda view: " and ".join(saying.fact(view, each, work.caller.member) for each in told))
+    return ctx.session.asking(lambda view: " and ".join(saying.fact(view, each, ctx.caller.member) for each in told))
 
 
-def _name(work: Work, uid: str) -> str:
-    return work.session.asking(lambda view: saying.name_of(view, uid))
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.session.asking(lambda view: saying.name_of(view, uid))

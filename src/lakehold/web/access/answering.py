@@ -19,22 +19,22 @@ routes = router("/requests/{uid}")
 
 
 @routes.get("")
-def request_page(request: Request, work: Reading, uid: str) -> Response:
+def request_page(request: Request, ctx: Reading, uid: str) -> Response:
     """One request."""
-    return one_page(request, work, uid)
+    return one_page(request, ctx, uid)
 
 
 @routes.post("/approve")
-def approve(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+def approve(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
     """Give what was asked for. Its effect was on the page."""
     filled = {name: str(sent.get(name) or "") for name in ("until", "until_date", "answer")}
     try:
-        span = choosing.span(sent, work.at)
+        span = choosing.span(sent, ctx.at)
         answer = requests.valid_reason(filled["answer"])
     except InvalidInputError as error:
         field = error.field if isinstance(error, FieldError) else "answer"
-        return one_page(request, work, uid, filled, {field: str(error)})
-    told = answers.approve(work, uid, until=span.until, answer=answer, settings=house.settings)
+        return one_page(request, ctx, uid, filled, {field: str(error)})
+    told = answers.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if told.request.state == "pending":
         return pages.go(request, f"/requests/{uid}", Flash("You gave your part of it. Others can give the rest."))
     who = told.asker.name if told.asker else "They"
@@ -42,21 +42,21 @@ def approve(request: Request, work: Writing, house: House, uid: str, sent: Sent)
 
 
 @routes.post("/refuse")
-def refuse(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+def refuse(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
     """Say no, and why."""
     words = str(sent.get("reason") or "")
     try:
         if not requests.valid_reason(words).strip():
-            return one_page(request, work, uid, {"reason": words}, {"reason": "Say in a few words why not."})
+            return one_page(request, ctx, uid, {"reason": words}, {"reason": "Say in a few words why not."})
     except InvalidInputError as error:
-        return one_page(request, work, uid, {"reason": words}, {"reason": str(error)})
-    told = answers.refuse(work, uid, words, settings=house.settings)
+        return one_page(request, ctx, uid, {"reason": words}, {"reason": str(error)})
+    told = answers.refuse(ctx, uid, words, settings=platform.settings)
     who = told.asker.name if told.asker else "Who asked"
     return pages.go(request, "/requests", Flash(f"You said no. {who} is told why.", tone="info"))
 
 
 @routes.post("/withdraw")
-def withdraw(request: Request, work: Writing, uid: str) -> Response:
+def withdraw(request: Request, ctx: Writing, uid: str) -> Response:
     """Ask no longer."""
-    told = requests.withdraw(work, uid)
+    told = requests.withdraw(ctx, uid)
     return pages.go(request, "/requests/mine", Flash(f"You no longer ask for {thing(told)}.", tone="info"))

@@ -12,8 +12,8 @@ from fastapi import Request, Response
 from lakehold.access.decide.decisions import Explanation
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import discovery, kinds, proposals, requests
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
 from lakehold.web.access.missing import Missing
@@ -47,41 +47,41 @@ class Wish:
 
 
 @routes.get("")
-def new_page(request: Request, work: Reading, *, resource: str = "", action: str = "", way: int = -1) -> Response:
+def new_page(request: Request, ctx: Reading, *, resource: str = "", action: str = "", way: int = -1) -> Response:
     """What, and why."""
-    wish = _wish(work, resource, action)
+    wish = _wish(ctx, resource, action)
     first = next(iter(wish.ways.values()), ("",))
     return _form(request, wish, {"way": wish.ways.get(way, first)[0]})
 
 
 @routes.post("")
-def ask(request: Request, work: Writing, house: House, sent: Sent) -> Response:
+def ask(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response:
     """Ask. Who can give it is told."""
     filled = {name: str(sent.get(name) or "") for name in ("resource", "action", "way", "reason")}
     if not filled["resource"].strip() or not filled["action"]:
-        return _again(request, work, filled, "action", "Choose what you want to do.")
+        return _again(request, ctx, filled, "action", "Choose what you want to do.")
     try:
         facts = proposals.read(filled["way"]) if filled["way"] else None
         told = requests.ask(
-            work,
+            ctx,
             filled["action"],
             filled["resource"],
             reason=filled["reason"],
             facts=facts,
-            settings=house.settings,
+            settings=platform.settings,
         )
     except (InvalidInputError, ConflictError, NotFoundError) as error:
-        return _again(request, work, filled, "reason", str(error))
+        return _again(request, ctx, filled, "reason", str(error))
     except (ValueError, TypeError, KeyError, AttributeError):
-        return _again(request, work, filled, "way", "Choose one of these.")
+        return _again(request, ctx, filled, "way", "Choose one of these.")
     said = f"You asked to {spoken(told.request.action).lower()} {thing(told)}."
     return pages.go(
         request, f"/requests/{told.request.uid}", Flash(said, undo=f"/requests/{told.request.uid}/withdraw")
     )
 
 
-def _again(request: Request, work: Work, filled: dict[str, str], name: str, error: str) -> Response:
-    return _form(request, _wish(work, filled["resource"], filled["action"]), filled, {name: error})
+def _again(request: Request, ctx: RequestContext, filled: dict[str, str], name: str, error: str) -> Response:
+    return _form(request, _wish(ctx, filled["resource"], filled["action"]), filled, {name: error})
 
 
 def _form(request: Request, wish: Wish, filled: dict[str, str], errors: dict[str, str] | None = None) -> Response:
@@ -96,28 +96,28 @@ def _form(request: Request, wish: Wish, filled: dict[str, str], errors: dict[str
     return pages.page(request, "access/ask.html", values, status=422 if errors else 200)
 
 
-def _wish(work: Work, uid: str, action: str) -> Wish:
-    seen = Eyes(work).ref(uid)
+def _wish(ctx: RequestContext, uid: str, action: str) -> Wish:
+    seen = VisibleRefs(ctx).ref(uid)
     if seen is not None:
-        return _of_seen(work, seen, action)
-    if uid and discovery.may_be_found(work, uid):
-        here = discovery.named(work, uid)
-        known = work.session.asking(lambda view: view.policy.kind(here.kind).schema.actions)
+        return _of_seen(ctx, seen, action)
+    if uid and discovery.may_be_found(ctx, uid):
+        here = discovery.named(ctx, uid)
+        known = ctx.session.asking(lambda view: view.policy.kind(here.kind).schema.actions)
         return Wish(uid, here.name, here, False, action if action in known else "", _options(known))
     known = _UNSEEN if not action or action in _UNSEEN else (*_UNSEEN, action)
     return Wish(uid, uid, None, False, action, _options(known))
 
 
-def _of_seen(work: Work, here: Ref, action: str) -> Wish:
-    known = work.session.asking(lambda view: kinds.schema_of(view, here.uid).actions)
-    may = set(work.session.actions(work.asker, here.uid))
+def _of_seen(ctx: RequestContext, here: Ref, action: str) -> Wish:
+    known = ctx.session.asking(lambda view: kinds.schema_of(view, here.uid).actions)
+    may = set(ctx.session.actions(ctx.asker, here.uid))
     options = _options(tuple(each for each in known if each not in may or each == action))
     if action not in known:
         return Wish(here.uid, here.name, here, True, "", options)
-    found = work.session.explain(work.asker, action, here.uid)
-    missing = Missing(work, work.caller.member, here.uid)
+    found = ctx.session.explain(ctx.asker, action, here.uid)
+    missing = Missing(ctx, ctx.caller.member, here.uid)
     ways = {}
-    for n, way in nearest_first(work, here.uid, found.ways):
+    for n, way in nearest_first(ctx, here.uid, found.ways):
         facts = proposals.facts_of(way)
         words = " and ".join(missing.words(fact) for fact in facts)
         givers = missing.givers(way)

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import groups, members
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment, moment, shown
 from lakehold.kit.errors import InvalidInputError
 
@@ -28,28 +28,28 @@ class Subjects:
     """Whether there are more than are shown."""
 
 
-def subjects(work: Work, search: str, *, persons_only: bool = False, chosen: str = "") -> Subjects:
+def subjects(ctx: RequestContext, search: str, *, persons_only: bool = False, chosen: str = "") -> Subjects:
     """Groups first, then people; the chosen one is always among them."""
     found: list[tuple[str, str]] = []
     more = False
     if not persons_only:
-        some = groups.page(work, search=search, limit=MOST)
+        some = groups.page(ctx, search=search, limit=MOST)
         found += [(each.uid, f"{each.name} (group)") for each in some.items]
-        everybody = Eyes(work).ref(groups.everybody(work))
+        everybody = VisibleRefs(ctx).ref(groups.everybody(ctx))
         if everybody and search.casefold() in everybody.name.casefold():
             found.append((everybody.uid, f"{everybody.name} (everybody here)"))
         more = some.after is not None
-    people = members.page(work, search=search, limit=MOST)
+    people = members.page(ctx, search=search, limit=MOST)
     found += [(each.uid, each.name) for each in people.items]
-    kept = Eyes(work).ref(chosen) if chosen not in dict(found) else None
+    kept = VisibleRefs(ctx).ref(chosen) if chosen not in dict(found) else None
     if kept:
         found.insert(0, (kept.uid, kept.name))
     return Subjects(search, found, more or people.after is not None)
 
 
-def subject(work: Work, uid: str) -> Ref:
+def subject(ctx: RequestContext, uid: str) -> Ref:
     """The one that was chosen."""
-    found = Eyes(work).ref(uid)
+    found = VisibleRefs(ctx).ref(uid)
     if found is None:
         raise InvalidInputError("Choose a person or a group.", "Search for them by name.")
     return found

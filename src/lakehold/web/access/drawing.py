@@ -11,8 +11,8 @@ from lakehold.access.decide.explain import HIDDEN
 from lakehold.access.decide.explain import Path as Rule
 from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import acting, saying
 from lakehold.web.access.strands import Alternative, Strand, alternatives
 from lakehold.web.icons import icon_of
@@ -42,11 +42,11 @@ _LEADS = {
 class Drawing:
     """Draws for one viewer what is about one member and one thing."""
 
-    def __init__(self, work: Work, member: str, uid: str) -> None:
-        self._work = work
+    def __init__(self, ctx: RequestContext, member: str, uid: str) -> None:
+        self._ctx = ctx
         self._member = member
         self._here = uid
-        self._eyes = Eyes(work)
+        self._eyes = VisibleRefs(ctx)
 
     def held(self, found: Explanation) -> list[Path]:
         """Every way by which it is allowed, as many as can be read."""
@@ -104,7 +104,7 @@ class Drawing:
         return "has" if self._is_parent(step) else _LEADS.get(step.name) or f"{saying.spoken(step.name)} of"
 
     def _is_parent(self, step: Edge) -> bool:
-        return self._work.session.asking(lambda view: kinds.schema_of(view, step.source).parent) == step.name
+        return self._ctx.session.asking(lambda view: kinds.schema_of(view, step.source).parent) == step.name
 
     def _holder(self, strand: Strand, *, first: bool) -> list[Node]:
         """Who holds the grant, where it is not the member themself."""
@@ -123,7 +123,7 @@ class Drawing:
         return self.person(uid, note="with")
 
     def _grant(self, grant: Grant, *, first: bool, alone: bool) -> Node:
-        view = self._work.view
+        view = self._ctx.view
         title = saying.role_of(view, grant.role, grant.resource)
         label = f"{title} on {saying.name_of(view, grant.resource)}" if alone else title
         return Node("Role", label, "key-round", note="holds" if first or grant.subject != self._member else "and")
@@ -138,11 +138,11 @@ class Drawing:
         return Node("Setting", f"{spoken(told.name)}: {saying.value_of(told.value)}", "sliders-horizontal", note=note)
 
     def _without_here(self, words: str) -> str:
-        named = self._work.session.asking(lambda view: saying.named(view, self._here))
+        named = self._ctx.session.asking(lambda view: saying.named(view, self._here))
         return words.removesuffix(f" on {named}")
 
     def _kind(self, uid: str) -> str:
-        return self._work.session.asking(lambda view: view.kind(view.resource(uid)))
+        return self._ctx.session.asking(lambda view: view.kind(view.resource(uid)))
 
     # Single nodes
 
@@ -151,17 +151,17 @@ class Drawing:
         seen = self._eyes.ref(uid)
         if seen is None:
             return Node("Hidden", "Somebody", "eye-off", note=note, held=held)
-        you = "You" if uid == self._work.caller.member else "Person"
-        return Node(you, seen.name, icon_of(MEMBER), acting.home_of(self._work, uid), note=note, held=held)
+        you = "You" if uid == self._ctx.caller.member else "Person"
+        return Node(you, seen.name, icon_of(MEMBER), acting.home_of(self._ctx, uid), note=note, held=held)
 
     def thing(self, uid: str, *, note: str = "", held: bool = True) -> Node:
         """A resource, or a group."""
         seen = self._eyes.ref(uid)
         if seen is None:
             return Node("Hidden", HIDDEN.capitalize(), "eye-off", note=note, held=held)
-        title = self._work.session.asking(lambda view: saying.title_of(view, uid))
+        title = self._ctx.session.asking(lambda view: saying.title_of(view, uid))
         title = "Group" if seen.kind == _EVERYBODY else title
-        return Node(title, seen.name, icon_of(seen.kind), acting.home_of(self._work, uid), held, note)
+        return Node(title, seen.name, icon_of(seen.kind), acting.home_of(self._ctx, uid), held, note)
 
 
 def _same(node: Node, other: Node) -> bool:

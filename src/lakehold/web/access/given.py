@@ -9,8 +9,8 @@ from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.access.model.schema import EdgeKind, Kind
 from lakehold.catalog import kinds, shapes
 from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, shown
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses
@@ -70,45 +70,45 @@ class Pointing:
     """Whether it is edited together with the thing itself."""
 
 
-def grants(work: Work, uid: str, held: list[Held]) -> list[Given]:
+def grants(ctx: RequestContext, uid: str, held: list[Held]) -> list[Given]:
     """Everything but what belongs to a person."""
-    roles = work.session.asking(lambda view: kinds.schema_of(view, uid).roles)
-    return [given(work, uid, each) for each in held if not roles[each.role].person_only]
+    roles = ctx.session.asking(lambda view: kinds.schema_of(view, uid).roles)
+    return [given(ctx, uid, each) for each in held if not roles[each.role].person_only]
 
 
-def owners(work: Work, uid: str, held: list[Held]) -> list[Owning]:
+def owners(ctx: RequestContext, uid: str, held: list[Held]) -> list[Owning]:
     """The roles that belong to a person."""
     found = []
-    for role in work.session.asking(lambda view: kinds.schema_of(view, uid).roles).values():
+    for role in ctx.session.asking(lambda view: kinds.schema_of(view, uid).roles).values():
         if role.person_only:
-            theirs = [given(work, uid, each) for each in held if each.role == role.name]
-            may = bool(theirs) and work.session.check(work.asker, "give", uid, role=role.name)
+            theirs = [given(ctx, uid, each) for each in held if each.role == role.name]
+            may = bool(theirs) and ctx.session.check(ctx.asker, "give", uid, role=role.name)
             where = f"{addresses.resource(uid, 'access/transfer')}?{urlencode({'role': role.name})}"
             found.append(Owning(role.name, role.title, theirs, where if may else ""))
     return found
 
 
-def given(work: Work, uid: str, held: Held) -> Given:
+def given(ctx: RequestContext, uid: str, held: Held) -> Given:
     """One grant as it is shown."""
     until = f"until {choosing.last_day(held.until)}" if held.until < FOREVER else ""
-    begins = f"from {shown(held.since)[:_DAY]}" if held.since > work.at else ""
+    begins = f"from {shown(held.since)[:_DAY]}" if held.since > ctx.at else ""
     note = " ".join(part for part in (begins, until) if part)
-    return Given(held, held.subject.kind != "tenant.member", note, _actions(work, uid, held))
+    return Given(held, held.subject.kind != "tenant.member", note, _actions(ctx, uid, held))
 
 
-def settings(work: Work, uid: str) -> list[Setting]:
+def settings(ctx: RequestContext, uid: str) -> list[Setting]:
     """The attributes of a thing of the catalog."""
-    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
-    if not _is_of_catalog(work, uid):
+    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    if not _is_of_catalog(ctx, uid):
         return []
-    values = work.session.asking(lambda view: shapes.attributes_of(view, uid))
+    values = ctx.session.asking(lambda view: shapes.attributes_of(view, uid))
     found = []
     for attribute in schema.attributes.values():
         if attribute.name in _NOT_HERE or not attribute.set_with:
             continue
         now = values[attribute.name]
         free = [
-            each for each in attribute.values if each == now or _may(work, Add(Attribute(uid, attribute.name, each)))
+            each for each in attribute.values if each == now or _may(ctx, Add(Attribute(uid, attribute.name, each)))
         ]
         options = [(each, saying.value_of(each).capitalize()) for each in free]
         title = spoken(attribute.name)
@@ -116,35 +116,35 @@ def settings(work: Work, uid: str) -> list[Setting]:
     return found
 
 
-def edges(work: Work, uid: str) -> list[Pointing]:
+def edges(ctx: RequestContext, uid: str) -> list[Pointing]:
     """Where the thing points, for what can be chosen among a few: contexts above all."""
-    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
-    if not _is_of_catalog(work, uid):
+    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    if not _is_of_catalog(ctx, uid):
         return []
-    there = work.session.asking(lambda view: shapes.edges_of(view, uid))
-    eyes, found = Eyes(work), []
+    there = ctx.session.asking(lambda view: shapes.edges_of(view, uid))
+    eyes, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
         if edge.name == schema.parent:
             continue
         ends = eyes.refs(there[edge.name])
-        options = _choices(work, uid, schema, edge) if edge.many and edge.set_with else []
+        options = _choices(ctx, uid, schema, edge) if edge.many and edge.set_with else []
         if ends or options:
             edited = edge.set_with is not None and _setting_action(schema, edge) is None
             found.append(Pointing(edge.name, spoken(edge.name), ends, options, edited))
     return found
 
 
-def _choices(work: Work, uid: str, schema: Kind, edge: EdgeKind) -> list[Ref]:
+def _choices(ctx: RequestContext, uid: str, schema: Kind, edge: EdgeKind) -> list[Ref]:
     """What lies in the same workspace and may be pointed at, if it is not too much."""
     right = _setting_action(schema, edge)
-    if right is None or not work.session.check(work.asker, right, uid):
+    if right is None or not ctx.session.check(ctx.asker, right, uid):
         return []
-    within = work.session.asking(lambda view: kinds.workspace_of(view, uid))
+    within = ctx.session.asking(lambda view: kinds.workspace_of(view, uid))
     found: list[Ref] = []
     for word in edge.to:
         kind = str(word) if "." in word else f"{schema.model}.{word}"
-        sight = work.view.policy.kind(kind).schema.visible
-        page = work.session.list(work.asker, sight, kind, within=within, limit=MOST_ENDS)
+        sight = ctx.view.policy.kind(kind).schema.visible
+        page = ctx.session.list(ctx.asker, sight, kind, within=within, limit=MOST_ENDS)
         if page.after is not None:
             return []
         found += [Ref(each.uid, each.kind, each.name) for each in page.items if each.uid != uid]
@@ -158,12 +158,12 @@ def _setting_action(schema: Kind, edge: EdgeKind) -> str | None:
     return words if words in schema.actions and words != edited else None
 
 
-def _is_of_catalog(work: Work, uid: str) -> bool:
-    return work.session.asking(lambda view: kinds.workspace_of(view, uid)) is not None
+def _is_of_catalog(ctx: RequestContext, uid: str) -> bool:
+    return ctx.session.asking(lambda view: kinds.workspace_of(view, uid)) is not None
 
 
-def _actions(work: Work, uid: str, held: Held) -> list[Action]:
-    if not _may(work, Remove(Grant(held.subject.uid, held.role, uid))):
+def _actions(ctx: RequestContext, uid: str, held: Held) -> list[Action]:
+    if not _may(ctx, Remove(Grant(held.subject.uid, held.role, uid))):
         return []
     which = (("subject", held.subject.uid), ("role", held.role))
     here = addresses.resource(uid, "access")
@@ -173,9 +173,9 @@ def _actions(work: Work, uid: str, held: Held) -> list[Action]:
     ]
 
 
-def _may(work: Work, change: Add | Remove) -> bool:
+def _may(ctx: RequestContext, change: Add | Remove) -> bool:
     try:
-        return work.session.check_change(work.asker, change)
+        return ctx.session.check_change(ctx.asker, change)
     except LakeholdError:
         # It cannot be at all, as to take the role of the last who holds it.
         return False

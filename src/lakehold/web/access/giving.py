@@ -11,7 +11,7 @@ from lakehold.access import Add, Grant, Remove
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import grants, kinds
 from lakehold.catalog.grants import Held
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
 from lakehold.web.access import choosing, previewing, saying, undoing
@@ -27,94 +27,94 @@ _MENDED = (InvalidInputError, ConflictError, NotFoundError)
 
 
 @routes.get("/give")
-def give_page(request: Request, work: Reading, uid: str, *, q: str = "", subject: str = "", role: str = "") -> Response:
+def give_page(request: Request, ctx: Reading, uid: str, *, q: str = "", subject: str = "", role: str = "") -> Response:
     """Whom, what, and until when."""
-    return _give_form(request, work, uid, {"q": q, "subject": subject, "role": role})
+    return _give_form(request, ctx, uid, {"q": q, "subject": subject, "role": role})
 
 
 @routes.post("/give")
-def give(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def give(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Give a role, once its effect has been seen."""
     filled = _filled(sent)
     try:
-        who = choosing.subject(work, filled["subject"])
+        who = choosing.subject(ctx, filled["subject"])
         wanted = Grant(who.uid, filled["role"], uid)
-        span = choosing.span(sent, work.at)
-        work.need_change(Add(wanted))
+        span = choosing.span(sent, ctx.at)
+        ctx.need_change(Add(wanted))
     except _MENDED as error:
-        return _give_form(request, work, uid, filled, error)
-    title = _title(work, wanted)
+        return _give_form(request, ctx, uid, filled, error)
+    title = _title(ctx, wanted)
     back = f"{_access(uid)}/give?{urlencode({'subject': who.uid, 'role': wanted.role})}"
     asking = Asking(f"Give {title} to {who.name}?", _when(span), do=f"Give {title}", back=back)
-    if question := ask_first(request, sent, asking, lambda: previewing.told(work, uid, [Add(wanted)])):
+    if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, [Add(wanted)])):
         return question
-    before = next((each for each in grants.direct(work, uid) if _is(each, wanted)), None)
-    grants.give(work, wanted, since=span.since, until=span.until)
-    told = f"{who.name} is now {title} on {_name(work, uid)}{_after(span)}."
-    undo = undoing.given(work, wanted) if before is None else undoing.changed(work, wanted, before)
+    before = next((each for each in grants.direct(ctx, uid) if _is(each, wanted)), None)
+    grants.give(ctx, wanted, since=span.since, until=span.until)
+    told = f"{who.name} is now {title} on {_name(ctx, uid)}{_after(span)}."
+    undo = undoing.given(ctx, wanted) if before is None else undoing.changed(ctx, wanted, before)
     return pages.go(request, _access(uid), Flash(told, undo=undo))
 
 
 @routes.get("/change")
-def change_page(request: Request, work: Reading, uid: str, subject: str, role: str) -> Response:
+def change_page(request: Request, ctx: Reading, uid: str, subject: str, role: str) -> Response:
     """Another role, or another end."""
-    return _change_form(request, work, _held(work, Grant(subject, role, uid)), {"new_role": role})
+    return _change_form(request, ctx, _held(ctx, Grant(subject, role, uid)), {"new_role": role})
 
 
 @routes.post("/change")
-def change(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def change(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Give another role in place of this one, once its effect has been seen."""
     filled = _filled(sent)
     old = Grant(filled["subject"], filled["role"], uid)
-    held = _held(work, old)
+    held = _held(ctx, old)
     wanted = Grant(old.subject, filled["new_role"], uid)
     changes: list[Add | Remove] = [] if wanted == old else [Remove(old), Add(wanted)]
     try:
-        span = choosing.span(sent, work.at)
-        work.need_change(Add(wanted))
+        span = choosing.span(sent, ctx.at)
+        ctx.need_change(Add(wanted))
     except _MENDED as error:
-        return _change_form(request, work, held, filled, error)
-    title = _title(work, wanted)
+        return _change_form(request, ctx, held, filled, error)
+    title = _title(ctx, wanted)
     asking = Asking(
         f"Let {held.subject.name} be {title}?",
         _when(span),
         back=f"{_access(uid)}/change?{urlencode({'subject': old.subject, 'role': old.role})}",
     )
-    if question := ask_first(request, sent, asking, lambda: previewing.told(work, uid, changes)):
+    if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, changes)):
         return question
-    grants.change(work, old, wanted.role, until=span.until)
-    told = f"{held.subject.name} is now {title} on {_name(work, uid)}{_after(span)}."
-    return pages.go(request, _access(uid), Flash(told, undo=undoing.changed(work, wanted, held)))
+    grants.change(ctx, old, wanted.role, until=span.until)
+    told = f"{held.subject.name} is now {title} on {_name(ctx, uid)}{_after(span)}."
+    return pages.go(request, _access(uid), Flash(told, undo=undoing.changed(ctx, wanted, held)))
 
 
 @routes.post("/revoke")
-def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Take a role away, once its effect has been seen."""
     filled = _filled(sent)
     grant = Grant(filled["subject"], filled["role"], uid)
-    held = _held(work, grant)
+    held = _held(ctx, grant)
     asking = Asking(
         f"Revoke {held.title} from {held.subject.name}?",
-        f"On {_name(work, uid)}, from this moment on.",
+        f"On {_name(ctx, uid)}, from this moment on.",
         do=f"Revoke {held.title}",
         back=_access(uid),
         danger=True,
     )
-    if question := ask_first(request, sent, asking, lambda: previewing.told(work, uid, [Remove(grant)])):
+    if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, [Remove(grant)])):
         return question
-    grants.revoke(work, grant)
+    grants.revoke(ctx, grant)
     told = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
-    there = _access(uid) if work.session.sees(work.asker, uid) else "/"
-    return pages.go(request, there, Flash(told, undo=undoing.revoked(work, held)))
+    there = _access(uid) if ctx.session.sees(ctx.asker, uid) else "/"
+    return pages.go(request, there, Flash(told, undo=undoing.revoked(ctx, held)))
 
 
 def _give_form(
-    request: Request, work: Work, uid: str, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: Exception | None = None
 ) -> Response:
-    roles = _roles(work, uid)
-    found = choosing.subjects(work, filled.get("q", ""), chosen=filled.get("subject", ""))
+    roles = _roles(ctx, uid)
+    found = choosing.subjects(ctx, filled.get("q", ""), chosen=filled.get("subject", ""))
     values: dict[str, object] = {
-        **frame(work, uid, "Give access"),
+        **frame(ctx, uid, "Give access"),
         "roles": roles,
         "subjects": found,
         "filled": filled,
@@ -125,13 +125,13 @@ def _give_form(
 
 
 def _change_form(
-    request: Request, work: Work, held: Held, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, held: Held, filled: dict[str, str], error: Exception | None = None
 ) -> Response:
     uid = held.resource.uid
     values: dict[str, object] = {
-        **frame(work, uid, "Change access"),
+        **frame(ctx, uid, "Change access"),
         "held": held,
-        "roles": _roles(work, uid, held),
+        "roles": _roles(ctx, uid, held),
         "filled": filled,
         "ends": ENDS,
         "until": choosing.last_day(held.until),
@@ -146,22 +146,22 @@ def _told(error: Exception | None, field: str) -> dict[str, object]:
     return {"errors": {error.field if isinstance(error, FieldError) else field: str(error)}}
 
 
-def _roles(work: Work, uid: str, held: Held | None = None) -> list[tuple[str, str]]:
+def _roles(ctx: RequestContext, uid: str, held: Held | None = None) -> list[tuple[str, str]]:
     """The roles that the caller may give there, most first; refused if there is none."""
-    work.see(uid)
-    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
-    may = [role for role in schema.roles.values() if work.session.check(work.asker, "give", uid, role=role.name)]
+    ctx.see(uid)
+    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    may = [role for role in schema.roles.values() if ctx.session.check(ctx.asker, "give", uid, role=role.name)]
     if held and schema.roles[held.role].person_only:
         may = [role for role in may if role.name == held.role]
     if not may:
         for role in reversed(list(schema.roles.values())):
-            work.need("give", uid, role=role.name)
+            ctx.need("give", uid, role=role.name)
         raise NotFoundError("Nothing can be given there.", "Its model has no roles for it.")
     return [(role.name, role.title) for role in may]
 
 
-def _held(work: Work, grant: Grant) -> Held:
-    for held in grants.direct(work, grant.resource):
+def _held(ctx: RequestContext, grant: Grant) -> Held:
+    for held in grants.direct(ctx, grant.resource):
         if _is(held, grant):
             return held
     raise NotFoundError("Nobody holds that there.", "Look at who does; it may have been taken away already.")
@@ -180,12 +180,12 @@ def _access(uid: str) -> str:
     return addresses.resource(uid, "access")
 
 
-def _title(work: Work, grant: Grant) -> str:
-    return work.session.asking(lambda view: saying.role_of(view, grant.role, grant.resource))
+def _title(ctx: RequestContext, grant: Grant) -> str:
+    return ctx.session.asking(lambda view: saying.role_of(view, grant.role, grant.resource))
 
 
-def _name(work: Work, uid: str) -> str:
-    return work.session.asking(lambda view: saying.name_of(view, uid))
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.session.asking(lambda view: saying.name_of(view, uid))
 
 
 def _when(span: Span) -> str:

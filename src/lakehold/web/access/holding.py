@@ -9,7 +9,7 @@ from lakehold.access.facts.view import View
 from lakehold.catalog import holders
 from lakehold.catalog.grants import Held
 from lakehold.catalog.holders import Holders
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.ids import folded
 from lakehold.web import addresses
@@ -53,14 +53,14 @@ def filters(actions: tuple[str, ...]) -> tuple[Filter, ...]:
     )
 
 
-def matrix(work: Work, uid: str, listing: Listing, given: list[Held]) -> Matrix:
+def matrix(ctx: RequestContext, uid: str, listing: Listing, given: list[Held]) -> Matrix:
     """Those who have something first, then all others, each by name."""
-    found = holders.of(work, uid)
-    members = work.session.asking(lambda view: _chosen(view, found, listing, work.caller.member))
-    seen = work.session.asking(lambda view: _seen(work, view, members))
+    found = holders.of(ctx, uid)
+    members = ctx.session.asking(lambda view: _chosen(view, found, listing, ctx.caller.member))
+    seen = ctx.session.asking(lambda view: _seen(ctx, view, members))
     why = {action: addresses.why(uid, action) for action in found.actions}
-    asked = _Asked(found, why, _ends(given), work.caller.member)
-    rows = work.session.asking(lambda view: [_row(view, asked, member) for member in listing.part(seen)])
+    asked = _Asked(found, why, _ends(given), ctx.caller.member)
+    rows = ctx.session.asking(lambda view: [_row(view, asked, member) for member in listing.part(seen)])
     return Matrix([spoken(each) for each in found.actions], rows, len(seen), found.everybody)
 
 
@@ -80,9 +80,9 @@ def _chosen(view: View, found: Holders, listing: Listing, me: str) -> list[int]:
     return [member for *_, member in sorted(each for each in named if wanted in each[1])]
 
 
-def _seen(work: Work, view: View, members: list[int]) -> list[int]:
-    decisions = work.session.decisions
-    return [member for member in members if decisions.sees(work.asker, view.uid(member))]
+def _seen(ctx: RequestContext, view: View, members: list[int]) -> list[int]:
+    decisions = ctx.session.decisions
+    return [member for member in members if decisions.sees(ctx.asker, view.uid(member))]
 
 
 def _row(view: View, asked: _Asked, member: int) -> Row:

@@ -11,8 +11,8 @@ from lakehold.access.decide.ways import Needed, Way
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses
 from lakehold.web.access import saying
 from lakehold.web.access.drawing import Drawing
@@ -24,16 +24,16 @@ from lakehold.web.words import counted, spoken
 class Missing:
     """The ways to a right that somebody does not have, for one viewer."""
 
-    def __init__(self, work: Work, member: str, uid: str) -> None:
-        self._work = work
+    def __init__(self, ctx: RequestContext, member: str, uid: str) -> None:
+        self._ctx = ctx
         self._member = member
         self._here = uid
-        self._drawing = Drawing(work, member, uid)
-        self._eyes = Eyes(work)
+        self._drawing = Drawing(ctx, member, uid)
+        self._eyes = VisibleRefs(ctx)
 
     def paths(self, found: Explanation) -> list[Path]:
         """Each way; who looks at their own can ask for it."""
-        return [self._path(found, way, n) for n, way in nearest_first(self._work, self._here, found.ways)]
+        return [self._path(found, way, n) for n, way in nearest_first(self._ctx, self._here, found.ways)]
 
     def givers(self, way: Way) -> tuple[str, ...]:
         """Who could give all of it; where nobody could alone, who could give what."""
@@ -49,10 +49,10 @@ class Missing:
 
     def words(self, fact: Fact) -> str:
         """One fact, as it is told to the viewer."""
-        return self._work.session.asking(lambda view: saying.fact(view, fact, self._member))
+        return self._ctx.session.asking(lambda view: saying.fact(view, fact, self._member))
 
     def _path(self, found: Explanation, way: Way, n: int) -> Path:
-        mine = self._member == self._work.caller.member
+        mine = self._member == self._ctx.caller.member
         asked = f"{addresses.request(self._here, found.action)}&way={n}"
         return Path(tuple(self._nodes(way)), givers=self.givers(way), request=asked if mine else "")
 
@@ -75,7 +75,7 @@ class Missing:
     def _needed(self, fact: Fact) -> Node:
         match fact:
             case Grant(subject, role, resource):
-                title = self._work.session.asking(lambda view: saying.role_of(view, role, resource))
+                title = self._ctx.session.asking(lambda view: saying.role_of(view, role, resource))
                 whose = "" if subject == self._member else f" for {self._name(subject)}"
                 return Node("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:
@@ -91,7 +91,7 @@ class Missing:
         """From where the fact is to the thing, if it lies in it."""
         if isinstance(fact, Edge):
             return [] if fact.name == MEMBER_OF else [fact.source]
-        above = self._work.session.asking(lambda _: self._above())
+        above = self._ctx.session.asking(lambda _: self._above())
         return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
 
     def _distance(self, fact: Fact) -> int:
@@ -102,12 +102,12 @@ class Missing:
         here: str | None = self._here
         while here is not None:
             found.append(here)
-            here = kinds.parent_of(self._work.view, here)
+            here = kinds.parent_of(self._ctx.view, here)
         return found
 
     def _names(self, needed: Needed) -> list[str]:
         seen = [self._eyes.ref(giver) for giver in needed.givers]
-        me = self._work.caller.member
+        me = self._ctx.caller.member
         names = [each.name for each in seen if each and each.uid != me]
         names = ["You", *names] if any(each and each.uid == me for each in seen) else names
         # Whom one may not see is not counted either.

@@ -12,12 +12,12 @@ from lakehold.access.facts.records import Fact
 from lakehold.access.facts.view import View
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 
-def nearest_first(work: Work, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
+def nearest_first(ctx: RequestContext, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
     """The ways to a right on a thing, each with its number."""
-    above = work.session.asking(lambda view: _above(view, uid))
+    above = ctx.session.asking(lambda view: _above(view, uid))
     return sorted(enumerate(ways), key=lambda each: _far(above, each[1]))
 
 

@@ -14,8 +14,8 @@ from lakehold.access.decide.effects import Effect as Row
 from lakehold.access.facts.records import Fact
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import proposals, sharing
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import addresses, effects, pages
 from lakehold.web.access.routes import frame
@@ -39,9 +39,9 @@ class Line:
     gained: bool
 
 
-def told(work: Work, uid: str, changes: Sequence[Add | Remove]) -> list[Effect]:
+def told(ctx: RequestContext, uid: str, changes: Sequence[Add | Remove]) -> list[Effect]:
     """The effects of changes that the caller may make, each with where its rows are."""
-    found = effects.preview(work, changes)
+    found = effects.preview(ctx, changes)
     href = address(uid, changes)
     return [replace(effect, href=href) for effect in found]
 
@@ -55,20 +55,20 @@ def address(uid: str, changes: Sequence[Add | Remove]) -> str:
 
 
 @routes.get("/resources/{uid:path}/access/effects")
-def effects_page(request: Request, work: Reading, uid: str, add: str = "[]", remove: str = "[]") -> Response:
+def effects_page(request: Request, ctx: Reading, uid: str, add: str = "[]", remove: str = "[]") -> Response:
     """Who exactly would win and lose what."""
-    work.see(uid)
+    ctx.see(uid)
     listing = Listing.of(request, ("name",), size=_SIZE)
     changes: list[Add | Remove] = [Remove(fact) for fact in _facts(remove)]
     changes += [Add(fact) for fact in _facts(add)]
-    found = sharing.preview(work, changes)
+    found = sharing.preview(ctx, changes)
     start = (listing.page - 1) * _SIZE
     values: dict[str, object] = {
-        **frame(work, uid, "What would change"),
+        **frame(ctx, uid, "What would change"),
         "listing": listing,
         "kept": {"add": add, "remove": remove},
         "columns": [Column("Who"), Column("Will"), Column("What"), Column("On")],
-        "rows": _lines(work, list(islice(found.rows(), start, start + _SIZE))),
+        "rows": _lines(ctx, list(islice(found.rows(), start, start + _SIZE))),
         "total": sum(group.pairs for group in found.groups),
     }
     return pages.page(request, "access/effects.html", values)
@@ -81,8 +81,8 @@ def _facts(text: str) -> list[Fact]:
         raise InvalidInputError("This address is not whole.", "Go back, and follow the link again.") from None
 
 
-def _lines(work: Work, rows: list[Row]) -> list[Line]:
-    eyes, found = Eyes(work), []
+def _lines(ctx: RequestContext, rows: list[Row]) -> list[Line]:
+    eyes, found = VisibleRefs(ctx), []
     for row in rows:
         member, resource = eyes.ref(row.member), eyes.ref(row.resource)
         if member and resource:

@@ -11,8 +11,8 @@ from lakehold.access.facts.records import Fact
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import answers, requests
 from lakehold.catalog.requests import Told
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.web import pages
 from lakehold.web.access import choosing, previewing, saying
@@ -44,38 +44,42 @@ class Event:
 
 
 @routes.get("")
-def waiting_page(request: Request, work: Reading) -> Response:
+def waiting_page(request: Request, ctx: Reading) -> Response:
     """What waits for an answer that one can give."""
     listing = Listing.of(request, ("asked",), size=_SIZE)
-    found = answers.waiting_for(work, before=_before(listing), limit=_SIZE + 1)
+    found = answers.waiting_for(ctx, before=_before(listing), limit=_SIZE + 1)
     columns = [Column("Who"), Column("Asks for"), Column("Why", wide=True), Column("Asked", wide=True)]
-    return _list(request, work, "waiting", listing, columns, found)
+    return _list(request, ctx, "waiting", listing, columns, found)
 
 
 @routes.get("/mine")
-def mine_page(request: Request, work: Reading) -> Response:
+def mine_page(request: Request, ctx: Reading) -> Response:
     """What one has asked for."""
     listing = Listing.of(request, ("asked",), [Filter("state", "State", STATES)], _SIZE)
-    found = requests.mine(work, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)
+    found = requests.mine(ctx, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)
     columns = [Column("Asked for"), Column("Why", wide=True), Column("State"), Column("Asked", wide=True)]
-    return _list(request, work, "mine", listing, columns, found)
+    return _list(request, ctx, "mine", listing, columns, found)
 
 
 def one_page(
-    request: Request, work: Work, uid: str, filled: dict[str, str] | None = None, errors: dict[str, str] | None = None
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    filled: dict[str, str] | None = None,
+    errors: dict[str, str] | None = None,
 ) -> Response:
     """One request: what is asked, what became of it, and how it can be answered. Again with what was filled in."""
-    told = requests.get(work, uid)
-    mine = told.request.asker == work.caller.member
-    wanted, able = _wanted(work, told)
+    told = requests.get(ctx, uid)
+    mine = told.request.asker == ctx.caller.member
+    wanted, able = _wanted(ctx, told)
     values: dict[str, object] = {
         "told": told,
         "mine": mine,
         "title": f"{spoken(told.request.action)} {thing(told)}",
-        "wanted": [_words(work, fact, told.request.asker) for fact in wanted],
+        "wanted": [_words(ctx, fact, told.request.asker) for fact in wanted],
         "able": len(able),
-        "effects": _effects(work, told, able),
-        "events": _events(work, told),
+        "effects": _effects(ctx, told, able),
+        "events": _events(ctx, told),
         "tone": TONES[told.request.state],
         "ends": ENDS,
         "filled": filled or {},
@@ -91,10 +95,10 @@ def thing(told: Told) -> str:
 
 
 def _list(  # noqa: PLR0917 - both lists are told alike
-    request: Request, work: Work, which: str, listing: Listing, columns: list[Column], found: list[Told]
+    request: Request, ctx: RequestContext, which: str, listing: Listing, columns: list[Column], found: list[Told]
 ) -> Response:
-    waiting = found if which == "waiting" and not listing.after else answers.waiting_for(work, limit=_MOST_COUNTED)
-    pending = requests.mine(work, state="pending", limit=_MOST_COUNTED)
+    waiting = found if which == "waiting" and not listing.after else answers.waiting_for(ctx, limit=_MOST_COUNTED)
+    pending = requests.mine(ctx, state="pending", limit=_MOST_COUNTED)
     values: dict[str, object] = {
         "which": which,
         "listing": listing,
@@ -115,35 +119,35 @@ def _before(listing: Listing) -> int | None:
     return int(listing.after) if listing.after.isdecimal() and len(listing.after) < 18 else None  # noqa: PLR2004 - fits
 
 
-def _wanted(work: Work, told: Told) -> tuple[list[Fact], list[Fact]]:
+def _wanted(ctx: RequestContext, told: Told) -> tuple[list[Fact], list[Fact]]:
     """What is left to be given as far as the caller may see it, and what of it they can give."""
     if not told.may_answer:
         return list(told.facts), []
-    left = requests.still_wanted(work, requests.found(work, told.request.uid)) or []
-    able = [fact for fact in left if requests.may_give(work, fact)]
+    left = requests.still_wanted(ctx, requests.found(ctx, told.request.uid)) or []
+    able = [fact for fact in left if requests.may_give(ctx, fact)]
     return list(told.facts) or able, able
 
 
-def _effects(work: Work, told: Told, able: list[Fact]) -> list[Effect]:
-    return previewing.told(work, told.request.resource, [Add(fact) for fact in able]) if able else []
+def _effects(ctx: RequestContext, told: Told, able: list[Fact]) -> list[Effect]:
+    return previewing.told(ctx, told.request.resource, [Add(fact) for fact in able]) if able else []
 
 
-def _words(work: Work, fact: Fact, asker: str) -> str:
-    words = work.session.asking(lambda view: saying.fact(view, fact, asker))
+def _words(ctx: RequestContext, fact: Fact, asker: str) -> str:
+    words = ctx.session.asking(lambda view: saying.fact(view, fact, asker))
     return words[:1].upper() + words[1:]
 
 
-def _events(work: Work, told: Told) -> list[Event]:
+def _events(ctx: RequestContext, told: Told) -> list[Event]:
     """Newest first."""
-    request, eyes = told.request, Eyes(work)
-    asker = "You" if request.asker == work.caller.member else told.asker.name if told.asker else "Somebody"
+    request, eyes = told.request, VisibleRefs(ctx)
+    asker = "You" if request.asker == ctx.caller.member else told.asker.name if told.asker else "Somebody"
     asked = Event(asker, f"asked to {spoken(request.action).lower()} {thing(told)}", request.asked_at, "hand")
     events = [Event(asked.who, asked.text, asked.at, asked.icon, more=request.reason)]
     if request.state == "expired":
         events.insert(0, Event("Nobody", "answered in time", request.expires_at, "clock", "bad"))
     elif request.state != "pending" and request.decided_at is not None:
         seen = eyes.ref(request.decided_by)
-        who = "You" if request.decided_by == work.caller.member else seen.name if seen else "Somebody"
+        who = "You" if request.decided_by == ctx.caller.member else seen.name if seen else "Somebody"
         end = f", until {choosing.last_day(request.until)}" if request.until else ""
         icon, tone = {"approved": ("check", "good"), "refused": ("x", "bad")}.get(request.state, ("undo-2", ""))
         events.insert(0, Event(who, f"{request.state} it{end}", request.decided_at, icon, tone, request.answer))

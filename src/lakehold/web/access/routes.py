@@ -8,7 +8,7 @@ from lakehold.access.model.schema import Kind
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.shapes import ref
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting, given, holding
 from lakehold.web.actions import Action
@@ -21,59 +21,59 @@ _MOST_GIVEN = 12
 
 
 @routes.get("/resources/{uid:path}/access")
-def access_page(request: Request, work: Reading, uid: str) -> Response:
+def access_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Members × actions; and beside it what is given here."""
-    work.see(uid)
-    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
+    ctx.see(uid)
+    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
     listing = Listing.of(request, ("name",), holding.filters(schema.actions), holding.SIZE)
-    held, gives = grants.direct(work, uid), sharing.gives_here(work, uid)
+    held, gives = grants.direct(ctx, uid), sharing.gives_here(ctx, uid)
     roles = [each for each in held if not schema.roles[each.role].person_only]
     values: dict[str, object] = {
-        **frame(work, uid, "Access"),
+        **frame(ctx, uid, "Access"),
         "listing": listing,
-        "matrix": holding.matrix(work, uid, listing, held),
-        "given": given.grants(work, uid, roles[:_MOST_GIVEN]),
+        "matrix": holding.matrix(ctx, uid, listing, held),
+        "given": given.grants(ctx, uid, roles[:_MOST_GIVEN]),
         "given_total": len(roles),
-        "owners": given.owners(work, uid, held),
-        "settings": given.settings(work, uid),
-        "edges": given.edges(work, uid),
+        "owners": given.owners(ctx, uid, held),
+        "settings": given.settings(ctx, uid),
+        "edges": given.edges(ctx, uid),
         "gives": gives,
-        "give": _give(work, uid, schema, gives=gives),
+        "give": _give(ctx, uid, schema, gives=gives),
         "has_roles": any(not role.person_only for role in schema.roles.values()),
     }
     return pages.page(request, "access/access.html", values)
 
 
 @routes.get("/resources/{uid:path}/access/given")
-def given_page(request: Request, work: Reading, uid: str) -> Response:
+def given_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All that is given here."""
     listing = Listing.of(request, ("name",))
-    found = [each for each in grants.direct(work, uid) if listing.search.casefold() in each.subject.name.casefold()]
+    found = [each for each in grants.direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
     values: dict[str, object] = {
-        **frame(work, uid, "Given here"),
+        **frame(ctx, uid, "Given here"),
         "listing": listing,
         "columns": [Column("Who"), Column("Role"), Column("Since", wide=True), Column("Until")],
-        "rows": [given.given(work, uid, each) for each in listing.part(found)],
+        "rows": [given.given(ctx, uid, each) for each in listing.part(found)],
         "total": len(found),
     }
     return pages.page(request, "access/given.html", values)
 
 
-def _give(work: Work, uid: str, schema: Kind, *, gives: bool) -> Action | None:
+def _give(ctx: RequestContext, uid: str, schema: Kind, *, gives: bool) -> Action | None:
     """Giving access, or why one cannot; None where nothing can be given."""
     act = Action("Give access", addresses.resource(uid, "access/give"), icon="user-plus")
     rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
     wanted = next((right for right in reversed(rights) if right in schema.actions), None)
     if gives or wanted is None:
         return act if gives else None
-    return acting.refused(work, uid, wanted, act)
+    return acting.refused(ctx, uid, wanted, act)
 
 
-def frame(work: Work, uid: str, *crumbs: str) -> dict[str, object]:
+def frame(ctx: RequestContext, uid: str, *crumbs: str) -> dict[str, object]:
     """What all pages about one thing show around themselves."""
     return {
-        "it": work.session.asking(lambda view: ref(view, uid)),
-        "crumbs": acting.crumbs(work, uid, *crumbs),
-        "tabs": acting.tabs(work, uid),
+        "it": ctx.session.asking(lambda view: ref(view, uid)),
+        "crumbs": acting.crumbs(ctx, uid, *crumbs),
+        "tabs": acting.tabs(ctx, uid),
         "path": addresses.resource(uid, "access"),
     }

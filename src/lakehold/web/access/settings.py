@@ -12,8 +12,8 @@ from starlette.datastructures import ImmutableMultiDict
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import editing, kinds, shapes
 from lakehold.catalog.editing import Edit, Plan
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.access import previewing, saying
@@ -30,40 +30,40 @@ _SHOWN = "shown"
 
 
 @routes.post("")
-def save_settings(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def save_settings(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Change them all together, once the effect has been seen."""
     here = addresses.resource(uid, "access")
-    plan = editing.planned(work, uid, _wanted(work, uid, sent))
+    plan = editing.planned(ctx, uid, _wanted(ctx, uid, sent))
     if plan.is_empty:
         return pages.go(request, here, Flash("Nothing was changed: it is so already.", tone="info"))
-    before = _now(work, plan)
-    asking = Asking(f"Change how {_name(work, uid)} is shared?", back=here, changes=_changes(work, plan, before))
-    if question := ask_first(request, sent, asking, lambda: previewing.told(work, uid, plan.changes)):
+    before = _now(ctx, plan)
+    asking = Asking(f"Change how {_name(ctx, uid)} is shared?", back=here, changes=_changes(ctx, plan, before))
+    if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, plan.changes)):
         return question
-    editing.make(work, plan)
+    editing.make(ctx, plan)
     back = [*before, *((_SHOWN, name) for name in _names(plan))]
-    undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(work, uid, back) else ""
-    return pages.go(request, here if work.session.sees(work.asker, uid) else "/", Flash("Saved.", undo=undo))
+    undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""
+    return pages.go(request, here if ctx.session.sees(ctx.asker, uid) else "/", Flash("Saved.", undo=undo))
 
 
 @routes.post("/undo")
-def undo_settings(request: Request, work: Writing, uid: str) -> Response:
+def undo_settings(request: Request, ctx: Writing, uid: str) -> Response:
     """Set them as they were."""
-    editing.edit(work, uid, _wanted(work, uid, request.query_params))
+    editing.edit(ctx, uid, _wanted(ctx, uid, request.query_params))
     return pages.go(request, addresses.resource(uid, "access"), Flash("It is as it was."))
 
 
-def _can_undo(work: Work, uid: str, back: list[tuple[str, str]]) -> bool:
+def _can_undo(ctx: RequestContext, uid: str, back: list[tuple[str, str]]) -> bool:
     try:
-        editing.planned(work, uid, _wanted(work, uid, ImmutableMultiDict(back)))
+        editing.planned(ctx, uid, _wanted(ctx, uid, ImmutableMultiDict(back)))
     except LakeholdError:
         return False
     return True
 
 
-def _wanted(work: Work, uid: str, sent: ImmutableMultiDict[str, Any]) -> Edit:
-    work.see(uid)
-    schema = work.session.asking(lambda view: kinds.schema_of(view, uid))
+def _wanted(ctx: RequestContext, uid: str, sent: ImmutableMultiDict[str, Any]) -> Edit:
+    ctx.see(uid)
+    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
     attributes: dict[str, str | bool] = {}
     edges: dict[str, str | Sequence[str]] = {}
     for name in map(str, sent.getlist(_SHOWN)):
@@ -80,16 +80,16 @@ def _names(plan: Plan) -> list[str]:
     return [*(plan.wanted.attributes or {}), *(plan.wanted.edges or {})]
 
 
-def _now(work: Work, plan: Plan) -> list[tuple[str, str]]:
+def _now(ctx: RequestContext, plan: Plan) -> list[tuple[str, str]]:
     """What a form would send that leaves everything as it is."""
-    values = work.session.asking(lambda view: shapes.attributes_of(view, plan.uid))
-    ends = work.session.asking(lambda view: shapes.edges_of(view, plan.uid))
-    eyes = Eyes(work)
+    values = ctx.session.asking(lambda view: shapes.attributes_of(view, plan.uid))
+    ends = ctx.session.asking(lambda view: shapes.edges_of(view, plan.uid))
+    eyes = VisibleRefs(ctx)
     kept = [(name, values[name]) for name in plan.wanted.attributes or {}]
     return kept + [(name, end) for name in plan.wanted.edges or {} for end in ends[name] if eyes.sees(end)]
 
 
-def _changes(work: Work, plan: Plan, before: list[tuple[str, str]]) -> list[Change]:
+def _changes(ctx: RequestContext, plan: Plan, before: list[tuple[str, str]]) -> list[Change]:
     wanted: Mapping[str, object] = {**(plan.wanted.attributes or {}), **(plan.wanted.edges or {})}
     found = []
     for name, value in wanted.items():
@@ -97,14 +97,14 @@ def _changes(work: Work, plan: Plan, before: list[tuple[str, str]]) -> list[Chan
         will = [str(value)] if isinstance(value, str | bool) else [str(each) for each in value]  # type: ignore[attr-defined]
         if sorted(was) != sorted(will):
             is_edge = name in (plan.wanted.edges or {})
-            found.append(Change(spoken(name), _words(work, was, is_edge=is_edge), _words(work, will, is_edge=is_edge)))
+            found.append(Change(spoken(name), _words(ctx, was, is_edge=is_edge), _words(ctx, will, is_edge=is_edge)))
     return found
 
 
-def _words(work: Work, values: list[str], *, is_edge: bool) -> str | None:
-    words = [_name(work, value) if is_edge else saying.value_of(value) for value in values]
+def _words(ctx: RequestContext, values: list[str], *, is_edge: bool) -> str | None:
+    words = [_name(ctx, value) if is_edge else saying.value_of(value) for value in values]
     return ", ".join(words) or None
 
 
-def _name(work: Work, uid: str) -> str:
-    return work.session.asking(lambda view: saying.name_of(view, uid))
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.session.asking(lambda view: saying.name_of(view, uid))

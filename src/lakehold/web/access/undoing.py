@@ -10,7 +10,7 @@ from lakehold.access import Add, Grant, Remove
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import grants
 from lakehold.catalog.grants import Held
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, pages
@@ -22,54 +22,54 @@ routes = router("/resources/{uid:path}/access/undo")
 _DONE = Flash("It is as it was.")
 
 
-def given(work: Work, grant: Grant) -> str:
+def given(ctx: RequestContext, grant: Grant) -> str:
     """Where something new is taken back."""
-    return _address("give", grant) if may(work, Remove(grant)) else ""
+    return _address("give", grant) if may(ctx, Remove(grant)) else ""
 
 
-def changed(work: Work, now: Grant, before: Held) -> str:
+def changed(ctx: RequestContext, now: Grant, before: Held) -> str:
     """Where the role and the end of before come back."""
     back = Grant(now.subject, before.role, now.resource)
-    return _address("change", now, to=before.role, until=before.until) if may(work, Add(back), Remove(now)) else ""
+    return _address("change", now, to=before.role, until=before.until) if may(ctx, Add(back), Remove(now)) else ""
 
 
-def revoked(work: Work, held: Held) -> str:
+def revoked(ctx: RequestContext, held: Held) -> str:
     """Where it is given again."""
     grant = Grant(held.subject.uid, held.role, held.resource.uid)
-    since = held.since if held.since > work.at else 0
-    return _address("revoke", grant, since=since, until=held.until) if may(work, Add(grant)) else ""
+    since = held.since if held.since > ctx.at else 0
+    return _address("revoke", grant, since=since, until=held.until) if may(ctx, Add(grant)) else ""
 
 
-def may(work: Work, *changes: Add | Remove) -> bool:
+def may(ctx: RequestContext, *changes: Add | Remove) -> bool:
     """Whether the caller can still take it back: somebody may have given their own right away."""
     try:
-        return all(work.session.check_change(work.asker, change) for change in changes)
+        return all(ctx.session.check_change(ctx.asker, change) for change in changes)
     except LakeholdError:
         return False
 
 
 @routes.post("/give")
-def undo_give(request: Request, work: Writing, uid: str, *, subject: str, role: str) -> Response:
+def undo_give(request: Request, ctx: Writing, uid: str, *, subject: str, role: str) -> Response:
     """Take away what was just given."""
-    grants.revoke(work, Grant(subject, role, uid))
+    grants.revoke(ctx, Grant(subject, role, uid))
     return _back(request, uid)
 
 
 @routes.post("/revoke")
 def undo_revoke(
-    request: Request, work: Writing, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
+    request: Request, ctx: Writing, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
 ) -> Response:
     """Give what was just taken away."""
-    grants.give(work, Grant(subject, role, uid), since=since or None, until=_end(until))
+    grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end(until))
     return _back(request, uid)
 
 
 @routes.post("/change")
 def undo_change(
-    request: Request, work: Writing, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
+    request: Request, ctx: Writing, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
 ) -> Response:
     """Give the role back that was there before."""
-    grants.change(work, Grant(subject, role, uid), to, until=_end(until))
+    grants.change(ctx, Grant(subject, role, uid), to, until=_end(until))
     return _back(request, uid)
 
 

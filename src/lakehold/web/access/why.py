@@ -13,8 +13,8 @@ from lakehold.access.decide.explain import Path as Rule
 from lakehold.access.decide.explain import Reason
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, sharing
-from lakehold.catalog.shapes import Eyes, Ref, ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.access.drawing import Drawing
@@ -53,44 +53,44 @@ class Answer:
 
 
 @routes.get("/resources/{uid:path}/why")
-def why_page(request: Request, work: Reading, uid: str, action: str = "", member: str = "") -> Response:
+def why_page(request: Request, ctx: Reading, uid: str, action: str = "", member: str = "") -> Response:
     """Why may they, or why not? About oneself unless another member is named."""
-    work.see(uid)
-    who = member or work.caller.member
-    _need_to_know(work, uid, who)
-    here = work.session.asking(lambda view: ref(view, uid))
-    actions = work.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+    ctx.see(uid)
+    who = member or ctx.caller.member
+    _need_to_know(ctx, uid, who)
+    here = ctx.session.asking(lambda view: ref(view, uid))
+    actions = ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
     asked = action if action in actions else actions[0] if actions else ""
     values: dict[str, object] = {
         "it": here,
-        "who": Eyes(work).ref(who),
-        "mine": who == work.caller.member,
+        "who": VisibleRefs(ctx).ref(who),
+        "mine": who == ctx.caller.member,
         "actions": [(each, spoken(each)) for each in actions],
-        "answer": _answer(work, here, asked, who) if asked else None,
-        "knows": sharing.may_know_holders(work, uid),
-        "gives": sharing.gives_here(work, uid),
-        "crumbs": acting.crumbs(work, uid, "Why?"),
-        "tabs": acting.tabs(work, uid),
+        "answer": _answer(ctx, here, asked, who) if asked else None,
+        "knows": sharing.may_know_holders(ctx, uid),
+        "gives": sharing.gives_here(ctx, uid),
+        "crumbs": acting.crumbs(ctx, uid, "Why?"),
+        "tabs": acting.tabs(ctx, uid),
         "path": addresses.resource(uid, "why"),
     }
     return pages.page(request, "access/why.html", values)
 
 
-def _need_to_know(work: Work, uid: str, who: str) -> None:
+def _need_to_know(ctx: RequestContext, uid: str, who: str) -> None:
     """About others: who gives roles there, or may ask about others."""
-    if who == work.caller.member:
+    if who == ctx.caller.member:
         return
-    work.see(who, "ask about")
-    work.session.asking(lambda view: view.member(who))
-    if not sharing.may_know_holders(work, uid):
-        work.need(sharing.ASK, work.caller.tenant)
+    ctx.see(who, "ask about")
+    ctx.session.asking(lambda view: view.member(who))
+    if not sharing.may_know_holders(ctx, uid):
+        ctx.need(sharing.ASK, ctx.caller.tenant)
 
 
-def _answer(work: Work, here: Ref, action: str, who: str) -> Answer:
-    mine = who == work.caller.member
-    found = work.session.explain(work.asker if mine else who, action, here.uid, viewer=work.asker)
-    drawn = Drawing(work, who, here.uid).held(found) if found.allowed else Missing(work, who, here.uid).paths(found)
-    seen = Eyes(work).ref(who)
+def _answer(ctx: RequestContext, here: Ref, action: str, who: str) -> Answer:
+    mine = who == ctx.caller.member
+    found = ctx.session.explain(ctx.asker if mine else who, action, here.uid, viewer=ctx.asker)
+    drawn = Drawing(ctx, who, here.uid).held(found) if found.allowed else Missing(ctx, who, here.uid).paths(found)
+    seen = VisibleRefs(ctx).ref(who)
     name = "You" if mine else seen.name if seen else who
     sentence = f"{name} may {'' if found.allowed else 'not '}{spoken(action).lower()} {here.name}."
     hidden = not found.allowed and mine and found.hidden_ways

@@ -12,7 +12,7 @@ from fastapi import Request
 
 from lakehold.catalog import resources
 from lakehold.directory import members
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import folded, valid_id
@@ -50,10 +50,10 @@ class Asked:
         return "/api/v1/access/audit/export" + (f"?{urlencode(kept)}" if kept else "")
 
 
-def asked(request: Request, work: Work) -> Asked:
+def asked(request: Request, ctx: RequestContext) -> Asked:
     """Read the address."""
     said = {name: request.query_params.get(name, "").strip()[:_LONGEST] for name in FIELDS}
-    reading = _Reading(work, said)
+    reading = _Reading(ctx, said)
     wanted = Filter(
         member=reading.of("person", _person),
         resource=reading.of("resource", _resource),
@@ -69,33 +69,33 @@ def asked(request: Request, work: Work) -> Asked:
 class _Reading:
     """Reads one field after the other, and remembers what is wrong."""
 
-    def __init__(self, work: Work, said: Mapping[str, str]) -> None:
-        self._work = work
+    def __init__(self, ctx: RequestContext, said: Mapping[str, str]) -> None:
+        self._ctx = ctx
         self._said = said
         self.errors: dict[str, str] = {}
 
-    def of(self, name: str, read: Callable[[Work, str], T]) -> T | None:
+    def of(self, name: str, read: Callable[[RequestContext, str], T]) -> T | None:
         """One field; None if it says nothing, or nothing right."""
         try:
-            return read(self._work, self._said[name]) if self._said[name] else None
+            return read(self._ctx, self._said[name]) if self._said[name] else None
         except InvalidInputError as error:
             self.errors[name] = error.message
             return None
 
 
-def _person(work: Work, said: str) -> str:
+def _person(ctx: RequestContext, said: str) -> str:
     """By id, or by name where only one is called so. Who was removed is still known by their id."""
-    if work.view.ids.get(valid_id(said)) is not None:
+    if ctx.view.ids.get(valid_id(said)) is not None:
         return said
-    found = [(one.uid, one.name) for one in members.page(work, search=said, limit=50).items]
+    found = [(one.uid, one.name) for one in members.page(ctx, search=said, limit=50).items]
     return _only(said, found)
 
 
-def _resource(work: Work, said: str) -> str:
+def _resource(ctx: RequestContext, said: str) -> str:
     """The same for things, of those that the caller may see."""
-    if work.view.ids.get(valid_id(said)) is not None:
+    if ctx.view.ids.get(valid_id(said)) is not None:
         return said
-    return _only(said, [(one.uid, one.name) for one in resources.find(work, said, limit=50).items])
+    return _only(said, [(one.uid, one.name) for one in resources.find(ctx, said, limit=50).items])
 
 
 def _only(said: str, found: list[tuple[str, str]]) -> str:

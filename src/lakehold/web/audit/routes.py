@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.ledger.audit import Filter
 from lakehold.web import pages
@@ -27,17 +27,17 @@ _COMMON = (
 
 
 @routes.get("")
-def audit_page(request: Request, work: Reading) -> Response:
+def audit_page(request: Request, ctx: Reading) -> Response:
     """The log, as the address filters it."""
-    _need(work)
-    asked = asking.asked(request, work)
-    found = [] if asked.errors else work.audit.page(asked.wanted, before=_number(asked.listing.after), limit=_SIZE + 1)
+    _need(ctx)
+    asked = asking.asked(request, ctx)
+    found = [] if asked.errors else ctx.audit.page(asked.wanted, before=_number(asked.listing.after), limit=_SIZE + 1)
     shown = found[:_SIZE]
     values: dict[str, object] = {
         "asked": asked,
         "listing": asked.listing,
         "columns": _COLUMNS,
-        "lines": telling.lines(work, shown),
+        "lines": telling.lines(ctx, shown),
         "after": str(shown[-1].n) if len(found) > _SIZE else "",
         "outcomes": asking.OUTCOMES,
         "common": _COMMON,
@@ -46,32 +46,32 @@ def audit_page(request: Request, work: Reading) -> Response:
 
 
 @routes.get("/verify")
-def verify_page(request: Request, work: Reading) -> Response:
+def verify_page(request: Request, ctx: Reading) -> Response:
     """Walk the whole chain, and say what was found."""
-    _need(work)
-    return pages.page(request, "audit/verify.html", {"verdict": work.audit.verify(), "crumbs": _crumbs(work, "Verify")})
+    _need(ctx)
+    return pages.page(request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _crumbs(ctx, "Verify")})
 
 
 @routes.get("/{seq}")
-def entry_page(request: Request, work: Reading, seq: str) -> Response:
+def entry_page(request: Request, ctx: Reading, seq: str) -> Response:
     """One entry: everything that was written down."""
-    _need(work)
+    _need(ctx)
     n = _number(seq)
-    found = [] if n is None else work.audit.page(Filter(), before=n + 1, limit=1)
+    found = [] if n is None else ctx.audit.page(Filter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Look its number up in the log.")
-    (line,) = telling.lines(work, found)
-    return pages.page(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(work, f"Entry {n}")})
+    (line,) = telling.lines(ctx, found)
+    return pages.page(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(ctx, f"Entry {n}")})
 
 
-def _need(work: Work) -> None:
-    work.need("see_audit", work.caller.tenant)
+def _need(ctx: RequestContext) -> None:
+    ctx.need("see_audit", ctx.caller.tenant)
 
 
 def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(_LARGEST)) else None
 
 
-def _crumbs(work: Work, here: str) -> list[Crumb]:
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or "Home"
+def _crumbs(ctx: RequestContext, here: str) -> list[Crumb]:
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
     return [Crumb(tenant, "/"), Crumb("Audit log", "/audit"), Crumb(here)]

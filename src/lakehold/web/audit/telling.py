@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.ledger.audit import DENIED, Entry, Numbered
 from lakehold.web import addresses
 from lakehold.web.diffs import Change
@@ -36,13 +36,13 @@ class Line:
     changes: tuple[Change, ...]
 
 
-def lines(work: Work, found: list[Numbered]) -> list[Line]:
+def lines(ctx: RequestContext, found: list[Numbered]) -> list[Line]:
     """Entries for the caller's eyes: only what they may see is a link."""
-    eyes = Eyes(work)
-    return [_line(work, eyes, numbered) for numbered in found]
+    eyes = VisibleRefs(ctx)
+    return [_line(ctx, eyes, numbered) for numbered in found]
 
 
-def _line(work: Work, eyes: Eyes, numbered: Numbered) -> Line:
+def _line(ctx: RequestContext, eyes: VisibleRefs, numbered: Numbered) -> Line:
     entry = numbered.entry
     return Line(
         n=numbered.n,
@@ -51,11 +51,11 @@ def _line(work: Work, eyes: Eyes, numbered: Numbered) -> Line:
         who=entry.member_name or entry.member or "The installation",
         who_at=addresses.member(entry.member) if entry.member and eyes.sees(entry.member) else "",
         what=entry.resource_name or entry.resource,
-        what_at=_page_of(work, eyes, entry),
+        what_at=_page_of(ctx, eyes, entry),
         icon=icon_of(entry.kind) if entry.kind else "",
         deed=spoken(entry.action),
         denied=entry.outcome == DENIED,
-        through=_through(work, entry),
+        through=_through(ctx, entry),
         changes=changes(entry.before, entry.after),
     )
 
@@ -67,18 +67,18 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
     return tuple(Change(spoken(name), was, now) for name, was, now in both)
 
 
-def _page_of(work: Work, eyes: Eyes, entry: Entry) -> str:
+def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: Entry) -> str:
     if not entry.resource or not eyes.sees(entry.resource):
         return ""
-    if entry.resource == work.caller.tenant:
+    if entry.resource == ctx.caller.tenant:
         return ""
     return addresses.of(entry.resource, entry.kind)
 
 
-def _through(work: Work, entry: Entry) -> str:
+def _through(ctx: RequestContext, entry: Entry) -> str:
     if entry.viewing_as:
-        number = work.view.ids.get(entry.viewing_as)
-        name = work.view.names.get(number) if number is not None else None
+        number = ctx.view.ids.get(entry.viewing_as)
+        name = ctx.view.names.get(number) if number is not None else None
         return f"viewing as {name or entry.viewing_as}"
     return "through a token" if entry.token else ""
 

@@ -11,7 +11,7 @@ from lakehold.api.frame.callers import COOKIE
 from lakehold.api.frame.works import retried
 from lakehold.directory import accounts, sign_ins
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_ins import SignedIn
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import SECOND
@@ -30,31 +30,31 @@ class Guest:
 
 
 def let_in(
-    request: Request, house: Installation, visit: Visit, signed_in: SignedIn, *, to: str, flash: Flash | None = None
+    request: Request, platform: Platform, visit: Visit, signed_in: SignedIn, *, to: str, flash: Flash | None = None
 ) -> Response:
     """Send somebody on who is signed in now. Whoever was signed in here before is no longer, and neither the visit nor
     what forms have shown of it is good for anything any more.
     """
-    leave(request, house, visit)
+    leave(request, platform, visit)
     response = pages.go(request, to, flash)
-    seconds = max(0, signed_in.until - house.clock()) // SECOND
+    seconds = max(0, signed_in.until - platform.clock()) // SECOND
     cookies.put(request, response, COOKIE, signed_in.secret, seconds)
     cookies.drop(request, response, csrf.VISIT)
     return response
 
 
-def leave(request: Request, house: Installation, visit: Visit) -> None:
+def leave(request: Request, platform: Platform, visit: Visit) -> None:
     """End the sign-in of this browser, if there is one. While one looks with another's eyes, it is still one's own."""
     secret = request.cookies.get(COOKIE, "")
     try:
-        caller = sign_ins.caller(house, secret)
+        caller = sign_ins.caller(platform, secret)
     except UnauthorizedError:
         return
     themself = replace(caller, request=visit.request, address=visit.address)
 
     def end() -> None:
-        with house.write(themself) as work:
-            sign_ins.end(work, caller.member, caller.sign_in_id)
+        with platform.write(themself) as ctx:
+            sign_ins.end(ctx, caller.member, caller.sign_in_id)
 
     try:
         retried(end)
@@ -62,14 +62,14 @@ def leave(request: Request, house: Installation, visit: Visit) -> None:
         return  # it was ended meanwhile
 
 
-def guest(request: Request, house: Installation) -> Guest | None:
+def guest(request: Request, platform: Platform) -> Guest | None:
     """Who is signed in here, if anybody is."""
     try:
-        caller = caller_now(request, house)
+        caller = caller_now(request, platform)
     except UnauthorizedError:
         return None
-    with house.read(caller) as work:
-        member = caller.behind or caller.member
-        account = accounts.of(work, member)
-        name = work.view.names.get(work.view.member(member)) or member
+    with platform.read(caller) as ctx:
+        member = caller.impersonator or caller.member
+        account = accounts.of(ctx, member)
+        name = ctx.view.names.get(ctx.view.member(member)) or member
         return Guest(caller.tenant, name, account.email if account else "")

@@ -12,7 +12,7 @@ from lakehold.demo import company, furnishing
 from lakehold.directory import first_run, passwords
 from lakehold.directory.emails import key, valid_email
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, sign_in
 from lakehold.directory.tenants import Founding
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -32,15 +32,15 @@ _FIELDS = ("tenant", "name", "email", "start")
 
 
 @routes.get("/{secret}")
-def first_run_page(request: Request, house: House, secret: str) -> Response:
+def first_run_page(request: Request, platform: House, secret: str) -> Response:
     """The form, for the first to come who was told the secret."""
-    return _shut(request, house, secret) or _form(request, secret, {"start": EMPTY})
+    return _shut(request, platform, secret) or _form(request, secret, {"start": EMPTY})
 
 
 @routes.post("/{secret}")
-def set_up(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
     """Make the tenant and its Owner, who is signed in at once."""
-    if nothing := _shut(request, house, secret):
+    if nothing := _shut(request, platform, secret):
         return nothing
     filled, password = {name: text(sent, name).strip() for name in _FIELDS}, text(sent, "password")
     if found := _faults(sent):
@@ -50,24 +50,24 @@ def set_up(request: Request, house: House, visit: Visiting, secret: str, sent: S
     uid = company.TENANT if demo else ""
     wanted = Founding(filled["tenant"], filled["name"], filled["email"], password, uid)
     try:
-        founded = retried(lambda: first_run.begin(house, workspaces.models(), wanted, visit))
+        founded = retried(lambda: first_run.begin(platform, workspaces.models(), wanted, visit))
     except ConflictError:
         return _done(request)
     if demo:
-        company.fill(house.access)
-        furnishing.furnish(house)
+        company.fill(platform.access)
+        furnishing.furnish(platform)
     method = Password(filled["email"], password, founded.tenant)
-    signed_in = retried(lambda: sign_in(house, method, visit))
+    signed_in = retried(lambda: sign_in(platform, method, visit))
     flash = Flash(f"{wanted.name} is set up, and you are its Owner.")
-    return doors.let_in(request, house, visit, signed_in, to="/", flash=flash)
+    return doors.let_in(request, platform, visit, signed_in, to="/", flash=flash)
 
 
-def _shut(request: Request, house: Installation, secret: str) -> Response | None:
+def _shut(request: Request, platform: Platform, secret: str) -> Response | None:
     try:
-        first_run.need_secret(house, secret)
+        first_run.need_secret(platform, secret)
     except UnauthorizedError as error:
         return refused(request, "This is not the right link", error)
-    return None if first_run.is_open(house) else _done(request)
+    return None if first_run.is_open(platform) else _done(request)
 
 
 def _done(request: Request) -> Response:

@@ -12,7 +12,7 @@ from lakehold.directory import accepting, passwords
 from lakehold.directory.accepting import Open
 from lakehold.directory.emails import key
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
 from lakehold.web.entrance import doors
@@ -27,43 +27,43 @@ routes = router("/invite")
 
 
 @routes.get("/{secret}")
-def look_at_invite(request: Request, house: House, secret: str) -> Response:
+def look_at_invite(request: Request, platform: House, secret: str) -> Response:
     """What it is about, and how to accept it."""
     try:
-        return _page(request, house, secret, accepting.look(house, secret))
+        return _page(request, platform, secret, accepting.look(platform, secret))
     except UnauthorizedError as error:
         return _used_up(request, error)
 
 
 @routes.post("/{secret}")
-def accept_as_somebody_new(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
     """Become a member, and be signed in."""
     name, password = text(sent, "name").strip(), text(sent, "password")
     try:
-        found = accepting.look(house, secret)
+        found = accepting.look(platform, secret)
         wrong = faults(
             name=lambda: valid_name(name, "name"), password=lambda: passwords.valid(password, name, found.email)
         )
         if wrong:
-            return _page(request, house, secret, found, name=name, wrong=wrong)
-        signed_in = retried(lambda: accepting.accept(house, secret, name, password, visit))
+            return _page(request, platform, secret, found, name=name, wrong=wrong)
+        signed_in = retried(lambda: accepting.accept(platform, secret, name, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     flash = Flash(f"Welcome to {found.tenant_name}.")
-    return doors.let_in(request, house, visit, signed_in, to="/", flash=flash)
+    return doors.let_in(request, platform, visit, signed_in, to="/", flash=flash)
 
 
 @routes.post("/{secret}/accept")
-def accept_as_member(request: Request, work: Writing, secret: str) -> Response:
+def accept_as_member(request: Request, ctx: Writing, secret: str) -> Response:
     """Take what comes with it, as who one is."""
-    accepting.accept_as_member(work, secret)
+    accepting.accept_as_member(ctx, secret)
     return pages.go(request, "/", Flash("You have accepted the invite."))
 
 
 def _page(
-    request: Request, house: Installation, secret: str, found: Open, *, name: str = "", wrong: Faults | None = None
+    request: Request, platform: Platform, secret: str, found: Open, *, name: str = "", wrong: Faults | None = None
 ) -> Response:
-    guest = doors.guest(request, house)
+    guest = doors.guest(request, platform)
     path = f"/invite/{quote(secret, safe='')}"
     values: dict[str, object] = {
         "invite": found,

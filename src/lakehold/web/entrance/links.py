@@ -22,26 +22,26 @@ routes = router("/link")
 
 
 @routes.get("/{secret}")
-def look_at_link(request: Request, house: House, secret: str) -> Response:
+def look_at_link(request: Request, platform: House, secret: str) -> Response:
     """Whom it signs in, and where."""
     try:
-        found = links.look(house, secret)
+        found = links.look(platform, secret)
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose == PASSWORD:
         return pages.go(request, f"/password/{secret}")
-    values: dict[str, object] = {"link": found, "secret": secret, "guest": doors.guest(request, house)}
+    values: dict[str, object] = {"link": found, "secret": secret, "guest": doors.guest(request, platform)}
     return pages.page(request, "entrance/link.html", values, around=Around())
 
 
 @routes.post("/{secret}")
-def sign_in_with_link(request: Request, house: House, visit: Visiting, secret: str) -> Response:
+def sign_in_with_link(request: Request, platform: House, visit: Visiting, secret: str) -> Response:
     """Use it up."""
     try:
-        signed_in = retried(lambda: sign_in(house, MagicLink(secret), visit))
+        signed_in = retried(lambda: sign_in(platform, MagicLink(secret), visit))
     except (UnauthorizedError, ThrottledError) as error:
         return _used_up(request, error)
-    return doors.let_in(request, house, visit, signed_in, to="/")
+    return doors.let_in(request, platform, visit, signed_in, to="/")
 
 
 def _used_up(request: Request, error: LakeholdError) -> Response:

@@ -11,9 +11,9 @@ from lakehold.api.frame.callers import COOKIE
 from lakehold.api.frame.works import House, retried
 from lakehold.directory import links, mails, new_passwords
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.installation import Installation
 from lakehold.directory.links import Open
 from lakehold.directory.mails import PASSWORD
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
 from lakehold.web.entrance import faults, sign_in
@@ -26,26 +26,26 @@ routes = router()
 
 
 @routes.get("/forgot")
-def forgot_page(request: Request, house: House) -> Response:
+def forgot_page(request: Request, platform: House) -> Response:
     """Where one asks for a link to set a new one."""
-    return _asking(request, house, dict(request.query_params))
+    return _asking(request, platform, dict(request.query_params))
 
 
 @routes.post("/forgot")
-def ask_for_link(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+def ask_for_link(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
     """Have it mailed, if there is such an account. It is not told."""
     try:
-        sign_in.ask(house, visit, sent, PASSWORD)
+        sign_in.ask(platform, visit, sent, PASSWORD)
     except ThrottledError as error:
-        return _asking(request, house, _filled(sent), error)
+        return _asking(request, platform, _filled(sent), error)
     return pages.go(request, sign_in.SENT)
 
 
 @routes.get("/password/{secret}")
-def new_password_page(request: Request, house: House, secret: str) -> Response:
+def new_password_page(request: Request, platform: House, secret: str) -> Response:
     """The form, for whoever has the link."""
     try:
-        found = links.look(house, secret)
+        found = links.look(platform, secret)
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose != PASSWORD:
@@ -54,28 +54,28 @@ def new_password_page(request: Request, house: House, secret: str) -> Response:
 
 
 @routes.post("/password/{secret}")
-def set_password(request: Request, house: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def set_password(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
     """Set it. All sign-ins end, so that one signs in with the new one."""
     password = faults.text(sent, "password")
     try:
-        retried(lambda: new_passwords.set_with_link(house, secret, password, visit))
+        retried(lambda: new_passwords.set_with_link(platform, secret, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     except InvalidInputError as error:
-        return _form(request, links.look(house, secret), faults.told(error))
+        return _form(request, links.look(platform, secret), faults.told(error))
     response = pages.go(request, "/sign-in", Flash("Your password is set. Sign in with it."))
     cookies.drop(request, response, COOKIE)
     return response
 
 
 def _asking(
-    request: Request, house: Installation, filled: dict[str, str], error: ThrottledError | None = None
+    request: Request, platform: Platform, filled: dict[str, str], error: ThrottledError | None = None
 ) -> Response:
     values: dict[str, object] = {
         "filled": filled,
         "refusal": error,
-        "asks_tenant": sign_in.asks_tenant(house),
-        "mails": mails.can_be_sent(house.settings),
+        "asks_tenant": sign_in.asks_tenant(platform),
+        "mails": mails.can_be_sent(platform.settings),
     }
     response = pages.page(
         request, "entrance/forgot.html", values, around=Around(), status=error.status if error else 200

@@ -12,8 +12,8 @@ from lakehold.api.frame import problems
 from lakehold.api.frame.works import House, retried
 from lakehold.directory import first_run, links, mails, tenants
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.installation import Installation
 from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, sign_in
 from lakehold.directory.visit import Visit
 from lakehold.kit.errors import LakeholdError
@@ -31,56 +31,56 @@ _BY_LINK = "link"
 
 
 @routes.get("")
-def sign_in_page(request: Request, house: House) -> Response:
+def sign_in_page(request: Request, platform: House) -> Response:
     """The form; who is in already is sent on."""
-    if doors.guest(request, house) is not None:
+    if doors.guest(request, platform) is not None:
         return pages.go(request, _next(request.query_params.get("next", "")))
-    if first_run.is_open(house):
+    if first_run.is_open(platform):
         text = "Start it with `lakehold up`: the link that it prints sets everything up."
         return shut(request, "Nobody is here yet", text, label="", status=200)
-    return _form(request, house, dict(request.query_params))
+    return _form(request, platform, dict(request.query_params))
 
 
 @routes.post("")
-def let_somebody_in(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+def let_somebody_in(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
     """With a password, or have a link mailed."""
     try:
         if text(sent, "how") == _BY_LINK:
-            return _mail(request, house, visit, sent)
+            return _mail(request, platform, visit, sent)
         method = Password(text(sent, "email"), text(sent, "password"), text(sent, "tenant").strip())
-        signed_in = retried(lambda: sign_in(house, method, visit))
+        signed_in = retried(lambda: sign_in(platform, method, visit))
     except (UnauthorizedError, ThrottledError) as error:
-        return _form(request, house, _filled(sent), error)
-    return doors.let_in(request, house, visit, signed_in, to=_next(text(sent, "next")))
+        return _form(request, platform, _filled(sent), error)
+    return doors.let_in(request, platform, visit, signed_in, to=_next(text(sent, "next")))
 
 
 @routes.get("/sent")
-def mail_is_on_its_way(request: Request, house: House) -> Response:
+def mail_is_on_its_way(request: Request, platform: House) -> Response:
     """The same whoever asked."""
-    return pages.page(request, "entrance/sent.html", {"minutes": house.settings.link_minutes}, around=Around())
+    return pages.page(request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, around=Around())
 
 
-def ask(house: Installation, visit: Visit, sent: FormData, purpose: str) -> None:
+def ask(platform: Platform, visit: Visit, sent: FormData, purpose: str) -> None:
     """Let a link be mailed, if there is somebody to mail it to."""
     email, tenant = text(sent, "email"), text(sent, "tenant").strip()
-    retried(lambda: links.ask(house, email, purpose, visit, tenant))
+    retried(lambda: links.ask(platform, email, purpose, visit, tenant))
 
 
-def asks_tenant(house: Installation) -> bool:
+def asks_tenant(platform: Platform) -> bool:
     """Whether one has to say where one belongs. Which tenants there are is nobody's business."""
-    return not tenants.only(house)
+    return not tenants.only(platform)
 
 
-def _mail(request: Request, house: Installation, visit: Visit, sent: FormData) -> Response:
+def _mail(request: Request, platform: Platform, visit: Visit, sent: FormData) -> Response:
     if not text(sent, "email").strip():
-        return _form(request, house, _filled(sent), faults={"email": "Write your e-mail address first."})
-    ask(house, visit, sent, SIGN_IN)
+        return _form(request, platform, _filled(sent), faults={"email": "Write your e-mail address first."})
+    ask(platform, visit, sent, SIGN_IN)
     return pages.go(request, SENT)
 
 
 def _form(
     request: Request,
-    house: Installation,
+    platform: Platform,
     filled: dict[str, str],
     error: LakeholdError | None = None,
     faults: dict[str, str] | None = None,
@@ -93,8 +93,8 @@ def _form(
         "faults": faults or {},
         "refusal": error,
         "waits": isinstance(error, ThrottledError),
-        "asks_tenant": asks_tenant(house),
-        "mails": mails.can_be_sent(house.settings),
+        "asks_tenant": asks_tenant(platform),
+        "mails": mails.can_be_sent(platform.settings),
     }
     status = error.status if error else 422 if faults else 200
     response = pages.page(request, "entrance/sign_in.html", values, around=Around(), status=status)

@@ -17,9 +17,9 @@ routes = router("/sign-out")
 
 
 @routes.post("")
-def sign_out(request: Request, house: House, visit: Visiting, sent: Sent) -> Response:
+def sign_out(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
     """Out of this browser, whoever was in it."""
-    doors.leave(request, house, visit)
+    doors.leave(request, platform, visit)
     there = pages.own_address(text(sent, "next") or "/sign-in")
     response = pages.go(request, there, Flash("You are signed out."))
     cookies.drop(request, response, COOKIE)

@@ -11,7 +11,7 @@ from lakehold.access.model.policy import MEMBER_OF
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import groups, members
 from lakehold.directory.groups import Group
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.web import addresses, days, pages
@@ -25,24 +25,24 @@ routes = router("/groups")
 
 
 @routes.get("/{uid:path}/add")
-def add_form(request: Request, work: Reading, uid: str) -> Response:
+def add_form(request: Request, ctx: Reading, uid: str) -> Response:
     """Whom, and until when."""
-    groups.need_edit(work, uid)
+    groups.need_edit(ctx, uid)
     asked = request.query_params
     filled = {name: asked.get(name, "") for name in ("member", "until", "from")}
-    return _form(request, work, groups.one(work, uid), filled, find=asked.get("find", ""))
+    return _form(request, ctx, groups.one(ctx, uid), filled, find=asked.get("find", ""))
 
 
 @routes.post("/{uid:path}/add")
-def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they win, then let them in."""
-    groups.need_edit(work, uid)
-    group = groups.one(work, uid)
+    groups.need_edit(ctx, uid)
+    group = groups.one(ctx, uid)
     filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
     try:
-        until, member = days.until(work, filled["until"]), members.one(work, filled["member"])
+        until, member = days.until(ctx, filled["until"]), members.one(ctx, filled["member"])
     except (InvalidInputError, NotFoundError) as error:
-        return _form(request, work, group, filled, error=error)
+        return _form(request, ctx, group, filled, error=error)
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = Asking(
         f"Add {member.name} to {group.name}?",
@@ -50,35 +50,35 @@ def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
         do="Add",
         back=f"{addresses.group(uid, 'add')}?{urlencode(filled)}",
     )
-    if question := ask_first(request, sent, asking, lambda: preview(work, [Add(fact)])):
+    if question := ask_first(request, sent, asking, lambda: preview(ctx, [Add(fact)])):
         return question
-    groups.add(work, uid, member.uid, until=until)
+    groups.add(ctx, uid, member.uid, until=until)
     undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
     return pages.go(request, _back(uid, filled), Flash(f"{member.name} is in {group.name}.", undo=undo))
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they lose, then let them go."""
-    groups.need_edit(work, uid)
-    group, member = groups.one(work, uid), members.one(work, str(sent.get("member", "")))
+    groups.need_edit(ctx, uid)
+    group, member = groups.one(ctx, uid), members.one(ctx, str(sent.get("member", "")))
     back = _back(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = Asking(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
-    if question := ask_first(request, sent, asking, lambda: preview(work, [Remove(fact)])):
+    if question := ask_first(request, sent, asking, lambda: preview(ctx, [Remove(fact)])):
         return question
-    groups.remove(work, uid, member.uid)
+    groups.remove(ctx, uid, member.uid)
     undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
     return pages.go(request, back, Flash(f"{member.name} is no longer in {group.name}.", undo=undo))
 
 
 @routes.post("/{uid:path}/undo")
-def undo(request: Request, work: Writing, uid: str, member: str = "", do: str = "") -> Response:
+def undo(request: Request, ctx: Writing, uid: str, member: str = "", do: str = "") -> Response:
     """Take the last step back."""
     if do == "add":
-        groups.add(work, uid, member)
+        groups.add(ctx, uid, member)
     else:
-        groups.remove(work, uid, member)
+        groups.remove(ctx, uid, member)
     return pages.go(request, addresses.group(uid), Flash("Taken back."))
 
 
@@ -93,7 +93,7 @@ def _for(until: Moment | None, day: str) -> str:
 
 def _form(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     group: Group,
     filled: dict[str, str],
     *,
@@ -103,11 +103,11 @@ def _form(
     chosen = filled["member"]
     wrong = "until" if isinstance(error, InvalidInputError) and filled["until"] else "member"
     values: dict[str, object] = {
-        "crumbs": trail(work, group, "Add somebody"),
+        "crumbs": trail(ctx, group, "Add somebody"),
         "group": group,
         "filled": filled,
-        "picked": picking.people(work, find, but=set(group.members), chosen=chosen),
+        "picked": picking.people(ctx, find, but=set(group.members), chosen=chosen),
         "errors": {wrong: str(error)} if error else {},
-        "today": days.today(work),
+        "today": days.today(ctx),
     }
     return pages.page(request, "groups/add.html", values, status=422 if error else 200)

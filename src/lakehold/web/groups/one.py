@@ -12,10 +12,10 @@ from lakehold.access.facts.view import View
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import Eyes
+from lakehold.catalog.shapes import VisibleRefs
 from lakehold.directory import groups
 from lakehold.directory.groups import Group
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import folded, valid_name
 from lakehold.web import addresses, effects, pages
@@ -34,33 +34,33 @@ _COLUMNS = (Column("Member", "name"),)
 
 
 @routes.get("/{uid:path}/rename")
-def rename_form(request: Request, work: Reading, uid: str) -> Response:
+def rename_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What it is called now."""
-    groups.need_edit(work, uid)
-    group = groups.one(work, uid)
-    values: dict[str, object] = {"crumbs": trail(work, group, "Rename"), "group": group, "name": group.name}
+    groups.need_edit(ctx, uid)
+    group = groups.one(ctx, uid)
+    values: dict[str, object] = {"crumbs": trail(ctx, group, "Rename"), "group": group, "name": group.name}
     return pages.page(request, "groups/rename.html", {**values, "error": ""})
 
 
 @routes.post("/{uid:path}/rename")
-def rename(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Call it by another name."""
-    groups.need_edit(work, uid)
-    group, name = groups.one(work, uid), str(sent.get("name", "")).strip()
+    groups.need_edit(ctx, uid)
+    group, name = groups.one(ctx, uid), str(sent.get("name", "")).strip()
     try:
-        groups.rename(work, uid, valid_name(name))
+        groups.rename(ctx, uid, valid_name(name))
     except InvalidInputError as error:
-        values: dict[str, object] = {"crumbs": trail(work, group, "Rename"), "group": group, "name": name}
+        values: dict[str, object] = {"crumbs": trail(ctx, group, "Rename"), "group": group, "name": name}
         return pages.page(request, "groups/rename.html", {**values, "error": str(error)}, status=422)
     return pages.go(request, addresses.group(uid), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/delete")
-def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it, once it is known what its members lose by that."""
-    groups.need_edit(work, uid)
-    work.need("delete", uid)
-    group = groups.one(work, uid)
+    groups.need_edit(ctx, uid)
+    ctx.need("delete", uid)
+    group = groups.one(ctx, uid)
     asking = Asking(
         f"Delete {group.name}?",
         "Its members lose what they had by it, and nothing else.",
@@ -68,23 +68,23 @@ def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
         back=addresses.group(uid),
         danger=True,
     )
-    if question := ask_first(request, sent, asking, lambda: _lost(work, uid)):
+    if question := ask_first(request, sent, asking, lambda: _lost(ctx, uid)):
         return question
-    groups.delete(work, uid)
+    groups.delete(ctx, uid)
     return pages.go(request, "/groups", Flash(f"{group.name} was deleted."))
 
 
 @routes.get("/{uid:path}")
-def group_page(request: Request, work: Reading, uid: str) -> Response:
+def group_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The page."""
-    group = groups.one(work, uid)
-    keeper, eyes = Keeper(work), Eyes(work)
+    group = groups.one(ctx, uid)
+    keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
     listing = replace(Listing.of(request, sorts=("name",)), path=addresses.group(uid))
     inside = [found for found in eyes.refs(group.members) if folded(listing.search) in folded(found.name)]
     inside.sort(key=lambda found: folded(found.name), reverse=listing.descending)
-    may, held = MANAGE in keeper.may and not group.built_in, _held(work, uid)
+    may, held = MANAGE in keeper.may and not group.built_in, _held(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": trail(work, group),
+        "crumbs": trail(ctx, group),
         "group": group,
         "keeper": keeper,
         "listing": listing,
@@ -96,36 +96,36 @@ def group_page(request: Request, work: Reading, uid: str) -> Response:
         "more": [] if group.built_in else changing(keeper, uid),
         "roles": keeper.needs("Change roles", addresses.group(uid, "roles"), "shield", "set_tenant_role"),
         "held": held,
-        "lies_in": _lies_in(work, held or ()),
+        "lies_in": _lies_in(ctx, held or ()),
     }
     return pages.page(request, "groups/group.html", values)
 
 
-def trail(work: Work, group: Group, here: str = "") -> list[Crumb]:
+def trail(ctx: RequestContext, group: Group, here: str = "") -> list[Crumb]:
     """The way to a group's page, or to a part of it."""
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     crumbs = [Crumb(tenant, "/"), Crumb("Groups", "/groups"), Crumb(group.name, addresses.group(group.uid))]
     return [*crumbs, Crumb(here)] if here else crumbs
 
 
-def _held(work: Work, uid: str) -> list[Held] | None:
+def _held(ctx: RequestContext, uid: str) -> list[Held] | None:
     """What it holds; None for those who may not ask. One's own groups, and All, everybody may."""
-    number = work.view.resource(uid)
-    mine = work.session.asking(lambda view: view.subject(view.member(work.caller.member)).ids_with_all)
-    if number not in mine and not sharing.may_ask_about_others(work):
+    number = ctx.view.resource(uid)
+    mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+    if number not in mine and not sharing.may_ask_about_others(ctx):
         return None
-    return [held for held in grants.held_by(work, uid) if held.resource.uid != work.caller.tenant]
+    return [held for held in grants.held_by(ctx, uid) if held.resource.uid != ctx.caller.tenant]
 
 
-def _lies_in(work: Work, held: Iterable[Held]) -> dict[str, str]:
+def _lies_in(ctx: RequestContext, held: Iterable[Held]) -> dict[str, str]:
     """The workspace that each thing is in, if the caller sees that: layers of two lakehouses may be called alike."""
-    eyes = Eyes(work)
-    spaces = {each.resource.uid: kinds.workspace_of(work.view, each.resource.uid) for each in held}
+    eyes = VisibleRefs(ctx)
+    spaces = {each.resource.uid: kinds.workspace_of(ctx.view, each.resource.uid) for each in held}
     seen = {uid: eyes.ref(space) for uid, space in spaces.items() if space and space != uid}
     return {uid: space.name for uid, space in seen.items() if space}
 
 
-def _lost(work: Work, uid: str) -> list[Effect]:
+def _lost(ctx: RequestContext, uid: str) -> list[Effect]:
     """What its members lose. Who ends a group need not be who gives what it holds."""
 
     def held(view: View) -> list[Remove]:
@@ -138,7 +138,7 @@ def _lost(work: Work, uid: str) -> list[Effect]:
             if grant.subject == uid and isinstance(grant, Grant)
         ]
 
-    changes = work.session.asking(held)
+    changes = ctx.session.asking(held)
     if not changes:
         return []
-    return effects.told(work.view.policy, sharing.seen(work, work.session.what_if(changes)))
+    return effects.told(ctx.view.policy, sharing.seen(ctx, ctx.session.what_if(changes)))

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.access.model.policy import MEMBER_OF, TENANT
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import groups, roles
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import folded, valid_name
@@ -46,17 +46,17 @@ class Row:
 
 
 @routes.get("")
-def groups_page(request: Request, work: Reading) -> Response:
+def groups_page(request: Request, ctx: Reading) -> Response:
     """The list, with the built-in group All at its head."""
     listing = Listing.of(request, sorts=("name", "created"))
     sort = f"-{listing.sort}" if listing.descending else listing.sort
-    found = groups.page(work, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
-    keeper = Keeper(work)
-    rows = [_row(work, keeper, item.uid, item.since) for item in found.items]
+    found = groups.page(ctx, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
+    keeper = Keeper(ctx)
+    rows = [_row(ctx, keeper, item.uid, item.since) for item in found.items]
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": list(enumerate([*_everybody(work, keeper, listing), *rows])),
+        "rows": list(enumerate([*_everybody(ctx, keeper, listing), *rows])),
         "after": found.after or "",
         "keeper": keeper,
         "new": keeper.needs("New group", "/groups/new", "plus", MANAGE, dialog=True),
@@ -65,39 +65,39 @@ def groups_page(request: Request, work: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_form(request: Request, work: Reading) -> Response:
+def new_form(request: Request, ctx: Reading) -> Response:
     """What it is called."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "groups/new.html", {"name": "", "error": ""})
 
 
 @routes.post("/new")
-def make(request: Request, work: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it, with nobody in it."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
     try:
-        made = groups.create(work, valid_name(name))
+        made = groups.create(ctx, valid_name(name))
     except InvalidInputError as error:
         return pages.page(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
     return pages.go(request, addresses.group(made), Flash(f"{name} was made. Add people to it next."))
 
 
-def _everybody(work: Work, keeper: Keeper, listing: Listing) -> list[Row]:
+def _everybody(ctx: RequestContext, keeper: Keeper, listing: Listing) -> list[Row]:
     """The group All, on the first page and if it fits."""
-    uid = groups.everybody(work)
-    if listing.after or not work.session.sees(work.asker, uid):
+    uid = groups.everybody(ctx)
+    if listing.after or not ctx.session.sees(ctx.asker, uid):
         return []
-    row = _row(work, keeper, uid, None)
+    row = _row(ctx, keeper, uid, None)
     return [row] if folded(listing.search) in folded(row.name) else []
 
 
-def _row(work: Work, keeper: Keeper, uid: str, since: Moment | None) -> Row:
-    view = work.view
+def _row(ctx: RequestContext, keeper: Keeper, uid: str, since: Moment | None) -> Row:
+    view = ctx.view
     number = view.resource(uid)
     built_in = since is None
     inside = None if built_in else len(view.back[MEMBER_OF].get(number) or ())
-    titles = [view.policy.role(TENANT, role).title for role in roles.of(work, uid)]
+    titles = [view.policy.role(TENANT, role).title for role in roles.of(ctx, uid)]
     return Row(uid, view.names.get(number) or uid, built_in, inside, titles, since, _actions(keeper, uid, built_in))
 
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from lakehold.access.query.listing import Found
 from lakehold.catalog import details, workspaces
-from lakehold.catalog.shapes import Eyes, Ref, owners_of, ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs, owners_of, ref
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run, Runs
 from lakehold.web import addresses, views
 from lakehold.workspaces.marts.nouns import DATA_MART, PROJECT, REPORT
@@ -47,9 +47,9 @@ class Reporting:
     new: str
 
 
-def reporting(work: Work, runs: Runs) -> Reporting | None:
+def reporting(ctx: RequestContext, runs: Runs) -> Reporting | None:
     """For who reports in a project and makes no data marts there; None for others."""
-    projects = [each for each in _projects(work) if not work.session.check(work.asker, "create_data_mart", each.uid)]
+    projects = [each for each in _projects(ctx) if not ctx.session.check(ctx.asker, "create_data_mart", each.uid)]
     if not projects:
         return None
     marts: list[Reportable] = []
@@ -57,43 +57,43 @@ def reporting(work: Work, runs: Runs) -> Reporting | None:
     more = ""
     for each in projects:
         form = views.form(each.uid, REPORT)
-        found = _usable(work, each.uid)
+        found = _usable(ctx, each.uid)
         more = more or (addresses.workspace(each.uid, "data_mart") if len(found) > _MOST else "")
         marts += [
             Reportable(Ref(item.uid, DATA_MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
             for item in found[:_MOST]
         ]
-        reports += _own(work, runs, each.uid)
+        reports += _own(ctx, runs, each.uid)
     return Reporting(marts[:_MOST], reports[:_MOST], more, views.form(projects[0].uid, REPORT))
 
 
-def _usable(work: Work, project: str) -> list[Found]:
+def _usable(ctx: RequestContext, project: str) -> list[Found]:
     """Those that can be reported on come before drafts; each by name."""
-    found = work.session.list(work.asker, "use", DATA_MART, within=project, limit=_LOOKED_AT).items
-    told = details.read_many(work, [item.id for item in found])
+    found = ctx.session.list(ctx.asker, "use", DATA_MART, within=project, limit=_LOOKED_AT).items
+    told = details.read_many(ctx, [item.id for item in found])
     published = {number for number, each in told.items() if each.settings.get("published") is True}
     return sorted(found, key=lambda item: item.id not in published)
 
 
-def _projects(work: Work) -> list[Ref]:
-    found = workspaces.page(work, limit=_MOST_PROJECTS).items
+def _projects(ctx: RequestContext) -> list[Ref]:
+    found = workspaces.page(ctx, limit=_MOST_PROJECTS).items
     return [
         Ref(each.uid, each.kind, each.name)
         for each in found
-        if each.kind == PROJECT and work.session.check(work.asker, "create_destination", each.uid)
+        if each.kind == PROJECT and ctx.session.check(ctx.asker, "create_destination", each.uid)
     ]
 
 
-def _own(work: Work, runs: Runs, project: str) -> list[Own]:
+def _own(ctx: RequestContext, runs: Runs, project: str) -> list[Own]:
     """Reports that they own, by name."""
-    seen = work.session.list(work.asker, "see", REPORT, within=project, limit=_LOOKED_AT).items
-    me = work.caller.member
-    mine = work.session.asking(
+    seen = ctx.session.list(ctx.asker, "see", REPORT, within=project, limit=_LOOKED_AT).items
+    me = ctx.caller.member
+    mine = ctx.session.asking(
         lambda view: [ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
     )
-    eyes = Eyes(work)
-    return [Own(each, eyes.parent(each.uid), _last(work, runs, each.uid)) for each in mine[:_MOST]]
+    eyes = VisibleRefs(ctx)
+    return [Own(each, eyes.parent(each.uid), _last(ctx, runs, each.uid)) for each in mine[:_MOST]]
 
 
-def _last(work: Work, runs: Runs, uid: str) -> Run | None:
-    return next(iter(runs.page(work, resource=uid, limit=1)), None)
+def _last(ctx: RequestContext, runs: Runs, uid: str) -> Run | None:
+    return next(iter(runs.page(ctx, resource=uid, limit=1)), None)

@@ -9,7 +9,7 @@ from lakehold.api.frame.works import Reading
 from lakehold.catalog import answers, discovery, requests, usage, workspaces
 from lakehold.catalog.shapes import Ref, ref
 from lakehold.catalog.usage import LastUse
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.runs import Run, Runs
 from lakehold.web import pages
@@ -28,44 +28,44 @@ _runs = Runs(workspace_kinds.runnables())
 
 
 @routes.get("/")
-def home(request: Request, work: Reading) -> Response:
+def home(request: Request, ctx: Reading) -> Response:
     """What somebody comes back to."""
-    spaces = workspaces.page(work, limit=50)
-    asked = [told for told in requests.mine(work, limit=_MOST_ASKED) if told.request.state == "pending"]
+    spaces = workspaces.page(ctx, limit=50)
+    asked = [told for told in requests.mine(ctx, limit=_MOST_ASKED) if told.request.state == "pending"]
     values: dict[str, object] = {
-        "name": _first_name(work),
-        "reporting": reporting(work, _runs),
+        "name": _first_name(ctx),
+        "reporting": reporting(ctx, _runs),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
         "workspaces": spaces.items,
         "more_workspaces": spaces.after is not None,
-        "recent": _recent(work),
-        "failed": _failed(work),
-        "waiting": answers.waiting_for(work, limit=_MOST_WAITING),
+        "recent": _recent(ctx),
+        "failed": _failed(ctx),
+        "waiting": answers.waiting_for(ctx, limit=_MOST_WAITING),
         "asked": asked[:_MOST_WAITING],
         "asked_for": frozenset(told.request.resource for told in asked),
-        "discoveries": discovery.find(work, limit=_MOST_FOUND).items,
-        "may_create": work.session.check(work.asker, "create_workspace", work.caller.tenant),
+        "discoveries": discovery.find(ctx, limit=_MOST_FOUND).items,
+        "may_create": ctx.session.check(ctx.asker, "create_workspace", ctx.caller.tenant),
     }
     return pages.page(request, "home/home.html", values)
 
 
-def _first_name(work: Work) -> str:
-    name = work.view.names.get(work.view.member(work.caller.member)) or ""
+def _first_name(ctx: RequestContext) -> str:
+    name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
     return name.partition(",")[0]
 
 
-def _recent(work: Work) -> list[tuple[Ref, LastUse]]:
+def _recent(ctx: RequestContext) -> list[tuple[Ref, LastUse]]:
     """What they used last, each once."""
     found: dict[str, tuple[Ref, LastUse]] = {}
-    for use in usage.of_member(work, work.caller.member):
+    for use in usage.of_member(ctx, ctx.caller.member):
         found.setdefault(use.resource.uid, (use.resource, use))
         if len(found) == _MOST_RECENT:
             break
     return list(found.values())
 
 
-def _failed(work: Work) -> list[tuple[Ref, Run]]:
+def _failed(ctx: RequestContext) -> list[tuple[Ref, Run]]:
     """The last runs that failed, of what they may see."""
-    found = _runs.page(work, state=FAILED, limit=_MOST_FAILED)
-    return [(ref(work.view, run.resource), run) for run in found]
+    found = _runs.page(ctx, state=FAILED, limit=_MOST_FAILED)
+    return [(ref(ctx.view, run.resource), run) for run in found]

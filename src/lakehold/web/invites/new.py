@@ -8,9 +8,9 @@ from starlette.datastructures import FormData
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import kinds
 from lakehold.directory import invites, mails
-from lakehold.directory.installation import Installation
 from lakehold.directory.invitations import Invitation, Place, Setting
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import pages
 from lakehold.web.invites import offers
@@ -23,59 +23,59 @@ LABEL, VALUE = "label", "value_"
 
 
 @routes.get("/new")
-def new_form(request: Request, work: Reading, house: House) -> Response:
+def new_form(request: Request, ctx: Reading, platform: House) -> Response:
     """To which workspace first, then as what."""
-    return _form(request, work, house, request.query_params.get("workspace", ""))
+    return _form(request, ctx, platform, request.query_params.get("workspace", ""))
 
 
 @routes.post("/new")
-def invite(request: Request, work: Writing, house: House, sent: Sent) -> Response:
+def invite(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response:
     """Make the invite, and go where its link is shown once."""
     workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
-    mail = bool(sent.get("mail")) and mails.can_be_sent(house.settings)
+    mail = bool(sent.get("mail")) and mails.can_be_sent(platform.settings)
     try:
         if workspace and not sent.get("role"):
             return _form(
-                request, work, house, workspace, filled=sent, errors={"role": "Choose what they are to be there."}
+                request, ctx, platform, workspace, filled=sent, errors={"role": "Choose what they are to be there."}
             )
-        made = invites.make(work, house.settings, email, _wanted(work, workspace, sent), mail=mail)
+        made = invites.make(ctx, platform.settings, email, _wanted(ctx, workspace, sent), mail=mail)
     except (InvalidInputError, ConflictError) as error:
-        return _form(request, work, house, workspace, filled=sent, errors={"email": str(error)})
-    return shown(request, work, house, made)
+        return _form(request, ctx, platform, workspace, filled=sent, errors={"email": str(error)})
+    return shown(request, ctx, platform, made)
 
 
-def _wanted(work: Work, workspace: str, sent: FormData) -> Invitation:
+def _wanted(ctx: RequestContext, workspace: str, sent: FormData) -> Invitation:
     places: list[Place] = []
     settings: list[Setting] = []
     if workspace:
-        work.see(workspace, "invite")
+        ctx.see(workspace, "invite")
         places.append(Place(str(sent.get("role")), workspace))
-        known = kinds.schema_of(work.view, workspace).membership
+        known = kinds.schema_of(ctx.view, workspace).membership
         settings = [Setting(workspace, name, str(sent[VALUE + name])) for name in known if sent.get(VALUE + name)]
         for chosen in sent.getlist(LABEL):
             role, _, uid = str(chosen).partition(" ")
             places.append(Place(role, uid))
     if sent.get("tenant_role"):
-        places.append(Place(str(sent["tenant_role"]), work.caller.tenant))
+        places.append(Place(str(sent["tenant_role"]), ctx.caller.tenant))
     return Invitation(tuple(places), tuple(settings))
 
 
 def _form(
     request: Request,
-    work: Work,
-    house: Installation,
+    ctx: RequestContext,
+    platform: Platform,
     workspace: str,
     *,
     filled: FormData | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
     filled = FormData() if filled is None else filled
-    open_ones = offers.open_workspaces(work)
-    plain = offers.may(work)
+    open_ones = offers.open_workspaces(ctx)
+    plain = offers.may(ctx)
     chosen = next((found for found in open_ones if found.uid == workspace), None)
     if chosen is None and not plain and len(open_ones) == 1:
         chosen = open_ones[0]
-    offer = offers.offer(work, chosen) if chosen else None
+    offer = offers.offer(ctx, chosen) if chosen else None
     values: dict[str, object] = {
         "workspaces": open_ones,
         "options": [("", "None" if plain else "Choose one"), *((found.uid, found.name) for found in open_ones)],
@@ -83,12 +83,12 @@ def _form(
         "offer": offer,
         "offer_roles": [(name, title, "") for name, title in offer.roles] if offer else [],
         "plain": plain,
-        "tenant_roles": offers.tenant_roles(work),
+        "tenant_roles": offers.tenant_roles(ctx),
         "needs_workspace": chosen is None and not plain,
-        "mailing": mails.can_be_sent(house.settings),
+        "mailing": mails.can_be_sent(platform.settings),
         "filled": filled,
         "labels": [str(value) for value in filled.getlist(LABEL)],
-        "days": house.settings.invite_days,
+        "days": platform.settings.invite_days,
         "errors": errors or {},
     }
     return pages.page(request, "invites/new.html", values, status=422 if errors else 200)

@@ -15,7 +15,7 @@ from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.shapes import Summary
 from lakehold.directory import invitations
 from lakehold.directory.invitations import Invitation, Place
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.words import spoken
 
 _MOST_WORKSPACES = 500
@@ -53,65 +53,65 @@ class Offer:
     labels: list[Label]
 
 
-def may(work: Work, *places: Place) -> bool:
+def may(ctx: RequestContext, *places: Place) -> bool:
     """Whether the caller may invite to all of it."""
-    return invitations.may(work.session, work.caller.tenant, work.asker, Invitation(places))
+    return invitations.may(ctx.session, ctx.caller.tenant, ctx.asker, Invitation(places))
 
 
-def may_invite(work: Work) -> bool:
+def may_invite(ctx: RequestContext) -> bool:
     """Whether there is anything at all to invite to."""
-    return may(work) or bool(open_workspaces(work))
+    return may(ctx) or bool(open_workspaces(ctx))
 
 
-def open_workspaces(work: Work) -> list[Summary]:
+def open_workspaces(ctx: RequestContext) -> list[Summary]:
     """The workspaces that the caller may invite to, by name."""
-    return [found for found in workspaces.page(work, limit=_MOST_WORKSPACES).items if roles_in(work, found.uid)]
+    return [found for found in workspaces.page(ctx, limit=_MOST_WORKSPACES).items if roles_in(ctx, found.uid)]
 
 
-def roles_in(work: Work, uid: str) -> list[tuple[str, str]]:
+def roles_in(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
     """The roles in a workspace that the caller may invite with: names and titles."""
-    roles = kinds.schema_of(work.view, uid).roles
-    return [(name, role.title) for name, role in roles.items() if not role.single and may(work, Place(name, uid))]
+    roles = kinds.schema_of(ctx.view, uid).roles
+    return [(name, role.title) for name, role in roles.items() if not role.single and may(ctx, Place(name, uid))]
 
 
-def tenant_roles(work: Work) -> list[tuple[str, str]]:
+def tenant_roles(ctx: RequestContext) -> list[tuple[str, str]]:
     """The roles on the tenant that the caller may invite with."""
-    roles = work.view.policy.kind(TENANT).schema.roles
-    return [(name, role.title) for name, role in roles.items() if may(work, Place(name, work.caller.tenant))]
+    roles = ctx.view.policy.kind(TENANT).schema.roles
+    return [(name, role.title) for name, role in roles.items() if may(ctx, Place(name, ctx.caller.tenant))]
 
 
-def offer(work: Work, workspace: Summary) -> Offer:
+def offer(ctx: RequestContext, workspace: Summary) -> Offer:
     """What there is to choose in a workspace."""
-    schema = kinds.kept_here(work.view.policy, workspace.kind)
-    roles = roles_in(work, workspace.uid)
-    values = [_value(work, workspace.uid, declared) for declared in schema.membership.values()]
-    return Offer(workspace, roles, values, _labels(work, schema, workspace.uid, roles))
+    schema = kinds.kept_here(ctx.view.policy, workspace.kind)
+    roles = roles_in(ctx, workspace.uid)
+    values = [_value(ctx, workspace.uid, declared) for declared in schema.membership.values()]
+    return Offer(workspace, roles, values, _labels(ctx, schema, workspace.uid, roles))
 
 
-def _value(work: Work, uid: str, declared: Declared) -> Value:
+def _value(ctx: RequestContext, uid: str, declared: Declared) -> Value:
     def own() -> str:
-        view = work.view
-        found = (view.memberships[declared.name].get(view.resource(uid)) or {}).get(view.member(work.caller.member))
+        view = ctx.view
+        found = (view.memberships[declared.name].get(view.resource(uid)) or {}).get(view.member(ctx.caller.member))
         return found or declared.default
 
     chooses = all(
-        work.session.check_change(work.asker, Add(Attribute(uid, declared.name, value, work.caller.member)))
+        ctx.session.check_change(ctx.asker, Add(Attribute(uid, declared.name, value, ctx.caller.member)))
         for value in declared.values
     )
     options = [(value, spoken(value)) for value in declared.values] if chooses else []
-    return Value(declared.name, spoken(declared.name), options, spoken(work.session.asking(lambda _: own())))
+    return Value(declared.name, spoken(declared.name), options, spoken(ctx.session.asking(lambda _: own())))
 
 
-def _labels(work: Work, root: Kind, uid: str, roles: list[tuple[str, str]]) -> list[Label]:
+def _labels(ctx: RequestContext, root: Kind, uid: str, roles: list[tuple[str, str]]) -> list[Label]:
     found: list[Label] = []
-    for kind in work.view.policy.models[root.model].kinds.values():
+    for kind in ctx.view.policy.models[root.model].kinds.values():
         for role in kind.roles.values():
             if kind.name == root.name or role.invited_with is None or not roles:
                 continue
-            listed = work.session.list(work.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS)
+            listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS)
             found += [
                 Label(item.uid, item.name, role.name, kind.title)
                 for item in listed.items
-                if work.session.check(work.asker, "invite", item.uid, role=role.name)
+                if ctx.session.check(ctx.asker, "invite", item.uid, role=role.name)
             ]
     return found

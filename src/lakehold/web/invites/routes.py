@@ -8,10 +8,10 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
 from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import invites, mails
 from lakehold.directory.invites import Invite, Made
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import folded
 from lakehold.web import addresses, once, pages
@@ -52,12 +52,12 @@ class Row:
 
 
 @routes.get("")
-def invites_page(request: Request, work: Reading, house: House) -> Response:
+def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
     """Those that the caller made, or could have made."""
     listing = Listing.of(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
-    mailing = mails.can_be_sent(house.settings)
-    eyes = Eyes(work)
-    rows = [_row(work, eyes, found, mailing=mailing) for found in invites.page(work, limit=_MOST)]
+    mailing = mails.can_be_sent(platform.settings)
+    eyes = VisibleRefs(ctx)
+    rows = [_row(ctx, eyes, found, mailing=mailing) for found in invites.page(ctx, limit=_MOST)]
     state, searched = listing.chosen["state"], folded(listing.search)
     rows = [row for row in rows if searched in folded(row.email) and state in {"", "over" if row.over else "open"}]
     keys = {"sent": lambda row: row.sent, "email": lambda row: folded(row.email), "ends": lambda row: row.until}
@@ -67,42 +67,42 @@ def invites_page(request: Request, work: Reading, house: House) -> Response:
         "columns": _COLUMNS,
         "rows": list(enumerate(listing.part(rows))),
         "total": len(rows),
-        "may_invite": offers.may_invite(work),
+        "may_invite": offers.may_invite(ctx),
     }
     return pages.page(request, "invites/invites.html", values)
 
 
 @routes.post("/{id_}/again")
-def send_again(request: Request, work: Writing, house: House, id_: str) -> Response:
+def send_again(request: Request, ctx: Writing, platform: House, id_: str) -> Response:
     """A new link in place of the old one."""
-    made = invites.resend(work, house.settings, id_, mail=mails.can_be_sent(house.settings))
-    return shown(request, work, house, made)
+    made = invites.resend(ctx, platform.settings, id_, mail=mails.can_be_sent(platform.settings))
+    return shown(request, ctx, platform, made)
 
 
 @routes.post("/{id_}/revoke")
-def revoke(request: Request, work: Writing, id_: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: Writing, id_: str, sent: Sent) -> Response:
     """The link is good for nothing any more."""
-    invite = invites.one(work, id_)
+    invite = invites.one(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
     if asked := unsure(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
         return asked
-    invites.revoke(work, id_)
+    invites.revoke(ctx, id_)
     return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
 
 
-def shown(request: Request, work: Work, house: House, made: Made) -> Response:
+def shown(request: Request, ctx: RequestContext, platform: House, made: Made) -> Response:
     """The link, once; or where it was mailed to."""
     if made.mailed:
         return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
-    sends = mails.can_be_sent(house.settings)
+    sends = mails.can_be_sent(platform.settings)
     text = "Hand it over yourself." if sends else "Hand it over yourself: this installation sends no mails."
     told = Secret(f"An invite for {made.invite.email}", "Link", made.link, text, made.invite.until, "/invites")
-    return once.show(request, work.caller, told)
+    return once.show(request, ctx.caller, told)
 
 
-def _row(work: Work, eyes: Eyes, invite: Invite, *, mailing: bool) -> Row:
+def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: bool) -> Row:
     places = [
-        (work.view.policy.role(there.kind, place.role).title, there)
+        (ctx.view.policy.role(there.kind, place.role).title, there)
         for place in invite.invitation.places
         if (there := eyes.ref(place.resource)) is not None
     ]
@@ -120,7 +120,7 @@ def _row(work: Work, eyes: Eyes, invite: Invite, *, mailing: bool) -> Row:
         danger=True,
     )
     by = eyes.ref(invite.made_by)
-    over = invite.until <= work.at
+    over = invite.until <= ctx.at
     return Row(
         invite.id,
         invite.email,
@@ -129,14 +129,14 @@ def _row(work: Work, eyes: Eyes, invite: Invite, *, mailing: bool) -> Row:
         invite.made_at,
         invite.until,
         over,
-        _may(work, invite, again, end),
+        _may(ctx, invite, again, end),
     )
 
 
-def _may(work: Work, invite: Invite, again: Action, end: Action) -> list[Action]:
+def _may(ctx: RequestContext, invite: Invite, again: Action, end: Action) -> list[Action]:
     """Who has lost the right to invite to it cannot send it again, and may still revoke it."""
-    if offers.may(work, *invite.invitation.places):
+    if offers.may(ctx, *invite.invitation.places):
         return [again, end]
     place = next(iter(invite.invitation.places), None)
-    asked = addresses.request(place.resource if place else work.caller.tenant, "")
+    asked = addresses.request(place.resource if place else ctx.caller.tenant, "")
     return [Action(again.label, icon=again.icon, why_not="You may not invite to this any more.", request=asked), end]

@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import dataclass
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.pipeline.errors import StoppedError
@@ -55,11 +55,11 @@ class Answer:
         return charts.packed(self.series)
 
 
-def answered(house: Installation, place: queries.Place, sql: str, uid: str) -> Answer:
+def answered(platform: Platform, place: queries.Place, sql: str, uid: str) -> Answer:
     """Ask, and wait for it."""
     began = time.perf_counter()
     try:
-        with queries.ask(house, place, sql, uid=uid, rows=MOST_ROWS) as found:
+        with queries.ask(platform, place, sql, uid=uid, rows=MOST_ROWS) as found:
             grid = grids.grid(found.batches.schema, found.batches)
             complete = found.complete
     except StoppedError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import queries
 from lakehold.runs.queries import Asked
@@ -23,16 +23,16 @@ _COLUMNS = [Column("Query"), Column("Asked"), Column("Took", number=True, wide=T
 
 
 @routes.get("/{uid:path}/sql/history")
-def asked_page(request: Request, work: Reading, uid: str) -> Response:
+def asked_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The caller's own, the newest first."""
-    found = need_lakehouse(work, uid)
-    queries.enter(work, uid)
+    found = need_lakehouse(ctx, uid)
+    queries.enter(ctx, uid)
     listing = Listing.of(request, ("n",), size=_ON_A_PAGE)
     behind = int(listing.after) if listing.after.isdigit() else None
-    rows = queries.before(work, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
+    rows = queries.before(ctx, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
     shown = rows[:_ON_A_PAGE]
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "SQL", "History"),
+        "crumbs": acting.crumbs(ctx, uid, "SQL", "History"),
         "found": found,
         "listing": listing,
         "columns": _COLUMNS,
@@ -43,15 +43,15 @@ def asked_page(request: Request, work: Reading, uid: str) -> Response:
     return pages.page(request, "lakehouse/sql_history.html", values)
 
 
-def lately(work: Work, workspace: str) -> list[Asked]:
+def lately(ctx: RequestContext, workspace: str) -> list[Asked]:
     """The last few."""
-    return queries.before(work, workspace=workspace, limit=_BESIDE)
+    return queries.before(ctx, workspace=workspace, limit=_BESIDE)
 
 
-def one(work: Work, workspace: str, number: str) -> Asked:
+def one(ctx: RequestContext, workspace: str, number: str) -> Asked:
     """A query that the caller asked there, by its number."""
     n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
-    found = queries.before(work, workspace=workspace, behind=n + 1, limit=1)
+    found = queries.before(ctx, workspace=workspace, behind=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("You have not asked this query here.", "It may be too long ago.")
     return found[0]

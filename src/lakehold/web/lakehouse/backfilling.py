@@ -8,10 +8,10 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import details
-from lakehold.catalog.shapes import Eyes, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.runs.runnable import Span, Wanted
+from lakehold.runs.runnable import RunOptions, Span
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -34,36 +34,36 @@ class Cursor:
 
 
 @routes.get("/{uid:path}/pipeline/backfill")
-def backfill_form(request: Request, work: Reading, uid: str) -> Response:
+def backfill_form(request: Request, ctx: Reading, uid: str) -> Response:
     """From where, until where."""
-    return _page(request, work, _need(work, uid), Span())
+    return _page(request, ctx, _need(ctx, uid), Span())
 
 
 @routes.post("/{uid:path}/pipeline/backfill")
-def backfill(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def backfill(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Run it, as the caller."""
-    found = _need(work, uid)
+    found = _need(ctx, uid)
     span = Span(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
     try:
-        started = RUNS.start(work, uid, Wanted(span=span))
+        started = RUNS.start(ctx, uid, RunOptions(span=span))
     except InvalidInputError as error:
-        return _page(request, work, found, span, errors={"from": str(error)})
+        return _page(request, ctx, found, span, errors={"from": str(error)})
     except ConflictError as error:
-        return _page(request, work, found, span, error=error)
+        return _page(request, ctx, found, span, error=error)
     return pages.go(request, addresses.run(started.id), Flash(f"A past span of {found.name} is run anew."))
 
 
-def _need(work: Work, uid: str) -> Resource:
-    found = need_pipeline(work, uid)
+def _need(ctx: RequestContext, uid: str) -> Resource:
+    found = need_pipeline(ctx, uid)
     if found.kind not in SPANNED:
         raise InvalidInputError("This is done as a whole each time.", "Run it, or reload it.")
-    work.need(RUNS.runnables[found.kind].stop, uid)
+    ctx.need(RUNS.runnables[found.kind].stop, uid)
     return found
 
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     found: Resource,
     span: Span,
     *,
@@ -71,24 +71,24 @@ def _page(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "A past span"),
+        "crumbs": acting.crumbs(ctx, found.uid, "A past span"),
         "found": found,
         "to": addresses.resource(found.uid, "pipeline/backfill"),
-        "back": acting.home_of(work, found.uid),
+        "back": acting.home_of(ctx, found.uid),
         "edit": views.edit(found.uid, found.kind),
         "span": span,
-        "cursors": _cursors(work, found),
+        "cursors": _cursors(ctx, found),
         "errors": errors or {},
         "error": error,
     }
     return pages.page(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
 
 
-def _cursors(work: Work, found: Resource) -> list[Cursor]:
+def _cursors(ctx: RequestContext, found: Resource) -> list[Cursor]:
     """What is read over the span, of what the caller sees."""
     if found.kind == QueryPipeline.kind:
         field = str((found.settings or {}).get("cursor", ""))
         return [Cursor("", field)] if field else []
-    streams = Eyes(work).refs(ways.streams(work, found.uid))
-    told = [(each.name, details.read(work, each.uid).settings) for each in streams]
+    streams = VisibleRefs(ctx).refs(ways.streams(ctx, found.uid))
+    told = [(each.name, details.read(ctx, each.uid).settings) for each in streams]
     return [Cursor(name, str(of.get("cursor", ""))) for name, of in told if of.get("mode") == INCREMENTAL]

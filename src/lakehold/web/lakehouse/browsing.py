@@ -13,10 +13,11 @@ from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.shapes import Ref, Summary
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, moment
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded
+from lakehold.kit.ids import quote as quote_text
 from lakehold.pipeline import metadata, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.web import addresses, pages, views
@@ -68,33 +69,33 @@ class Layer:
 
 
 @routes.get("/{uid:path}/data")
-def browse(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+def browse(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
     """All layers, with the first of what lies in each."""
-    found = need_lakehouse(work, uid)
+    found = need_lakehouse(ctx, uid)
     listing = Listing.of(request, ("name",))
-    layers = resources.page(work, LAYER, within=uid, sort="created", limit=_MOST_LAYERS).items
-    shelves = _found(work, lake, uid, layers, listing.search) if listing.search else _shelves(work, lake, uid, layers)
+    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS).items
+    shelves = _found(ctx, lake, uid, layers, listing.search) if listing.search else _shelves(ctx, lake, uid, layers)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "Data"),
+        "crumbs": acting.crumbs(ctx, uid, "Data"),
         "found": found,
         "listing": listing,
         "layers": shelves,
-        "new_layer": _making(work, LAYER, "lakehouse", uid, uid),
-        "asks": work.session.check(work.asker, "execute_query", uid),
+        "new_layer": _making(ctx, LAYER, "lakehouse", uid, uid),
+        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
     }
     return pages.page(request, "lakehouse/data.html", values)
 
 
 @routes.get("/{uid:path}/data/{layer:path}")
-def browse_layer(request: Request, work: Reading, lake: InLake, uid: str, layer: str) -> Response:
+def browse_layer(request: Request, ctx: Reading, lake: InLake, uid: str, layer: str) -> Response:
     """All of one layer."""
-    space = need_lakehouse(work, uid)
-    found = resources.get(work, layer)
+    space = need_lakehouse(ctx, uid)
+    found = resources.get(ctx, layer)
     listing = Listing.of(request, ("name",), size=_ON_A_PAGE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
-        raise NotFoundError(f"There is no layer {shown(layer)}.", "Look its name up among the layers.")
+        raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Look its name up among the layers.")
     some = resources.find(
-        work,
+        ctx,
         listing.search,
         among=(TABLE, VOLUME),
         within=layer,
@@ -103,14 +104,14 @@ def browse_layer(request: Request, work: Reading, lake: InLake, uid: str, layer:
         limit=_ON_A_PAGE,
     )
     values: dict[str, object] = {
-        "crumbs": [*acting.crumbs(work, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
+        "crumbs": [*acting.crumbs(ctx, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
         "found": space,
         "layer": found,
         "listing": listing,
         "columns": _COLUMNS,
-        "items": _items(work, lake, some.items),
+        "items": _items(ctx, lake, some.items),
         "after": some.after or "",
-        "makes": _makes(work, space.uid, layer),
+        "makes": _makes(ctx, space.uid, layer),
     }
     return pages.page(request, "lakehouse/layer.html", values)
 
@@ -119,32 +120,32 @@ def _data_crumbs(space: Ref, name: str) -> list[Crumb]:
     return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
 
 
-def _shelves(work: Work, lake: Lake, space: str, layers: Sequence[Summary]) -> list[Layer]:
+def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summary]) -> list[Layer]:
     """Some are opened, until there is enough to look at."""
     made: list[Layer] = []
     for n, each in enumerate(layers):
         opens = n < _OPENED and sum(len(shelf.items) for shelf in made) < _IN_A_LAYER
         closed = Layer(each, [], _all_of(space, each.uid, ""), opened=False)
-        made.append(_shelf(work, lake, space, each) if opens else closed)
+        made.append(_shelf(ctx, lake, space, each) if opens else closed)
     return made
 
 
-def _shelf(work: Work, lake: Lake, space: str, layer: Summary) -> Layer:
-    tables = resources.page(work, TABLE, within=layer.uid, limit=_IN_A_LAYER)
-    volumes = resources.page(work, VOLUME, within=layer.uid, limit=_IN_A_LAYER)
-    items = _items(work, lake, [*tables.items, *volumes.items])
+def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: Summary) -> Layer:
+    tables = resources.page(ctx, TABLE, within=layer.uid, limit=_IN_A_LAYER)
+    volumes = resources.page(ctx, VOLUME, within=layer.uid, limit=_IN_A_LAYER)
+    items = _items(ctx, lake, [*tables.items, *volumes.items])
     more = tables.after is not None or volumes.after is not None
-    makes = [] if items else _makes(work, space, layer.uid)
+    makes = [] if items else _makes(ctx, space, layer.uid)
     return Layer(layer, items, _all_of(space, layer.uid, ""), more, makes)
 
 
-def _found(work: Work, lake: Lake, space: str, layers: Sequence[Summary], search: str) -> list[Layer]:
+def _found(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summary], search: str) -> list[Layer]:
     """What was searched for, layer by layer. Who searches for a layer wants to see what is in it."""
     called = [each for each in layers if folded(search) in folded(each.name)]
-    shelves = {each.uid: _shelf(work, lake, space, each) for each in called[:_OPENED]}
-    some = resources.find(work, search, among=(TABLE, VOLUME), within=space, limit=_FOUND)
+    shelves = {each.uid: _shelf(ctx, lake, space, each) for each in called[:_OPENED]}
+    some = resources.find(ctx, search, among=(TABLE, VOLUME), within=space, limit=_FOUND)
     inside: dict[str, list[Item]] = {}
-    for item in _items(work, lake, some.items):
+    for item in _items(ctx, lake, some.items):
         inside.setdefault(item.thing.parent.uid if item.thing.parent else "", []).append(item)
     for each in layers:
         if each.uid not in shelves and (each.uid in inside or each in called):
@@ -159,9 +160,9 @@ def _all_of(space: str, layer: str, search: str) -> str:
     return addresses.workspace(space, f"data/{quote(layer, safe='')}") + asked
 
 
-def _items(work: Work, lake: Lake, found: Iterable[Summary]) -> list[Item]:
+def _items(ctx: RequestContext, lake: Lake, found: Iterable[Summary]) -> list[Item]:
     things = list(found)
-    places = {each.uid: reading.place_of(work, each.uid) for each in things if "read" in each.actions}
+    places = {each.uid: reading.place_of(ctx, each.uid) for each in things if "read" in each.actions}
     tables = {each.uid for each in things if each.kind == TABLE} & set(places)
     there = lake.metadata_of_many([places[uid] for uid in tables]) if tables else {}
     return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in things]
@@ -184,15 +185,15 @@ def _current(location: str) -> metadata.Snapshot | None:
         return None
 
 
-def _makes(work: Work, space: str, layer: str) -> list[Action]:
-    return [_making(work, kind, "layer", layer, space) for kind in (TABLE, VOLUME)]
+def _makes(ctx: RequestContext, space: str, layer: str) -> list[Action]:
+    return [_making(ctx, kind, "layer", layer, space) for kind in (TABLE, VOLUME)]
 
 
-def _making(work: Work, kind: str, edge: str, within: str, space: str) -> Action:
+def _making(ctx: RequestContext, kind: str, edge: str, within: str, space: str) -> Action:
     """Make one there, or why the caller may not."""
-    title = kinds.kept_here(work.view.policy, kind).title.lower()
+    title = kinds.kept_here(ctx.view.policy, kind).title.lower()
     form = views.form(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
     act = Action(f"New {title}", form, icon="plus")
-    if work.session.check(work.asker, "create", Draft(kind, {edge: within})):
+    if ctx.session.check(ctx.asker, "create", Draft(kind, {edge: within})):
         return act
-    return acting.refused(work, within, f"create_{title}", act, exactly=False)
+    return acting.refused(ctx, within, f"create_{title}", act, exactly=False)

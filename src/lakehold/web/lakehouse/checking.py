@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from fastapi import Request
 
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import UnavailableError
 from lakehold.pipeline.errors import QueryError, RefusedQueryError, TooMuchError
 from lakehold.runs import asking, queries
@@ -20,16 +20,16 @@ from lakehold.web.lakehouse.sources import looking
 
 
 def checked(
-    request: Request, house: Installation, workspace: str, kind: str, filled: Filled
+    request: Request, platform: Platform, workspace: str, kind: str, filled: Filled
 ) -> tuple[Filled, dict[str, str]]:
     """The form, with the tables ticked that the query reads, and what is wrong with it, by field."""
     errors = filled.errors(kind)
     if kind != forms.QUERY or "sql" in errors:
         return filled, errors
     reading = looking.reading(request)
-    place = reading.run(lambda work: queries.enter(work, workspace))
+    place = reading.run(lambda ctx: queries.enter(ctx, workspace))
     try:
-        found = asking.describe(house, place.caller, workspace=place.name, text=filled.sql)
+        found = asking.describe(platform, place.caller, workspace=place.name, text=filled.sql)
     except UnavailableError:
         return filled, errors
     except (QueryError, RefusedQueryError, TooMuchError) as error:
@@ -37,10 +37,10 @@ def checked(
     missed = [uid for uid in found.reads if uid not in filled.reads]
     if not missed:
         return filled, errors
-    names = ", ".join(reading.run(lambda work: _names(work, missed)))
+    names = ", ".join(reading.run(lambda ctx: _names(ctx, missed)))
     said = f"It reads {names} too, now ticked. Save it once more."
     return replace(filled, reads=[*filled.reads, *missed]), {"reads": said, **errors}
 
 
-def _names(work: Work, uids: list[str]) -> list[str]:
-    return [found.name for found in Eyes(work).refs(uids)]
+def _names(ctx: RequestContext, uids: list[str]) -> list[str]:
+    return [found.name for found in VisibleRefs(ctx).refs(uids)]

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import metadata, names, reading
 from lakehold.pipeline.sights import SYSTEM
 from lakehold.runs import queries
@@ -24,26 +24,26 @@ _AT_ONCE = 50
 
 
 @routes.get("/{uid:path}/sql/names")
-def known_names(work: Reading, uid: str) -> Response:
+def known_names(ctx: Reading, uid: str) -> Response:
     """Layers, and the tables in them."""
-    place = queries.enter(work, uid)
+    place = queries.enter(ctx, uid)
     left = _MOST_TABLES
     layers = []
-    for layer in names.inside(work, [place.name]):
-        tables = names.tables(work, [place.name, layer.name])[:left] if left else []
+    for layer in names.inside(ctx, [place.name]):
+        tables = names.tables(ctx, [place.name, layer.name])[:left] if left else []
         left -= len(tables)
         layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
-    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(work)]
+    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(ctx)]
     return JSONResponse({"layers": [*layers, {"name": SYSTEM, "tables": own}]})
 
 
 @routes.get("/{uid:path}/sql/fields")
 def known_fields(
-    work: Reading, lake: InLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
+    ctx: Reading, lake: InLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
 ) -> Response:
     """The fields of some tables, by the tables' ids. What one may not read is as if it were not there."""
-    queries.enter(work, uid)
-    places = {each: reading.place_of(work, each) for each in table or () if _reads(work, each)}
+    queries.enter(ctx, uid)
+    places = {each: reading.place_of(ctx, each) for each in table or () if _reads(ctx, each)}
     there = lake.metadata_of_many(places.values()) if places else {}
     fields = {
         each: [
@@ -52,14 +52,14 @@ def known_fields(
         for each, place in places.items()
         if place in there
     }
-    for name, schema in known.tables(work).items():
+    for name, schema in known.tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
             told = [{"name": field, "type": grids.field_type(kind)} for field, kind in known.fields(schema)]
             fields[f"{SYSTEM}.{name}"] = told
     return JSONResponse({"fields": fields})
 
 
-def _reads(work: Work, uid: str) -> bool:
-    kind = work.session.asking(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
+def _reads(ctx: RequestContext, uid: str) -> bool:
+    kind = ctx.session.asking(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
     action = names.READABLE.get(kind or "")
-    return action is not None and work.session.check(work.asker, action, uid)
+    return action is not None and ctx.session.check(ctx.asker, action, uid)

@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing, house_of
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.pipeline.lake import Lake
@@ -38,29 +38,31 @@ class Shown:
 
 
 @routes.get("/{uid:path}/deleted")
-def deleted_tables(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+def deleted_tables(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
     """Those that the caller may bring back."""
-    return _page(request, work, lake, uid)
+    return _page(request, ctx, lake, uid)
 
 
 @routes.post("/{uid:path}/deleted")
-def restore(request: Request, work: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
+def restore(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
     """Bring one back, under its own name or another."""
-    need_lakehouse(work, uid)
+    need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
     try:
-        _, run = dropping.restore(work, lake, table, name)
+        _, run = dropping.restore(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
-        return _page(request, work, lake, uid, wrong=(table, name, str(error)))
+        return _page(request, ctx, lake, uid, wrong=(table, name, str(error)))
     return pages.go(request, addresses.run(run.id), Flash("The table is being restored."))
 
 
-def _page(request: Request, work: Work, lake: Lake, uid: str, wrong: tuple[str, str, str] = ("", "", "")) -> Response:
-    space, eyes = need_lakehouse(work, uid), Eyes(work)
+def _page(
+    request: Request, ctx: RequestContext, lake: Lake, uid: str, wrong: tuple[str, str, str] = ("", "", "")
+) -> Response:
+    space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
     kept = house_of(request).settings.dropped_days
-    there = [(each, eyes.ref(each.layer)) for each in dropping.dropped(work, lake, within=uid)]
+    there = [(each, eyes.ref(each.layer)) for each in dropping.dropped(ctx, lake, within=uid)]
     values: dict[str, object] = {
-        "crumbs": [*acting.crumbs(work, uid, "Data")[:-1], *_crumbs(uid)],
+        "crumbs": [*acting.crumbs(ctx, uid, "Data")[:-1], *_crumbs(uid)],
         "space": space,
         "days": kept,
         "tables": [
@@ -73,7 +75,7 @@ def _page(request: Request, work: Work, lake: Lake, uid: str, wrong: tuple[str, 
     return pages.page(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
 
 
-def _held(eyes: Eyes, each: Dropped) -> list[tuple[Ref, str]]:
+def _held(eyes: VisibleRefs, each: Dropped) -> list[tuple[Ref, str]]:
     return [(ref, role) for uid, role in each.held if (ref := eyes.ref(uid))]
 
 

@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.works import Asked, House, Reading
 from lakehold.catalog import resources
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.pipeline import names, rows
 from lakehold.runs import asking, queries
@@ -43,102 +43,102 @@ class Written:
 
 
 @routes.get("/{uid:path}/sql")
-def editor_page(request: Request, work: Reading, uid: str) -> Response:
+def editor_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The editor: empty, or with what the address names: a saved query, one that was asked before, a table."""
-    queries.enter(work, uid)
+    queries.enter(ctx, uid)
     wanted = request.query_params
     written = Written()
     if kept := wanted.get("open"):
-        found = saved.opened(work, uid, kept)
+        found = saved.opened(ctx, uid, kept)
         written = Written(found.sql, found)
     elif number := wanted.get("asked"):
-        written = Written(asked.one(work, uid, number).text)
+        written = Written(asked.one(ctx, uid, number).text)
     elif table := wanted.get("table"):
-        need_table(work, table, "read")
-        written = Written(_first_rows(work, table))
-    return _page(request, work, uid, written)
+        need_table(ctx, table, "read")
+        written = Written(_first_rows(ctx, table))
+    return _page(request, ctx, uid, written)
 
 
 @things.get("/{uid:path}/sql")
-def saved_page(request: Request, work: Reading, uid: str) -> Response:
+def saved_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The editor with a saved query, as one of its views."""
-    within = resources.get(work, uid).workspace
+    within = resources.get(ctx, uid).workspace
     space = within.uid if within else ""
-    found = saved.opened(work, space, uid)
-    queries.enter(work, space)
-    return _page(request, work, space, Written(found.sql, found))
+    found = saved.opened(ctx, space, uid)
+    queries.enter(ctx, space)
+    return _page(request, ctx, space, Written(found.sql, found))
 
 
 @routes.post("/{uid:path}/sql")
-def run(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def run(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Ask. No transaction is held while the query runs."""
     caller = Asked(request, shown_by(request), writes=False)
-    place, written = caller.run(lambda work: (queries.enter(work, uid), _written(work, uid, sent)))
+    place, written = caller.run(lambda ctx: (queries.enter(ctx, uid), _written(ctx, uid, sent)))
     name = str(sent.get("query", ""))
     query = name if _UID.fullmatch(name) else f"q_{secrets.token_hex(12)}"
-    answer = answers.answered(house, place, written.sql, query)
-    return caller.run(lambda work: _page(request, work, uid, written, answer))
+    answer = answers.answered(platform, place, written.sql, query)
+    return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
 
 
 @routes.post("/{uid:path}/sql/stop")
-def stop(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def stop(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Stop a query of one's own; 202 if there is none yet, or none any more."""
     del uid  # a query is its asker's, wherever they ask
-    caller = Asked(request, shown_by(request), writes=False).run(lambda work: work.caller)
+    caller = Asked(request, shown_by(request), writes=False).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
         raise InvalidInputError("This is no query.", "Send the id of one.")
     try:
-        asking.stop(house, caller, query)
+        asking.stop(platform, caller, query)
     except NotFoundError:
         return Response(status_code=202)
     return Response(status_code=204)
 
 
 @routes.post("/{uid:path}/sql/csv")
-def download(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def download(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """All rows as a file, as many as the installation lets one have. It is asked anew."""
     caller = Asked(request, shown_by(request), writes=False)
-    place, written = caller.run(lambda work: (queries.enter(work, uid), _written(work, uid, sent)))
+    place, written = caller.run(lambda ctx: (queries.enter(ctx, uid), _written(ctx, uid, sent)))
     stack = ExitStack()
     query = f"q_{secrets.token_hex(12)}"
     try:
-        asked_for = queries.ask(house, place, written.sql, uid=query, rows=house.settings.query_rows)
+        asked_for = queries.ask(platform, place, written.sql, uid=query, rows=platform.settings.query_rows)
         found = stack.enter_context(asked_for)
     except LakeholdError as error:
         answer = Answer(written.sql, error=error)
-        return caller.run(lambda work: _page(request, work, uid, written, answer))
+        return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
     parts = _closing(stack, rows.as_csv(found.batches.schema, found.batches))
     headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
     return StreamingResponse(parts, media_type="text/csv", headers=headers)
 
 
 @routes.post("/{uid:path}/sql/chart")
-def draw(request: Request, work: Reading, uid: str, sent: Sent) -> Response:
+def draw(request: Request, ctx: Reading, uid: str, sent: Sent) -> Response:
     """Draw what the page has shown, with other columns or in another way."""
-    queries.enter(work, uid)
-    written = _written(work, uid, sent)
+    queries.enter(ctx, uid)
+    written = _written(ctx, uid, sent)
     try:
         series = charts.unpacked(str(sent.get("data", "")))
     except InvalidInputError as error:
-        return _page(request, work, uid, written, Answer(written.sql, error=error))
+        return _page(request, ctx, uid, written, Answer(written.sql, error=error))
     chosen = (str(sent.get(name, "")) for name in ("kind", "x", "y"))
     answer = Answer(written.sql, series=tuple(series), chart=charts.chart(series, *chosen))
-    return _page(request, work, uid, written, answer)
+    return _page(request, ctx, uid, written, answer)
 
 
-def _page(request: Request, work: Work, uid: str, written: Written, answer: Answer | None = None) -> Response:
-    space = need_lakehouse(work, uid)
+def _page(request: Request, ctx: RequestContext, uid: str, written: Written, answer: Answer | None = None) -> Response:
+    space = need_lakehouse(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "SQL"),
+        "crumbs": acting.crumbs(ctx, uid, "SQL"),
         "space": space,
-        "tabs": acting.tabs(work, written.kept.uid) if written.kept else (),
+        "tabs": acting.tabs(ctx, written.kept.uid) if written.kept else (),
         "at": addresses.workspace(uid, "sql"),
         "written": written,
         "answer": answer,
-        "kept": [(each, saved.actions(uid, each)) for each in saved.mine(work, uid)],
-        "before": asked.lately(work, uid),
-        "may_save": work.session.check(work.asker, "save_query", uid),
+        "kept": [(each, saved.actions(uid, each)) for each in saved.mine(ctx, uid)],
+        "before": asked.lately(ctx, uid),
+        "may_save": ctx.session.check(ctx.asker, "save_query", uid),
         "duration": saying.duration,
         "chart_kinds": charts.KINDS,
         "size": (charts.WIDTH, charts.HEIGHT),
@@ -146,17 +146,17 @@ def _page(request: Request, work: Work, uid: str, written: Written, answer: Answ
     return pages.page(request, "lakehouse/sql.html", values, status=_WRONG if answer and answer.error else 200)
 
 
-def _written(work: Work, uid: str, sent: Sent) -> Written:
+def _written(ctx: RequestContext, uid: str, sent: Sent) -> Written:
     """What was sent: a text, or the number of one that was asked before."""
     kept = str(sent.get("saved", ""))
     number = str(sent.get("asked", ""))
-    sql = asked.one(work, uid, number).text if number else str(sent.get("sql", ""))
-    return Written(sql, saved.opened(work, uid, kept) if kept else None)
+    sql = asked.one(ctx, uid, number).text if number else str(sent.get("sql", ""))
+    return Written(sql, saved.opened(ctx, uid, kept) if kept else None)
 
 
-def _first_rows(work: Work, table: str) -> str:
+def _first_rows(ctx: RequestContext, table: str) -> str:
     """A query to begin with."""
-    _, *path = work.session.asking(lambda view: names.path_of(view, table))
+    _, *path = ctx.session.asking(lambda view: names.path_of(view, table))
     quoted = (name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`" for name in path)
     return f"SELECT *\nFROM {'.'.join(quoted)}\nLIMIT 100"
 

@@ -19,7 +19,7 @@ from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.door import make_room
 from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
 from lakehold.catalog import resources
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
 from lakehold.pipeline.volumes import File, clear
 from lakehold.web import addresses, errors, pages
@@ -70,14 +70,14 @@ uploads = APIRouter(prefix="/resources", route_class=UploadRoute, redirect_slash
 
 @routes.get("/{uid:path}/files")
 @routes.get("/{uid:path}/files/in/{folder:path}")
-def files_page(request: Request, work: Reading, house: House, uid: str, folder: str = "") -> Response:
+def files_page(request: Request, ctx: Reading, platform: House, uid: str, folder: str = "") -> Response:
     """What is in a folder of it."""
-    found, held = resources.get(work, uid), holding.of(work, uid)
+    found, held = resources.get(ctx, uid), holding.of(ctx, uid)
     here = _at(uid, folder)
     listing = replace(Listing.of(request, ("name", "size", "-changed")), path=here)
     listed = [
         file
-        for file in held.service.listed(work, house.settings, uid, folder)
+        for file in held.service.list_files(ctx, platform.settings, uid, folder)
         if listing.search.casefold() in file.name.casefold()
     ]
     if by := _SORTS.get(listing.sort):
@@ -87,29 +87,29 @@ def files_page(request: Request, work: Reading, house: House, uid: str, folder: 
     listed.sort(key=lambda file: not file.is_folder)
     values: dict[str, object] = {
         "found": found,
-        "crumbs": acting.crumbs(work, uid, "Files"),
-        "tabs": acting.tabs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid, "Files"),
+        "tabs": acting.tabs(ctx, uid),
         "tab": _at(uid),
         "folder": folder,
         "way": _way(uid, folder),
         "listing": listing,
         "columns": _COLUMNS,
         "at": lambda path: _at(uid, path),
-        "rows": [(n, file, _actions(work, uid, held, file)) for n, file in enumerate(listing.part(listed))],
+        "rows": [(n, file, _actions(ctx, uid, held, file)) for n, file in enumerate(listing.part(listed))],
         "total": len(listed),
-        "uploading": acting.actions_of(work, uid, {held.write: Action("Upload", icon="plus")})[0],
-        "most": saying.size(house.settings.upload_megabytes * 1_000_000),
+        "uploading": acting.actions_of(ctx, uid, {held.write: Action("Upload", icon="plus")})[0],
+        "most": saying.size(platform.settings.upload_megabytes * 1_000_000),
         "size": saying.size,
     }
     return pages.page(request, "lakehouse/files.html", values)
 
 
 @routes.get("/{uid:path}/files/download")
-def download(work: Reading, house: House, uid: str, path: str = "") -> Response:
+def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Response:
     """One of them."""
-    held = holding.of(work, uid)
-    volume, file = held.service.opened(work, house.settings, uid, path)
-    using.note(house, work, held.read, uid)
+    held = holding.of(ctx, uid)
+    volume, file = held.service.open_file(ctx, platform.settings, uid, path)
+    using.note(platform, ctx, held.read, uid)
     return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
@@ -135,18 +135,18 @@ def upload(request: Request, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/files/remove")
-def remove(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
     """Take one away."""
     path = str(sent.get("path", ""))
     folder, _, name = path.rpartition("/")
     back = _at(uid, folder)
-    held = holding.of(work, uid)
-    held.service.opened(work, house.settings, uid, path)
-    work.need(held.remove, uid)
+    held = holding.of(ctx, uid)
+    held.service.open_file(ctx, platform.settings, uid, path)
+    ctx.need(held.remove, uid)
     if question := unsure(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
         return question
-    held.service.removed(work, house.settings, uid, path)
-    alone = len(held.service.listed(work, house.settings, uid, folder)) == 1
+    held.service.delete_file(ctx, platform.settings, uid, path)
+    alone = len(held.service.list_files(ctx, platform.settings, uid, folder)) == 1
     # A folder goes with its last file.
     return pages.go(request, _at(uid) if alone else back, Flash(f"{name} was deleted."))
 
@@ -155,17 +155,17 @@ def _let_in(request: Request) -> None:
     """Refuse before the body is read. Whether the form is our own is asked after it, when the token is known."""
     shown = replace(shown_by(request), safe=True)
     uid = str(request.path_params["uid"])
-    Asked(request, shown, writes=False).run(lambda work: work.need(holding.of(work, uid).write, uid))
+    Asked(request, shown, writes=False).run(lambda ctx: ctx.need(holding.of(ctx, uid).write, uid))
 
 
 def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: bool) -> None:
     settings, asked = house_of(request).settings, Asked(request, shown_by(request), writes=True)
-    service = Asked(request, shown_by(request), writes=False).run(lambda work: holding.of(work, uid)).service
-    there = asked.run(lambda work: service.expected(work, settings, uid, path, replace=replaces))
+    service = Asked(request, shown_by(request), writes=False).run(lambda ctx: holding.of(ctx, uid)).service
+    there = asked.run(lambda ctx: service.check_upload(ctx, settings, uid, path, replace=replaces))
     with there.arriving() as rough:
         shutil.copyfileobj(each.file, rough.file)
         rough.settle()
-        asked.run(lambda work: service.arrived(work, settings, uid, path, rough, replace=replaces))
+        asked.run(lambda ctx: service.store_upload(ctx, settings, uid, path, rough, replace=replaces))
 
 
 def _way(uid: str, folder: str) -> list[Crumb]:
@@ -177,7 +177,7 @@ def _way(uid: str, folder: str) -> list[Crumb]:
     ]
 
 
-def _actions(work: Work, uid: str, held: Holding, file: File) -> list[Action]:
+def _actions(ctx: RequestContext, uid: str, held: Holding, file: File) -> list[Action]:
     if file.is_folder:
         return []
     here = addresses.resource(uid, "files")
@@ -185,7 +185,7 @@ def _actions(work: Work, uid: str, held: Holding, file: File) -> list[Action]:
     gone = Action(
         "Delete", f"{here}/remove", "post", "trash-2", (("path", file.path),), f"Delete {file.name}?", danger=True
     )
-    return acting.actions_of(work, uid, {held.read: taken, held.remove: gone}, exactly=False)
+    return acting.actions_of(ctx, uid, {held.read: taken, held.remove: gone}, exactly=False)
 
 
 def _at(uid: str, folder: str = "") -> str:

@@ -13,11 +13,11 @@ from starlette.datastructures import FormData
 from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Ref, Resource
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.work import Targets, Work
+from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web.lakehouse.sources import tables
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 QUERY, HISTORY, NOTEBOOK, INTEGRATION = (
     f"lakehouse.{word}" for word in ("query", "history", "notebook", "integration")
@@ -115,7 +115,7 @@ class Filled:
         if not self.layer:
             return {"layer": "Choose the layer in which the table is made."}
         try:
-            Told({"table": self.table}, "table").table()
+            SettingsReader({"table": self.table}, "table").table()
         except InvalidInputError as error:
             return {"table": str(error) if self.table else "Name the table that is made."}
         return {}
@@ -176,16 +176,16 @@ def _output(kind: str, end: Ref | None) -> str:
     return THERE if end is not None and end.kind == TABLE else NEW
 
 
-def options(work: Work, workspace: str) -> Options:
+def options(ctx: RequestContext, workspace: str) -> Options:
     """What there is to choose from in a lakehouse."""
-    writable = _listed(work, "write", TABLE, workspace)
-    return Options(readable(work, workspace), _listed(work, "create_table", LAYER, workspace), writable)
+    writable = _listed(ctx, "write", TABLE, workspace)
+    return Options(readable(ctx, workspace), _listed(ctx, "create_table", LAYER, workspace), writable)
 
 
-def readable(work: Work, workspace: str) -> list[tuple[str, str, bool]]:
+def readable(ctx: RequestContext, workspace: str) -> list[tuple[str, str, bool]]:
     """Tables that one may read, each with whether a pipeline of one's own may."""
-    found = _listed(work, "read", TABLE, workspace)
-    may = work.session.check_many([(work.asker, "write", uid) for uid, _ in found])
+    found = _listed(ctx, "read", TABLE, workspace)
+    may = ctx.session.check_many([(ctx.asker, "write", uid) for uid, _ in found])
     return [(uid, name, each) for (uid, name), each in zip(found, may, strict=True)]
 
 
@@ -199,8 +199,8 @@ def parts(text: str) -> list[str]:
     return [part.strip() for part in _COMMAS.split(text) if part.strip()]
 
 
-def _listed(work: Work, action: str, kind: str, workspace: str) -> list[tuple[str, str]]:
-    found = work.session.list(work.asker, action, kind, within=workspace, limit=_MOST).items
+def _listed(ctx: RequestContext, action: str, kind: str, workspace: str) -> list[tuple[str, str]]:
+    found = ctx.session.list(ctx.asker, action, kind, within=workspace, limit=_MOST).items
     if kind == LAYER:
         return [(item.uid, item.name) for item in found]
-    return tables.named(work, found)
+    return tables.named(ctx, found)

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from lakehold.catalog import resources, workspaces
 from lakehold.catalog.shapes import Ref, Resource, ref
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.names import READABLE
 from lakehold.web import addresses, views
 from lakehold.web.access import acting
@@ -17,47 +17,47 @@ from lakehold.web.words import spoken
 LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
 
 
-def need_lakehouse(work: Work, uid: str) -> Ref:
+def need_lakehouse(ctx: RequestContext, uid: str) -> Ref:
     """The lakehouse, if the caller sees it."""
-    workspaces.need_workspace(work, uid)
-    found = work.session.asking(lambda view: ref(view, uid))
+    workspaces.need_workspace(ctx, uid)
+    found = ctx.session.asking(lambda view: ref(view, uid))
     if found.kind != LAKEHOUSE:
-        raise NotFoundError(f"There is no lakehouse {shown(uid)}.", "Look its name up in the list of workspaces.")
+        raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Look its name up in the list of workspaces.")
     return found
 
 
-def need_rows(work: Work, uid: str) -> Resource:
+def need_rows(ctx: RequestContext, uid: str) -> Resource:
     """What has rows: a table or a data mart, if the caller may read them."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind not in READABLE:
-        raise NotFoundError(f"There is no table {shown(uid)}.", "Look its name up in the catalog.")
-    work.need(READABLE[found.kind], uid)
+        raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
+    ctx.need(READABLE[found.kind], uid)
     return found
 
 
-def need_table(work: Work, uid: str, action: str) -> Resource:
+def need_table(ctx: RequestContext, uid: str, action: str) -> Resource:
     """The table, if the caller may do this with it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != TABLE:
-        raise NotFoundError(f"There is no table {shown(uid)}.", "Look its name up in the catalog.")
-    work.need(action, uid)
+        raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
+    ctx.need(action, uid)
     return found
 
 
-def shell(work: Work, found: Resource, part: str) -> dict[str, object]:
+def shell(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
     """What all views of a table have in common."""
     return {
-        "crumbs": acting.crumbs(work, found.uid, views.label(found.kind, part) or spoken(part)),
+        "crumbs": acting.crumbs(ctx, found.uid, views.label(found.kind, part) or spoken(part)),
         "found": found,
-        "tabs": acting.tabs(work, found.uid),
+        "tabs": acting.tabs(ctx, found.uid),
         "tab": addresses.resource(found.uid, part),
-        "ask": _ask(work, found),
+        "ask": _ask(ctx, found),
     }
 
 
-def _ask(work: Work, found: Resource) -> str:
+def _ask(ctx: RequestContext, found: Resource) -> str:
     """Where the table is asked for its rows in SQL; empty for who may not."""
     space = found.workspace
-    if space is None or found.kind != TABLE or not work.session.check(work.asker, "execute_query", space.uid):
+    if space is None or found.kind != TABLE or not ctx.session.check(ctx.asker, "execute_query", space.uid):
         return ""
     return f"{addresses.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.volumes import File, Rough, Volume
 from lakehold.workspaces.lakehouse import volumes
@@ -16,21 +16,23 @@ from lakehold.workspaces.marts import files, nouns
 class Service(Protocol):
     """Who may list, read, put and remove files."""
 
-    def listed(self, work: Work, settings: Settings, uid: str, folder: str = "") -> list[File]:
+    def list_files(self, ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[File]:
         """What is in a folder."""
 
-    def opened(self, work: Work, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
+    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
         """A file that is to be read."""
 
-    def expected(self, work: Work, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
+    def check_upload(
+        self, ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False
+    ) -> Volume:
         """Refuse a file before it is sent."""
 
-    def arrived(
-        self, work: Work, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False
+    def store_upload(
+        self, ctx: RequestContext, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False
     ) -> None:
         """Keep a file."""
 
-    def removed(self, work: Work, settings: Settings, uid: str, path: str) -> None:
+    def delete_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
         """Take a file away."""
 
 
@@ -48,7 +50,7 @@ _VOLUME = Holding(volumes, "read", "write", "delete_file")
 _BY_KIND: Mapping[str, Holding] = {nouns.STORAGE: Holding(files, "use", "edit", "edit")}
 
 
-def of(work: Work, uid: str) -> Holding:
+def of(ctx: RequestContext, uid: str) -> Holding:
     """How its files are kept. What has none is refused by the service of volumes."""
-    work.see(uid)
-    return _BY_KIND.get(work.session.asking(lambda view: view.kind(view.resource(uid))), _VOLUME)
+    ctx.see(uid)
+    return _BY_KIND.get(ctx.session.asking(lambda view: view.kind(view.resource(uid))), _VOLUME)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing, house_of
-from lakehold.catalog.shapes import Eyes, Resource
+from lakehold.catalog.shapes import Resource, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import Token
-from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, once, pages
 from lakehold.web.access import acting
@@ -31,57 +31,57 @@ _DEFAULT = "90"
 
 
 @routes.post("/{uid:path}/integration/token")
-def make_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let a tool in, as the caller. What it shows is shown once."""
     days = str(sent.get("days", _DEFAULT))
     if days not in _DAYS:
         raise InvalidInputError("That is no time that a token lasts.", "Choose one from the list.")
     try:
-        made = integrations.open_to(work, uid, None if days == "never" else int(days))
+        made = integrations.open_to(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
-        return pages.go(request, acting.home_of(work, uid), Flash(str(error), tone="bad"))
+        return pages.go(request, acting.home_of(ctx, uid), Flash(str(error), tone="bad"))
     secret = Secret(
         f"{made.token.name} is open",
         "Token",
         made.secret,
         "Give it to the tool. It reads the tables of the integration as you, for as long as you may.",
         made.token.until,
-        acting.home_of(work, uid),
+        acting.home_of(ctx, uid),
     )
-    return once.show(request, work.caller, secret)
+    return once.show(request, ctx.caller, secret)
 
 
 @routes.post("/{uid:path}/integration/revoke")
-def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End a token of it, once they are sure."""
-    back, wanted = acting.home_of(work, uid), str(sent.get("token", ""))
-    if wanted not in {each.id for each in tokens.ways_into(work, uid)}:
+    back, wanted = acting.home_of(ctx, uid), str(sent.get("token", ""))
+    if wanted not in {each.id for each in tokens.ways_into(ctx, uid)}:
         raise NotFoundError("There is no such token here.", "Reload the page.")
     said = "The tool that has it is let in no more."
     if asked := unsure(request, sent, "Revoke this token?", said, do="Revoke", back=back):
         return asked
-    tokens.revoke(work, wanted)
+    tokens.revoke(ctx, wanted)
     return pages.go(request, back, Flash("The token was revoked."))
 
 
-def about(request: Request, work: Work, eyes: Eyes, found: Resource) -> dict[str, object]:
+def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> dict[str, object]:
     """For the page."""
     opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
     base = house_of(request).settings.base
     return {
-        "is_open": integrations.is_active(work, found.uid),
-        "opening": acting.actions_of(work, found.uid, {"edit": opening})[0],
+        "is_open": integrations.is_active(ctx, found.uid),
+        "opening": acting.actions_of(ctx, found.uid, {"edit": opening})[0],
         "days": list(_DAYS.items()),
         "default_days": _DEFAULT,
         "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",
-        "tokens": [(each, eyes.ref(each.member)) for each in _tokens(work, found.uid)],
-        "now": work.at,
+        "tokens": [(each, eyes.ref(each.member)) for each in _tokens(ctx, found.uid)],
+        "now": ctx.at,
     }
 
 
-def _tokens(work: Work, uid: str) -> list[Token]:
+def _tokens(ctx: RequestContext, uid: str) -> list[Token]:
     try:
-        return tokens.ways_into(work, uid)
+        return tokens.ways_into(ctx, uid)
     except DeniedError:
         # Who looks with another's eyes sees none of their tokens.
         return []

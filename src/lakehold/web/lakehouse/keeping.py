@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.works import Asked, House
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.pipeline.errors import QueryError, RefusedQueryError
 from lakehold.runs import asking, queries
@@ -25,27 +25,27 @@ _MENDABLE = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQ
 
 
 @routes.post("/{uid:path}/sql/table")
-def keep(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def keep(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Ask for name and layer, then make the table. What the query reads, the worker tells."""
     reading = Asked(request, shown_by(request), writes=False)
-    place = reading.run(lambda work: queries.enter(work, uid))
+    place = reading.run(lambda ctx: queries.enter(ctx, uid))
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
     if "name" not in sent:
-        return reading.run(lambda work: _page(request, work, uid, sql))
+        return reading.run(lambda ctx: _page(request, ctx, uid, sql))
     try:
-        found = asking.describe(house, place.caller, workspace=place.name, text=sql)
+        found = asking.describe(platform, place.caller, workspace=place.name, text=sql)
         _, run = Asked(request, shown_by(request), writes=True).run(
-            lambda work: saving.save(work, layer, name, sql, found.reads)
+            lambda ctx: saving.save(ctx, layer, name, sql, found.reads)
         )
     except _MENDABLE as error:
         told = error
-        return reading.run(lambda work: _page(request, work, uid, sql, name=name, layer=layer, error=told))
+        return reading.run(lambda ctx: _page(request, ctx, uid, sql, name=name, layer=layer, error=told))
     return pages.go(request, addresses.run(run.id), Flash(f"{name} is being filled."))
 
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     uid: str,
     sql: str,
     *,
@@ -53,10 +53,10 @@ def _page(
     layer: str = "",
     error: LakeholdError | None = None,
 ) -> Response:
-    found = work.session.list(work.asker, "create_table", "lakehouse.layer", within=uid, limit=_MOST)
+    found = ctx.session.list(ctx.asker, "create_table", "lakehouse.layer", within=uid, limit=_MOST)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "SQL", "Save as a table"),
-        "space": need_lakehouse(work, uid),
+        "crumbs": acting.crumbs(ctx, uid, "SQL", "Save as a table"),
+        "space": need_lakehouse(ctx, uid),
         "sql": sql,
         "name": name,
         "layer": layer,

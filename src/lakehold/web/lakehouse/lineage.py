@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import graphs
@@ -27,32 +27,32 @@ _NEAR = 2
 
 
 @routes.get("/{uid:path}/lineage")
-def table_lineage(request: Request, work: Reading, uid: str) -> Response:
+def table_lineage(request: Request, ctx: Reading, uid: str) -> Response:
     """Drawn, and as a list."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     is_mart = found.kind == DATA_MART
     if not is_mart:
-        found = need_table(work, uid, "see")
-    up, down = (walk(work, uid) for walk in ((marts.up, marts.down) if is_mart else (lineage.up, lineage.down)))
+        found = need_table(ctx, uid, "see")
+    up, down = (walk(ctx, uid) for walk in ((marts.up, marts.down) if is_mart else (lineage.up, lineage.down)))
     whole = bool(request.query_params.get("all"))
     near = (up, down) if whole else (up.within(_NEAR), down.within(_NEAR))
     values = {
         "up": up,
         "down": down,
-        "made_from": lineage.listed(work, up),
-        "read_by": lineage.listed(work, down),
-        "drawing": drawn(work, uid, *near),
+        "made_from": lineage.listed(ctx, up),
+        "read_by": lineage.listed(ctx, down),
+        "drawing": drawn(ctx, uid, *near),
         "whole": whole,
         "is_mart": is_mart,
         "goes_on": (up, down) != near,
     }
-    return pages.page(request, "lakehouse/lineage.html", shell(work, found, "lineage") | values)
+    return pages.page(request, "lakehouse/lineage.html", shell(ctx, found, "lineage") | values)
 
 
-def drawn(work: Work, uid: str, up: Side, down: Side) -> Drawing:
+def drawn(ctx: RequestContext, uid: str, up: Side, down: Side) -> Drawing:
     """Both directions as one drawing, with the table between them."""
-    eyes = Eyes(work)
-    to = _boxes(work, eyes)
+    eyes = VisibleRefs(ctx)
+    to = _boxes(ctx, eyes)
     left, right = _columns(up), _columns(down)
     nodes = {("", uid): (0, to(uid))}
     nodes |= {("up", each): (-step, to(each)) for each, step in left.items() if step}
@@ -66,13 +66,13 @@ def drawn(work: Work, uid: str, up: Side, down: Side) -> Drawing:
     return graphs.drawn(nodes, list(dict.fromkeys(links)), ("", uid))
 
 
-def _boxes(work: Work, eyes: Eyes) -> Callable[[str], graphs.Box]:
-    policy = work.view.policy
+def _boxes(ctx: RequestContext, eyes: VisibleRefs) -> Callable[[str], graphs.Box]:
+    policy = ctx.view.policy
 
     def box(uid: str) -> graphs.Box:
         ref = eyes.ref(uid)
         assert ref is not None  # noqa: S101 - only what is seen was found
-        return graphs.box(policy.kind(ref.kind).schema.title, ref, acting.home_of(work, uid))
+        return graphs.box(policy.kind(ref.kind).schema.title, ref, acting.home_of(ctx, uid))
 
     return box
 

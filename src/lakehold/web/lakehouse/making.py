@@ -10,7 +10,7 @@ from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import editing, kinds, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -32,50 +32,50 @@ Word = Literal["query", "history", "notebook", "integration"]
 
 
 @new.get("/{uid:path}/pipelines/new/{word}")
-def new_form(request: Request, work: Reading, uid: str, word: Word, *, table: str = "", sql: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, word: Word, *, table: str = "", sql: str = "") -> Response:
     """The form for a new one; the address may say what it reads, and the query."""
-    need_lakehouse(work, uid)
+    need_lakehouse(ctx, uid)
     output = forms.NOWHERE if word in {"notebook", "integration"} else forms.NEW
     filled = forms.Filled(reads=[table] if table else [], sql=sql, output=output)
-    return _form(request, work, uid, f"lakehouse.{word}", filled)
+    return _form(request, ctx, uid, f"lakehouse.{word}", filled)
 
 
 @new.post("/{uid:path}/pipelines/new/{word}")
-def make(request: Request, house: House, uid: str, word: Word, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, word: Word, sent: Sent) -> Response:
     """Make it. A query is looked at first, outside of any transaction."""
     kind, filled, reading = f"lakehouse.{word}", forms.sent(sent), looking.reading(request)
-    reading.run(lambda work: need_lakehouse(work, uid))
-    filled, errors = checking.checked(request, house, uid, kind, filled)
+    reading.run(lambda ctx: need_lakehouse(ctx, uid))
+    filled, errors = checking.checked(request, platform, uid, kind, filled)
     if errors:
-        return reading.run(lambda work: _form(request, work, uid, kind, filled, errors=errors))
+        return reading.run(lambda ctx: _form(request, ctx, uid, kind, filled, errors=errors))
     edges = {"lakehouse": uid, **filled.edges(kind)}
     settings, words = filled.settings(kind), filled.description
     try:
         made = looking.writing(request).run(
-            lambda work: resources.create(work, kind, filled.name, edges=edges, settings=settings, description=words)
+            lambda ctx: resources.create(ctx, kind, filled.name, edges=edges, settings=settings, description=words)
         )
     except forms.MENDED as refused:
         error = refused
-        return reading.run(lambda work: _form(request, work, uid, kind, filled, error=error))
+        return reading.run(lambda ctx: _form(request, ctx, uid, kind, filled, error=error))
     return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made.{_NEXT.get(kind, '')}"))
 
 
 @routes.get("/{uid:path}/pipeline/edit")
-def edit_form(request: Request, work: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
     """The form with what it says now."""
-    found = _need_edit(work, uid)
-    return _form(request, work, _workspace(found), found.kind, forms.present(found), found=found)
+    found = _need_edit(ctx, uid)
+    return _form(request, ctx, _workspace(found), found.kind, forms.present(found), found=found)
 
 
 @routes.post("/{uid:path}/pipeline/edit")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
     reading = looking.reading(request)
-    found = reading.run(lambda work: _need_edit(work, uid))
+    found = reading.run(lambda ctx: _need_edit(ctx, uid))
     within = _workspace(found)
-    filled, errors = checking.checked(request, house, within, found.kind, forms.sent(sent))
+    filled, errors = checking.checked(request, platform, within, found.kind, forms.sent(sent))
     if errors:
-        return reading.run(lambda work: _form(request, work, within, found.kind, filled, found=found, errors=errors))
+        return reading.run(lambda ctx: _form(request, ctx, within, found.kind, filled, found=found, errors=errors))
     wanted = Edit(
         name=filled.name,
         description=filled.description,
@@ -84,18 +84,18 @@ def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
     )
     version = forms.whole(filled.version)
     try:
-        looking.writing(request).run(lambda work: editing.edit(work, uid, wanted, expect_version=version))
+        looking.writing(request).run(lambda ctx: editing.edit(ctx, uid, wanted, expect_version=version))
     except forms.MENDED as refused:
         error = refused
-        return reading.run(lambda work: _form(request, work, within, found.kind, filled, found=found, error=error))
+        return reading.run(lambda ctx: _form(request, ctx, within, found.kind, filled, found=found, error=error))
     return pages.go(request, views.home(uid, found.kind), Flash("Saved. It is so from the next run on."))
 
 
-def _need_edit(work: Work, uid: str) -> Resource:
-    found = need_pipeline(work, uid)
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+    found = need_pipeline(ctx, uid)
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     if found.kind not in HAS_FORM:
-        title = kinds.kept_here(work.view.policy, found.kind).title.lower()
+        title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
     return found
 
@@ -106,7 +106,7 @@ def _workspace(found: Resource) -> str:
 
 def _form(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     within: str,
     kind: str,
     filled: forms.Filled,
@@ -115,21 +115,21 @@ def _form(
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
-    title = kinds.kept_here(work.view.policy, kind).title
+    title = kinds.kept_here(ctx.view.policy, kind).title
     word = kind.rpartition(".")[2]
     there = addresses.resource(found.uid, "pipeline/edit") if found else ""
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "Edit")
+        "crumbs": acting.crumbs(ctx, found.uid, "Edit")
         if found
-        else acting.crumbs(work, within, f"New {title.lower()}"),
+        else acting.crumbs(ctx, within, f"New {title.lower()}"),
         "title": f"Edit {found.name}" if found else f"New {title.lower()}",
         "to": there or addresses.workspace(within, f"pipelines/new/{word}"),
-        "back": acting.home_of(work, found.uid) if found else addresses.workspace(within, "pipelines"),
+        "back": acting.home_of(ctx, found.uid) if found else addresses.workspace(within, "pipelines"),
         "word": word,
         "lakehouse": within,
         "is_new": found is None,
         "filled": filled,
-        "options": forms.options(work, within),
+        "options": forms.options(ctx, within),
         "errors": errors or {},
         "error": error,
     }

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.shapes import Summary
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -40,55 +40,55 @@ class Count:
 
 
 @routes.get("/{uid:path}/lakehouse")
-def overview(request: Request, work: Reading, uid: str) -> Response:
+def overview(request: Request, ctx: Reading, uid: str) -> Response:
     """What is there, how the last runs went, and what to do next."""
-    need_lakehouse(work, uid)
-    found = resources.get(work, uid)
-    layers = resources.page(work, LAYER, within=uid, sort="created", limit=_MOST_LAYERS)
+    need_lakehouse(ctx, uid)
+    found = resources.get(ctx, uid)
+    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid),
         "found": found,
         **tabs.shown(uid, found.kind),
-        "makes": _makes(work, uid),
-        "asks": work.session.check(work.asker, "execute_query", uid),
-        "counts": _counts(work, uid),
+        "makes": _makes(ctx, uid),
+        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
+        "counts": _counts(ctx, uid),
         "layers": layers.items,
         "more_layers": layers.after is not None,
-        "new_layer": spaces.new(work, kinds.kept_here(work.view.policy, LAYER), uid),
-        "runs": runs.rows(work, RUNS.page(work, within=uid, limit=_LATEST)),
-        "failed": runs.rows(work, RUNS.page(work, within=uid, state=FAILED, limit=_SHOWN)),
-        "pipelines": _pipelines(work, uid),
-        "saved": resources.page(work, _SAVED, within=uid, limit=_SHOWN).items,
+        "new_layer": spaces.new(ctx, kinds.kept_here(ctx.view.policy, LAYER), uid),
+        "runs": runs.rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
+        "failed": runs.rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_SHOWN)),
+        "pipelines": _pipelines(ctx, uid),
+        "saved": resources.page(ctx, _SAVED, within=uid, limit=_SHOWN).items,
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
     return pages.page(request, "lakehouse/overview.html", values)
 
 
-def _makes(work: Work, uid: str) -> list[Action]:
-    root = kinds.schema_of(work.view, uid)
-    made = [spaces.new(work, kind, uid) for kind in listed_kinds(work, root) if kind.create is not None]
+def _makes(ctx: RequestContext, uid: str) -> list[Action]:
+    root = kinds.schema_of(ctx.view, uid)
+    made = [spaces.new(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
     return [each for each in made if not each.why_not]
 
 
-def _pipelines(work: Work, uid: str) -> Sequence[Summary]:
-    return resources.find(work, among=PIPELINES, within=uid, limit=_SHOWN).items
+def _pipelines(ctx: RequestContext, uid: str) -> Sequence[Summary]:
+    return resources.find(ctx, among=PIPELINES, within=uid, limit=_SHOWN).items
 
 
-def _counts(work: Work, uid: str) -> list[Count]:
+def _counts(ctx: RequestContext, uid: str) -> list[Count]:
     parts = (
         ("Layers", (LAYER,), "data"),
         ("Tables", (TABLE,), "table"),
         ("Volumes", (VOLUME,), "volume"),
         ("Pipelines", PIPELINES, "pipelines"),
     )
-    return [Count(label, _counted(work, uid, among), addresses.workspace(uid, part)) for label, among, part in parts]
+    return [Count(label, _counted(ctx, uid, among), addresses.workspace(uid, part)) for label, among, part in parts]
 
 
-def _counted(work: Work, uid: str, among: Sequence[str]) -> str:
+def _counted(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:
     number, more = 0, False
     for kind in among:
-        sight = work.view.policy.kind(kind).schema.visible
-        found = work.session.list(work.asker, sight, kind, within=uid, limit=_COUNTED)
+        sight = ctx.view.policy.kind(kind).schema.visible
+        found = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_COUNTED)
         number, more = number + len(found.items), more or found.after is not None
     return f"{number:,}{'+' if more else ''}"

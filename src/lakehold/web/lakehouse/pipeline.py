@@ -11,12 +11,12 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.shapes import Eyes, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs import run_table as states
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -65,54 +65,54 @@ _MEANT = {
 
 
 @routes.get("/{uid:path}/pipeline")
-def pipeline_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+def pipeline_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """It, as the caller may see it."""
-    found = need_pipeline(work, uid)
-    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
-    eyes = Eyes(work)
-    runs = latest(work, found, _LATEST)
-    read, written = ways.reads(work, uid), ways.writes(work, eyes, uid)
+    found = need_pipeline(ctx, uid)
+    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
+    eyes = VisibleRefs(ctx)
+    runs = latest(ctx, found, _LATEST)
+    read, written = ways.reads(ctx, uid), ways.writes(ctx, eyes, uid)
     values: dict[str, object] = {
-        **shown(work, found, "pipeline"),
-        "may": acting.actions_of(work, uid),
+        **shown(ctx, found, "pipeline"),
+        "may": acting.actions_of(ctx, uid),
         "reads": eyes.refs(read),
         "writes": eyes.refs(written),
         "more_read": not all(map(eyes.sees, read)),
         "more_written": not all(map(eyes.sees, written)),
         "sql": str((found.settings or {}).get("sql", "")),
         "settings": None if found.settings is None else told(found.settings),
-        "runs": rows(work, runs),
-        "triggers": TRIGGERS.of(work, uid) if sees_runs(found) else [],
+        "runs": rows(ctx, runs),
+        "triggers": TRIGGERS.of(ctx, uid) if sees_runs(found) else [],
         "said": schedules.said,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
     if found.kind == sources.KIND:
-        return pages.page(request, source_page.TEMPLATE, {**values, **source_page.about(work, eyes, found, runs)})
+        return pages.page(request, source_page.TEMPLATE, {**values, **source_page.about(ctx, eyes, found, runs)})
     if found.kind == destination_page.KIND:
-        told_of = destination_page.about(work, eyes, found, runs)
+        told_of = destination_page.about(ctx, eyes, found, runs)
         return pages.page(request, destination_page.TEMPLATE, {**values, **told_of})
     if found.kind == integrations.KIND:
-        return pages.page(request, integrations.TEMPLATE, {**values, **integrations.about(request, work, eyes, found)})
+        return pages.page(request, integrations.TEMPLATE, {**values, **integrations.about(request, ctx, eyes, found)})
     return pages.page(request, "lakehouse/pipeline.html", values)
 
 
 @routes.get("/{uid:path}/runs")
-def pipeline_runs(request: Request, work: Reading, uid: str) -> Response:
+def pipeline_runs(request: Request, ctx: Reading, uid: str) -> Response:
     """The runs of one."""
-    found = need_pipeline(work, uid)
+    found = need_pipeline(ctx, uid)
     listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES),))
     some: list[Run] = []
     if sees_runs(found):
         state, before = listing.chosen["state"] or None, listing.after or None
-        some = RUNS.page(work, resource=uid, state=state, before=before, limit=listing.size + 1)
-    ended = [run for run in latest(work, found, _DRAWN) if run.started_at and run.ended_at][::-1]
+        some = RUNS.page(ctx, resource=uid, state=state, before=before, limit=listing.size + 1)
+    ended = [run for run in latest(ctx, found, _DRAWN) if run.started_at and run.ended_at][::-1]
     values: dict[str, object] = {
-        **shown(work, found, "runs"),
+        **shown(ctx, found, "runs"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": rows(work, some[: listing.size]),
+        "rows": rows(ctx, some[: listing.size]),
         "after": some[listing.size - 1].id if len(some) > listing.size else "",
         "spans": [max((run.ended_at or 0) - (run.started_at or 0), 0) / SECOND for run in ended],
         "drawn": [
@@ -125,22 +125,22 @@ def pipeline_runs(request: Request, work: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/run")
-def run(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def run(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Run it now, or load all of it anew, as the caller."""
-    found = need_pipeline(work, uid)
+    found = need_pipeline(ctx, uid)
     anew = bool(sent.get("reload"))
     try:
-        started = RUNS.start(work, uid, Wanted(reload=anew))
+        started = RUNS.start(ctx, uid, RunOptions(reload=anew))
     except (ConflictError, InvalidInputError) as error:
-        return pages.go(request, acting.home_of(work, uid), Flash(str(error), tone="bad"))
+        return pages.go(request, acting.home_of(ctx, uid), Flash(str(error), tone="bad"))
     return pages.go(request, addresses.run(started.id), Flash(f"{found.name} was started."))
 
 
-def need_pipeline(work: Work, uid: str) -> Resource:
+def need_pipeline(ctx: RequestContext, uid: str) -> Resource:
     """The pipeline, or a refusal if it is none."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind not in PIPELINES and found.kind not in RUN_AGAIN:
-        title = kinds.kept_here(work.view.policy, found.kind).title
+        title = kinds.kept_here(ctx.view.policy, found.kind).title
         raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
     return found
 
@@ -150,22 +150,22 @@ def sees_runs(found: Resource) -> bool:
     return found.kind in RUNS.runnables and RUNS.runnables[found.kind].see in found.actions
 
 
-def latest(work: Work, found: Resource, limit: int) -> list[Run]:
+def latest(ctx: RequestContext, found: Resource, limit: int) -> list[Run]:
     """Its newest runs."""
-    return RUNS.page(work, resource=found.uid, limit=limit) if sees_runs(found) else []
+    return RUNS.page(ctx, resource=found.uid, limit=limit) if sees_runs(found) else []
 
 
-def shown(work: Work, found: Resource, part: str) -> dict[str, object]:
+def shown(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
     """What is around every view of a pipeline."""
-    uid, title = found.uid, kinds.kept_here(work.view.policy, found.kind).title.lower()
+    uid, title = found.uid, kinds.kept_here(ctx.view.policy, found.kind).title.lower()
     last = views.label(found.kind, part)
     return {
         "found": found,
-        "crumbs": acting.crumbs(work, uid, *([last] if last else [])),
-        "tabs": acting.tabs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid, *([last] if last else [])),
+        "tabs": acting.tabs(ctx, uid),
         "tab": addresses.resource(uid, part),
-        "run_now": _running(work, found, title),
-        "menu": _menu(work, found),
+        "run_now": _running(ctx, found, title),
+        "menu": _menu(ctx, found),
     }
 
 
@@ -188,7 +188,7 @@ def _meant(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _running(work: Work, found: Resource, title: str) -> list[Action]:
+def _running(ctx: RequestContext, found: Resource, title: str) -> list[Action]:
     here = addresses.resource(found.uid, "pipeline/run")
     if found.kind == integrations.KIND:
         return []
@@ -201,10 +201,10 @@ def _running(work: Work, found: Resource, title: str) -> list[Action]:
     # What a report has sent cannot be taken back, so it is not loaded anew.
     anew = [] if found.kind == "marts.report" else [(runnable.stop, again)]
     wanted = [*anew, (runnable.trigger, now)]
-    return [act for action, each in wanted for act in acting.actions_of(work, found.uid, {action: each})]
+    return [act for action, each in wanted for act in acting.actions_of(ctx, found.uid, {action: each})]
 
 
-def _menu(work: Work, found: Resource) -> list[Action]:
+def _menu(ctx: RequestContext, found: Resource) -> list[Action]:
     here = addresses.resource
     edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
     drawn = found.kind in PIPELINES
@@ -216,11 +216,11 @@ def _menu(work: Work, found: Resource) -> list[Action]:
         ),
     }
     graph = [Action("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
-    return graph + _past(work, found) + switching.switches(work, found) + acting.actions_of(work, found.uid, wanted)
+    return graph + _past(ctx, found) + switching.switches(ctx, found) + acting.actions_of(ctx, found.uid, wanted)
 
 
-def _past(work: Work, found: Resource) -> list[Action]:
+def _past(ctx: RequestContext, found: Resource) -> list[Action]:
     if found.kind not in SPANNED:
         return []
     past = Action("Run a past span…", addresses.resource(found.uid, "pipeline/backfill"), icon="history")
-    return acting.actions_of(work, found.uid, {RUNS.runnables[found.kind].stop: past})
+    return acting.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})

@@ -9,8 +9,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Eyes, Summary
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Summary, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.runs.runs import Run
 from lakehold.runs.triggers import Trigger
@@ -64,21 +64,21 @@ class Row:
 
 
 @routes.get("/{uid:path}/pipelines")
-def pipelines_page(request: Request, work: Reading, uid: str) -> Response:
+def pipelines_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All that the caller may see, with what became of them."""
-    need_lakehouse(work, uid)
-    titles = {kind: plural(work.view.policy.kind(kind).schema.title) for kind in PIPELINES}
+    need_lakehouse(ctx, uid)
+    titles = {kind: plural(ctx.view.policy.kind(kind).schema.title) for kind in PIPELINES}
     listing = Listing.of(request, ("name",), (Filter("kind", "Kind", tuple(titles.items())),))
     among = (listing.chosen["kind"],) if listing.chosen["kind"] else PIPELINES
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     found = resources.find(
-        work, listing.search, among=among, within=uid, sort=sort, after=listing.after or None, limit=listing.size
+        ctx, listing.search, among=among, within=uid, sort=sort, after=listing.after or None, limit=listing.size
     )
     values: dict[str, object] = {
-        **_around(work, uid, "pipelines"),
+        **_around(ctx, uid, "pipelines"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": _rows(work, found.items),
+        "rows": _rows(ctx, found.items),
         "after": found.after or "",
         "tones": saying.TONES,
         "signs": saying.SIGNS,
@@ -87,23 +87,23 @@ def pipelines_page(request: Request, work: Reading, uid: str) -> Response:
 
 
 @routes.get("/{uid:path}/pipelines/graph")
-def graph_page(request: Request, work: Reading, uid: str, focus: str = "") -> Response:
+def graph_page(request: Request, ctx: Reading, uid: str, focus: str = "") -> Response:
     """The same drawn: what flows from where to where."""
-    need_lakehouse(work, uid)
-    eyes = Eyes(work)
-    found = resources.find(work, among=PIPELINES, within=uid, limit=_MOST_DRAWN)
-    links = ways.links(work, eyes, [item.uid for item in found.items])
+    need_lakehouse(ctx, uid)
+    eyes = VisibleRefs(ctx)
+    found = resources.find(ctx, among=PIPELINES, within=uid, limit=_MOST_DRAWN)
+    links = ways.links(ctx, eyes, [item.uid for item in found.items])
     things = ways.things(links, [item.uid for item in found.items])
     near = eyes.ref(focus) if focus in things else None
     if near is not None:
         things = ways.near(links, focus)
         links = [pair for pair in links if set(pair) <= things.keys()]
     columns = ways.columns(links, things)
-    nodes = {each: (columns[each], ways.box(work, eyes, each)) for each in things}
+    nodes = {each: (columns[each], ways.box(ctx, eyes, each)) for each in things}
     drawn = [item for item in found.items if item.uid in things]
-    last = _last(work, drawn)
+    last = _last(ctx, drawn)
     values: dict[str, object] = {
-        **_around(work, uid, "pipelines/graph"),
+        **_around(ctx, uid, "pipelines/graph"),
         "drawing": graphs.drawn(nodes, links, focus if near else None),
         "states": {each: run.state for each, run in last.items()},
         "pipelines": frozenset(item.uid for item in drawn),
@@ -115,30 +115,30 @@ def graph_page(request: Request, work: Reading, uid: str, focus: str = "") -> Re
     return pages.page(request, "lakehouse/graph.html", values)
 
 
-def _around(work: Work, uid: str, part: str) -> dict[str, object]:
+def _around(ctx: RequestContext, uid: str, part: str) -> dict[str, object]:
     return {
         "uid": uid,
-        "crumbs": acting.crumbs(work, uid, "Pipelines"),
+        "crumbs": acting.crumbs(ctx, uid, "Pipelines"),
         "tabs": [
             Place("List", addresses.workspace(uid, "pipelines"), "workflow"),
             Place("Graph", addresses.workspace(uid, "pipelines/graph"), "git-branch"),
         ],
         "tab": addresses.workspace(uid, part),
-        "makes": _makes(work, uid),
+        "makes": _makes(ctx, uid),
     }
 
 
-def _makes(work: Work, uid: str) -> list[Action]:
-    return [spaces.new(work, work.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
+def _makes(ctx: RequestContext, uid: str) -> list[Action]:
+    return [spaces.new(ctx, ctx.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
 
 
-def _rows(work: Work, items: Sequence[Summary]) -> list[Row]:
-    last = _last(work, items)
-    return [Row(each, _runs(each), last.get(each.uid), _triggers(work, each)) for each in items]
+def _rows(ctx: RequestContext, items: Sequence[Summary]) -> list[Row]:
+    last = _last(ctx, items)
+    return [Row(each, _runs(each), last.get(each.uid), _triggers(ctx, each)) for each in items]
 
 
-def _triggers(work: Work, item: Summary) -> Sequence[Trigger]:
-    return TRIGGERS.of(work, item.uid) if _runs(item) else ()
+def _triggers(ctx: RequestContext, item: Summary) -> Sequence[Trigger]:
+    return TRIGGERS.of(ctx, item.uid) if _runs(item) else ()
 
 
 def _runs(item: Summary) -> bool:
@@ -146,5 +146,5 @@ def _runs(item: Summary) -> bool:
     return item.kind in RUNS.runnables and RUNS.runnables[item.kind].see in item.actions
 
 
-def _last(work: Work, items: Sequence[Summary]) -> dict[str, Run]:
-    return RUNS.last(work, [item.uid for item in items if _runs(item)])
+def _last(ctx: RequestContext, items: Sequence[Summary]) -> dict[str, Run]:
+    return RUNS.last(ctx, [item.uid for item in items if _runs(item)])

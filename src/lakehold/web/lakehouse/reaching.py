@@ -13,7 +13,7 @@ from fastapi import Request, Response
 from lakehold.catalog import credentials, editing, kinds, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Targets, Work
+from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -75,7 +75,7 @@ class Form(ABC, Generic[_F]):
         return self.kind.rpartition(".")[2]
 
     @abstractmethod
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
 
     @property
@@ -94,7 +94,7 @@ class Form(ABC, Generic[_F]):
 
     def page(
         self,
-        work: Work,
+        ctx: RequestContext,
         filled: _F,
         *,
         kept: str = "",
@@ -105,65 +105,65 @@ class Form(ABC, Generic[_F]):
         """Show it."""
         uid, (last, title) = self.uid, self.heading()
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, uid or self.within, last),
+            "crumbs": acting.crumbs(ctx, uid or self.within, last),
             "title": title,
             "to": self.to,
-            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, self.listed),
+            "back": acting.home_of(ctx, uid) if uid else addresses.workspace(self.within, self.listed),
             "filled": filled,
-            "has_secret": bool(kept) or filled.credential in self.secrets(work),
+            "has_secret": bool(kept) or filled.credential in self.secrets(ctx),
             "kept": kept,
             "errors": errors or {},
             "error": error,
             "no_worker": error is not None and is_no_worker(error),
             "said": said,
             "is_new": not uid,
-            **self.about(work),
+            **self.about(ctx),
         }
         return pages.page(self.request, self.template, values, status=422 if errors or error else 200)
 
     def again(self, filled: _F, kept: str, *, errors: dict[str, str] | None = None, said: str = "") -> Response:
         """Show it once more, in a transaction of its own."""
         return looking.reading(self.request).run(
-            lambda work: self.page(work, filled, kept=kept, errors=errors, said=said)
+            lambda ctx: self.page(ctx, filled, kept=kept, errors=errors, said=said)
         )
 
     def refused(self, filled: _F, kept: str, error: LakeholdError, place: str = "") -> Response:
         """Show it once more, with what stands against it: at its field, if it is about one."""
         errors, whole = ({place: str(error)}, None) if place else (None, error)
         return looking.reading(self.request).run(
-            lambda work: self.page(work, filled, kept=kept, errors=errors, error=whole)
+            lambda ctx: self.page(ctx, filled, kept=kept, errors=errors, error=whole)
         )
 
-    def secrets(self, work: Work) -> list[str]:
+    def secrets(self, ctx: RequestContext) -> list[str]:
         """The names of the secrets that are kept."""
-        return credentials.names(work, self.uid) if self.uid else []
+        return credentials.names(ctx, self.uid) if self.uid else []
 
     def keep(self, filled: _F, secrets: Mapping[str, str]) -> str:
         """Make it, or change it; in a transaction of its own. Returns its id."""
-        return looking.writing(self.request).run(lambda work: self._kept(work, filled, secrets))
+        return looking.writing(self.request).run(lambda ctx: self._kept(ctx, filled, secrets))
 
-    def _kept(self, work: Work, filled: _F, secrets: Mapping[str, str]) -> str:
+    def _kept(self, ctx: RequestContext, filled: _F, secrets: Mapping[str, str]) -> str:
         if self.found is None:
             edges = {self.holder: self.within, **filled.edges()}
             settings, words = filled.settings(), filled.description
-            uid = resources.create(work, self.kind, filled.name, edges=edges, settings=settings, description=words)
+            uid = resources.create(ctx, self.kind, filled.name, edges=edges, settings=settings, description=words)
         else:
             uid = self.found.uid
             settings = filled.settings(self.found.settings)
             wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
-            editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
+            editing.edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
         if secrets:
-            credentials.put(work, uid, dict(secrets))
+            credentials.put(ctx, uid, dict(secrets))
         return uid
 
 
-def need(work: Work, uid: str, kind: str) -> Resource:
+def need(ctx: RequestContext, uid: str, kind: str) -> Resource:
     """The source or destination, if the caller may edit it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != kind:
-        title = kinds.kept_here(work.view.policy, found.kind).title.lower()
+        title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Choose one.")
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 

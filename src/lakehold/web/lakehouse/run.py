@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Eyes, ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs, ref
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Line, Run, StepState
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -42,25 +42,25 @@ class StepShown:
 
 
 @routes.get("/{run}/live")
-def live(request: Request, work: Reading, run: str, was: str = "") -> Response:
+def live(request: Request, ctx: Reading, run: str, was: str = "") -> Response:
     """The part of the page that changes, for a page that follows. A run that is gone is told by the whole page."""
     try:
-        found = RUNS.get(work, run)
+        found = RUNS.get(ctx, run)
     except NotFoundError:
         return Response(status_code=200, headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
-    values = {**_values(work, found), "changed": found.state != was}
+    values = {**_values(ctx, found), "changed": found.state != was}
     return pages.page(request, "lakehouse/run_live.html", values, around=Around())
 
 
 @routes.get("/{run}/log")
-def log_page(request: Request, work: Reading, run: str) -> Response:
+def log_page(request: Request, ctx: Reading, run: str) -> Response:
     """All that it said, the oldest first."""
-    found, listing = RUNS.get(work, run), Listing.of(request, ("n",), size=_LOG_PAGE)
+    found, listing = RUNS.get(ctx, run), Listing.of(request, ("n",), size=_LOG_PAGE)
     after = int(listing.after) if listing.after.isdigit() else 0
-    lines = RUNS.lines(work, run, after=after, limit=_LOG_PAGE + 1)
+    lines = RUNS.lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
     values: dict[str, object] = {
-        **_values(work, found),
-        "crumbs": [*acting.crumbs(work, found.resource, "Run")[:-1], Crumb("Run", addresses.run(run)), Crumb("Log")],
+        **_values(ctx, found),
+        "crumbs": [*acting.crumbs(ctx, found.resource, "Run")[:-1], Crumb("Run", addresses.run(run)), Crumb("Log")],
         "listing": listing,
         "names": {step.number: step.name for step in found.steps},
         "lines": lines[:_LOG_PAGE],
@@ -70,56 +70,56 @@ def log_page(request: Request, work: Reading, run: str) -> Response:
 
 
 @routes.get("/{run}")
-def run_page(request: Request, work: Reading, run: str) -> Response:
+def run_page(request: Request, ctx: Reading, run: str) -> Response:
     """A run."""
-    found = RUNS.get(work, run)
-    values = {**_values(work, found), "crumbs": acting.crumbs(work, found.resource, "Run"), "changed": False}
+    found = RUNS.get(ctx, run)
+    values = {**_values(ctx, found), "crumbs": acting.crumbs(ctx, found.resource, "Run"), "changed": False}
     return pages.page(request, "lakehouse/run.html", values)
 
 
 @routes.post("/{run}/stop")
-def stop(request: Request, work: Writing, run: str) -> Response:
+def stop(request: Request, ctx: Writing, run: str) -> Response:
     """Stop it."""
-    return _done(request, run, lambda: RUNS.stop(work, run), "It is being stopped.")
+    return _done(request, run, lambda: RUNS.stop(ctx, run), "It is being stopped.")
 
 
 @routes.post("/{run}/resume")
-def resume(request: Request, work: Writing, run: str) -> Response:
+def resume(request: Request, ctx: Writing, run: str) -> Response:
     """Go on behind the last step that succeeded."""
-    return _done(request, run, lambda: RUNS.resume(work, run), "It goes on.")
+    return _done(request, run, lambda: RUNS.resume(ctx, run), "It goes on.")
 
 
 @routes.post("/{run}/retry")
-def retry(request: Request, work: Writing, run: str) -> Response:
+def retry(request: Request, ctx: Writing, run: str) -> Response:
     """The same from its beginning."""
-    return _done(request, run, lambda: RUNS.retry(work, run), "It was started again.")
+    return _done(request, run, lambda: RUNS.retry(ctx, run), "It was started again.")
 
 
 @routes.post("/{run}/reload")
-def reload(request: Request, work: Writing, run: str) -> Response:
+def reload(request: Request, ctx: Writing, run: str) -> Response:
     """All of it anew."""
-    found = RUNS.get(work, run)
-    return _done(request, run, lambda: RUNS.start(work, found.resource, Wanted(reload=True)), "It loads all anew.")
+    found = RUNS.get(ctx, run)
+    return _done(request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "It loads all anew.")
 
 
 @routes.post("/{run}/delete")
-def delete(request: Request, work: Writing, run: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: Writing, run: str, sent: Sent) -> Response:
     """Delete it, with all that it said."""
-    found = RUNS.get(work, run)
+    found = RUNS.get(ctx, run)
     text = "What it has written or sent stays."
     if asked := unsure(request, sent, "Delete this run?", text, do="Delete", back=addresses.run(run)):
         return asked
     try:
-        RUNS.delete(work, run)
+        RUNS.delete(ctx, run)
     except ConflictError as error:
         return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
     return pages.go(request, addresses.resource(found.resource, "runs"), Flash("The run was deleted."))
 
 
-def actions(work: Work, run: Run) -> list[Action]:
+def actions(ctx: RequestContext, run: Run) -> list[Action]:
     """What can be done with it as it is now, or why it cannot."""
     runnable, here = RUNS.runnables[run.kind], addresses.run(run.id)
-    stop, of = RUNS.right_to_stop(work, run.kind, run.resource)
+    stop, of = RUNS.right_to_stop(ctx, run.kind, run.resource)
     stopping = Action("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
     resuming = Action("Resume", f"{here}/resume", "post", "play")
     retrying = Action("Retry", f"{here}/retry", "post", "rotate-ccw")
@@ -133,9 +133,9 @@ def actions(work: Work, run: Run) -> list[Action]:
         wanted.append((stop, of, resuming))
     if run.state in states.ENDED:
         wanted += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
-        if right := runnable.deleting(work, run.resource):
+        if right := runnable.deleting(ctx, run.resource):
             wanted.append((*right, deleting))
-    return [act for action, uid, each in wanted for act in acting.actions_of(work, uid, {action: each})]
+    return [act for action, uid, each in wanted for act in acting.actions_of(ctx, uid, {action: each})]
 
 
 def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:
@@ -146,21 +146,21 @@ def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Respo
         return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
 
 
-def _values(work: Work, run: Run) -> dict[str, object]:
-    eyes = Eyes(work)
-    thing = work.session.asking(lambda view: ref(view, run.resource))
-    lines = RUNS.last_lines(work, run.id, limit=_MOST_LINES)
+def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
+    eyes = VisibleRefs(ctx)
+    thing = ctx.session.asking(lambda view: ref(view, run.resource))
+    lines = RUNS.last_lines(ctx, run.id, limit=_MOST_LINES)
     return {
         "run": run,
         "thing": thing,
         "workspace": eyes.workspace(run.resource),
         "whom": saying.whom(eyes, run.started_by),
-        "cause": saying.cause(work, run),
-        "took": saying.took(run.started_at, run.ended_at, work.at),
+        "cause": saying.cause(ctx, run),
+        "took": saying.took(run.started_at, run.ended_at, ctx.at),
         "is_open": run.state in states.OPEN,
-        "actions": actions(work, run),
-        "edit": acting.actions_of(work, run.resource, {"edit": _edit(run)})[0],
-        "steps": _steps(run, lines, work.at),
+        "actions": actions(ctx, run),
+        "edit": acting.actions_of(ctx, run.resource, {"edit": _edit(run)})[0],
+        "steps": _steps(run, lines, ctx.at),
         "cut": len(lines) == _MOST_LINES,
         "tones": saying.TONES,
         "signs": saying.SIGNS,

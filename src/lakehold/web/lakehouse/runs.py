@@ -9,8 +9,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.shapes import Eyes, Ref, ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages
@@ -48,19 +48,17 @@ class Row:
 
 
 @routes.get("/{uid:path}/runs")
-def runs_page(request: Request, work: Reading, uid: str) -> Response:
+def runs_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Those that the caller may see, the newest first."""
-    workspaces.need_workspace(work, uid)
-    listing = Listing.of(
-        request, ("-made",), (Filter("state", "State", _STATES), _pipelines(work, uid), _who(work, uid))
-    )
-    found = _found(work, uid, listing)
+    workspaces.need_workspace(ctx, uid)
+    listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES), _pipelines(ctx, uid), _who(ctx, uid)))
+    found = _found(ctx, uid, listing)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "Runs"),
-        "pipelines": _pipelines_at(work, uid),
+        "crumbs": acting.crumbs(ctx, uid, "Runs"),
+        "pipelines": _pipelines_at(ctx, uid),
         "listing": listing,
         "columns": COLUMNS,
-        "rows": rows(work, found[: listing.size]),
+        "rows": rows(ctx, found[: listing.size]),
         "after": found[listing.size - 1].id if len(found) > listing.size else "",
         "tones": saying.TONES,
         "signs": saying.SIGNS,
@@ -68,48 +66,48 @@ def runs_page(request: Request, work: Reading, uid: str) -> Response:
     return pages.page(request, "lakehouse/runs.html", values)
 
 
-def rows(work: Work, found: Sequence[Run]) -> list[Row]:
+def rows(ctx: RequestContext, found: Sequence[Run]) -> list[Row]:
     """Runs as rows of a list."""
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     return [
         Row(
             run,
-            work.session.asking(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
+            ctx.session.asking(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
             saying.whom(eyes, run.started_by),
-            saying.cause(work, run),
-            saying.took(run.started_at, run.ended_at, work.at),
+            saying.cause(ctx, run),
+            saying.took(run.started_at, run.ended_at, ctx.at),
         )
         for run in found
     ]
 
 
-def _pipelines_at(work: Work, uid: str) -> str:
+def _pipelines_at(ctx: RequestContext, uid: str) -> str:
     """Where its pipelines are; empty for a workspace that has none."""
-    is_lake = kinds.schema_of(work.view, uid).id == LAKEHOUSE
+    is_lake = kinds.schema_of(ctx.view, uid).id == LAKEHOUSE
     return addresses.workspace(uid, "pipelines") if is_lake else ""
 
 
-def _found(work: Work, uid: str, listing: Listing) -> list[Run]:
+def _found(ctx: RequestContext, uid: str, listing: Listing) -> list[Run]:
     """One more than a page."""
     chosen = listing.chosen
     asked = {"state": chosen["state"] or None, "resource": chosen["pipeline"] or None, "by": chosen["who"] or None}
     limit, search = listing.size + 1, listing.search
     try:
-        return RUNS.page(work, within=uid, search=search, before=listing.after or None, limit=limit, **asked)
+        return RUNS.page(ctx, within=uid, search=search, before=listing.after or None, limit=limit, **asked)
     except NotFoundError:
-        return RUNS.page(work, within=uid, search=search, limit=limit, **asked)
+        return RUNS.page(ctx, within=uid, search=search, limit=limit, **asked)
 
 
-def _pipelines(work: Work, uid: str) -> Filter:
+def _pipelines(ctx: RequestContext, uid: str) -> Filter:
     found: list[tuple[str, str]] = []
     for kind in RUN_AGAIN:
-        sight = work.view.policy.kind(kind).schema.visible
-        some = work.session.list(work.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
+        sight = ctx.view.policy.kind(kind).schema.visible
+        some = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]
     return Filter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
 
 
-def _who(work: Work, uid: str) -> Filter:
+def _who(ctx: RequestContext, uid: str) -> Filter:
     """Whom the latest runs are for, of those whom the caller may know of."""
-    members = dict.fromkeys(run.started_by for run in RUNS.page(work, within=uid, limit=_LOOKED_AT))
-    return Filter("who", "For", tuple((found.uid, found.name) for found in Eyes(work).refs(members)))
+    members = dict.fromkeys(run.started_by for run in RUNS.page(ctx, within=uid, limit=_LOOKED_AT))
+    return Filter("who", "For", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))

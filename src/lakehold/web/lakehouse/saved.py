@@ -12,9 +12,9 @@ from lakehold.api.frame.works import Asked, House, Reading, Writing
 from lakehold.catalog import editing, kinds, resources, shapes
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote as quote_text
 from lakehold.runs import queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -41,13 +41,13 @@ class Kept:
     may_edit: bool
 
 
-def mine(work: Work, workspace: str) -> list[shapes.Ref]:
+def mine(ctx: RequestContext, workspace: str) -> list[shapes.Ref]:
     """The caller's own there, by name. Who may see those of others finds them in the list of the kind."""
     found: list[shapes.Ref] = []
     after, seen = None, 0
     while seen < _MOST:
-        some = work.session.list(work.asker, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
-        found += [shapes.Ref(each.uid, each.kind, each.name) for each in some.items if _is_mine(work, each.uid)]
+        some = ctx.session.list(ctx.asker, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
+        found += [shapes.Ref(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)]
         seen, after = seen + len(some.items), some.after
         if after is None:
             break
@@ -63,74 +63,74 @@ def actions(workspace: str, kept: shapes.Ref) -> list[Action]:
     ]
 
 
-def opened(work: Work, workspace: str, uid: str) -> Kept:
+def opened(ctx: RequestContext, workspace: str, uid: str) -> Kept:
     """A saved query of this lakehouse, with its text."""
-    found = _need(work, workspace, uid)
+    found = _need(ctx, workspace, uid)
     if found.settings is None:
-        raise NotFoundError(f"There is no saved query {shown(uid)}.", "Look its name up beside the editor.")
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
     return Kept(uid, found.name, str(found.settings.get("sql", "")), found.may_edit)
 
 
 @routes.post("/{uid:path}/sql/save")
-def save(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def save(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for.
 
     What it reads, the worker tells, outside of any transaction.
     """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
     reading, writing = (Asked(request, shown_by(request), writes=writes) for writes in (False, True))
-    place = reading.run(lambda work: queries.enter(work, uid))
+    place = reading.run(lambda ctx: queries.enter(ctx, uid))
     if kept and not sent.get("anew"):
-        found = reading.run(lambda work: opened(work, uid, kept))
-        read = texts.reads_if_known(house, place, sql)
-        writing.run(lambda work: texts.change(work, kept, sql, read))
+        found = reading.run(lambda ctx: opened(ctx, uid, kept))
+        read = texts.reads_if_known(platform, place, sql)
+        writing.run(lambda ctx: texts.change(ctx, kept, sql, read))
         return pages.go(request, _address(uid, kept), Flash(f"{found.name} was saved."))
     if "name" not in sent:
-        return reading.run(lambda work: _naming(request, work, uid, sql))
+        return reading.run(lambda ctx: _naming(request, ctx, uid, sql))
     name = str(sent["name"]).strip()
     try:
-        read = texts.reads_if_known(house, place, sql)
-        made = writing.run(lambda work: texts.make(work, uid, name, sql, read))
+        read = texts.reads_if_known(platform, place, sql)
+        made = writing.run(lambda ctx: texts.make(ctx, uid, name, sql, read))
     except (InvalidInputError, ConflictError) as refused:
         error = refused
-        return reading.run(lambda work: _naming(request, work, uid, sql, name=name, error=error))
+        return reading.run(lambda ctx: _naming(request, ctx, uid, sql, name=name, error=error))
     return pages.go(request, _address(uid, made), Flash(f"{name} was saved."))
 
 
 @routes.get("/{uid:path}/sql/saved/{query:path}/rename")
-def rename_form(request: Request, work: Reading, uid: str, query: str) -> Response:
+def rename_form(request: Request, ctx: Reading, uid: str, query: str) -> Response:
     """Ask for the name."""
-    return _renaming(request, work, uid, _need_edit(work, uid, query))
+    return _renaming(request, ctx, uid, _need_edit(ctx, uid, query))
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/rename")
-def rename(request: Request, work: Writing, uid: str, query: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> Response:
     """Call it something else."""
-    found, name = _need_edit(work, uid, query), str(sent.get("name", "")).strip()
+    found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
     try:
-        editing.edit(work, query, Edit(name=name))
+        editing.edit(ctx, query, Edit(name=name))
     except (InvalidInputError, ConflictError) as error:
-        return _renaming(request, work, uid, found, name=name, error=error)
+        return _renaming(request, ctx, uid, found, name=name, error=error)
     return pages.go(request, _address(uid, query), Flash(f"It is called {name} now."))
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
-def delete(request: Request, work: Writing, uid: str, query: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> Response:
     """Delete it, once they are sure."""
-    found = _need(work, uid, query)
+    found = _need(ctx, uid, query)
     text = "Its text is gone with it. What it read stays as it is."
     if question := unsure(request, sent, f"Delete {found.name}?", text, do="Delete", back=_address(uid, query)):
         return question
-    resources.delete(work, query)
+    resources.delete(ctx, query)
     return pages.go(request, addresses.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
 
 
 def _naming(
-    request: Request, work: Work, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
+    request: Request, ctx: RequestContext, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "SQL", "Save"),
-        "space": need_lakehouse(work, uid),
+        "crumbs": acting.crumbs(ctx, uid, "SQL", "Save"),
+        "space": need_lakehouse(ctx, uid),
         "sql": sql,
         "name": name,
         "error": error,
@@ -140,7 +140,7 @@ def _naming(
 
 def _renaming(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     uid: str,
     found: Resource,
     *,
@@ -148,7 +148,7 @@ def _renaming(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "SQL", "Rename"),
+        "crumbs": acting.crumbs(ctx, uid, "SQL", "Rename"),
         "space": uid,
         "found": found,
         "name": found.name if name is None else name,
@@ -157,23 +157,23 @@ def _renaming(
     return pages.page(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
 
 
-def _need(work: Work, workspace: str, uid: str) -> Resource:
-    need_lakehouse(work, workspace)
-    found = resources.get(work, uid)
+def _need(ctx: RequestContext, workspace: str, uid: str) -> Resource:
+    need_lakehouse(ctx, workspace)
+    found = resources.get(ctx, uid)
     if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
-        raise NotFoundError(f"There is no saved query {shown(uid)}.", "Look its name up beside the editor.")
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
     return found
 
 
-def _need_edit(work: Work, workspace: str, uid: str) -> Resource:
-    found = _need(work, workspace, uid)
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> Resource:
+    found = _need(ctx, workspace, uid)
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 
-def _is_mine(work: Work, uid: str) -> bool:
-    owners = work.session.asking(lambda view: shapes.owners_of(view, uid))
-    return any(work.caller.member in held for held in owners.values())
+def _is_mine(ctx: RequestContext, uid: str) -> bool:
+    owners = ctx.session.asking(lambda view: shapes.owners_of(view, uid))
+    return any(ctx.caller.member in held for held in owners.values())
 
 
 def _address(workspace: str, uid: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import run_table as states
@@ -57,7 +57,7 @@ class Cause:
     name: str = ""
 
 
-def cause(work: Work, run: Run) -> Cause:
+def cause(ctx: RequestContext, run: Run) -> Cause:
     """Why it was run, without the name of a run that the reader may not see."""
     if due := _SCHEDULE.fullmatch(run.cause):
         return Cause(f"By schedule: {_lowered(schedules.said(due[1]))} ({due[2]})")
@@ -65,10 +65,10 @@ def cause(work: Work, run: Run) -> Cause:
     if found is None:
         return Cause(f"{run.cause[:1].upper()}{run.cause[1:]}")
     try:
-        other = RUNS.get(work, found[2])
+        other = RUNS.get(ctx, found[2])
     except NotFoundError:
         return Cause(f"{found[1].capitalize()} another run")
-    name = work.view.names.get(work.view.resource(other.resource)) or ""
+    name = ctx.view.names.get(ctx.view.resource(other.resource)) or ""
     return Cause(found[1].capitalize(), other.id, "the run before it" if other.resource == run.resource else name)
 
 
@@ -76,7 +76,7 @@ def _lowered(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def whom(eyes: Eyes, member: str) -> Ref | None:
+def whom(eyes: VisibleRefs, member: str) -> Ref | None:
     """Whom it is for, if the reader may know of them."""
     return eyes.ref(member)
 

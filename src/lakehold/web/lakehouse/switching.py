@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import kinds
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.triggers import ACTIVATE, DEACTIVATE
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -21,47 +21,47 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/pipeline/activate")
-def activate(request: Request, work: Writing, uid: str) -> Response:
+def activate(request: Request, ctx: Writing, uid: str) -> Response:
     """Let it run by itself, as the caller."""
-    said = _switched(work, uid, active=True)
+    said = _switched(ctx, uid, active=True)
     flash = Flash(said, undo=addresses.resource(uid, "pipeline/deactivate"))
-    return pages.go(request, acting.home_of(work, uid), flash)
+    return pages.go(request, acting.home_of(ctx, uid), flash)
 
 
 @routes.post("/{uid:path}/pipeline/deactivate")
-def deactivate(request: Request, work: Writing, uid: str) -> Response:
+def deactivate(request: Request, ctx: Writing, uid: str) -> Response:
     """Let it rest."""
-    said = _switched(work, uid, active=False)
+    said = _switched(ctx, uid, active=False)
     flash = Flash(said, undo=addresses.resource(uid, "pipeline/activate"))
-    return pages.go(request, acting.home_of(work, uid), flash)
+    return pages.go(request, acting.home_of(ctx, uid), flash)
 
 
-def switches(work: Work, found: Resource) -> list[Action]:
+def switches(ctx: RequestContext, found: Resource) -> list[Action]:
     """What can be done about its triggers; nothing where there are none that the caller may know of."""
     if found.kind == integrations.KIND:
-        return _of_integration(work, found)
+        return _of_integration(ctx, found)
     if found.kind not in RUNS.runnables or RUNS.runnables[found.kind].see not in found.actions:
         return []
-    triggers = TRIGGERS.of(work, found.uid)
+    triggers = TRIGGERS.of(ctx, found.uid)
     here = addresses.resource
     on = Action("Activate", here(found.uid, "pipeline/activate"), "post", "play")
     off = Action("Deactivate", here(found.uid, "pipeline/deactivate"), "post", "pause")
     wanted = {ACTIVATE: on} if any(not each.active for each in triggers) else {}
     wanted |= {DEACTIVATE: off} if any(each.active for each in triggers) else {}
-    return acting.actions_of(work, found.uid, wanted) if wanted else []
+    return acting.actions_of(ctx, found.uid, wanted) if wanted else []
 
 
-def _of_integration(work: Work, found: Resource) -> list[Action]:
-    is_on = integrations.is_active(work, found.uid)
+def _of_integration(ctx: RequestContext, found: Resource) -> list[Action]:
+    is_on = integrations.is_active(ctx, found.uid)
     word, icon = (DEACTIVATE, "pause") if is_on else (ACTIVATE, "play")
     turn = Action(word.capitalize(), addresses.resource(found.uid, f"pipeline/{word}"), "post", icon)
-    return acting.actions_of(work, found.uid, {word: turn})
+    return acting.actions_of(ctx, found.uid, {word: turn})
 
 
-def _switched(work: Work, uid: str, *, active: bool) -> str:
-    work.see(uid)
-    if kinds.schema_of(work.view, uid).id == integrations.KIND:
-        integrations.switch(work, uid, active=active)
+def _switched(ctx: RequestContext, uid: str, *, active: bool) -> str:
+    ctx.see(uid)
+    if kinds.schema_of(ctx.view, uid).id == integrations.KIND:
+        integrations.switch(ctx, uid, active=active)
         return "Its tokens are let in again." if active else "Its tokens let nobody in any more."
-    TRIGGERS.activate(work, uid, active=active)
+    TRIGGERS.activate(ctx, uid, active=active)
     return "It runs by itself from now on, as you." if active else "It does not run by itself any more."

@@ -10,9 +10,9 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, moment
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline import reading
@@ -65,76 +65,76 @@ class Wrote:
 
 
 @routes.get("/{uid:path}/fields")
-def table_fields(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+def table_fields(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
     """Name, type and description of each."""
-    found = need_rows(work, uid)
-    now = _now(work, lake, uid)
+    found = need_rows(ctx, uid)
+    now = _now(ctx, lake, uid)
     fields = [(field, grids.field_type(field.type)) for field in (now.fields if now else ())]
-    return _page(request, work, found, "fields", {"fields": fields, "stats": _stats(now)})
+    return _page(request, ctx, found, "fields", {"fields": fields, "stats": _stats(now)})
 
 
 @routes.get("/{uid:path}/sample")
-def table_sample(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+def table_sample(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
     """The first rows, without Spark."""
-    found = need_rows(work, uid)
+    found = need_rows(ctx, uid)
     values: dict[str, object] = {"grid": None, "more": False, "now": None, "trouble": None, "viewing": False}
-    if work.caller.behind:
-        return _page(request, work, found, "sample", values | {"viewing": True})
-    values["now"] = now = _now(work, lake, uid)
+    if ctx.caller.impersonator:
+        return _page(request, ctx, found, "sample", values | {"viewing": True})
+    values["now"] = now = _now(ctx, lake, uid)
     if now is not None:
-        using.note(house, work, READABLE[found.kind], uid)
+        using.note(platform, ctx, READABLE[found.kind], uid)
         try:
-            values["grid"], values["more"] = _sample(work, lake, uid)
+            values["grid"], values["more"] = _sample(ctx, lake, uid)
         except LakeholdError as error:
             values["trouble"] = error
-    return _page(request, work, found, "sample", values)
+    return _page(request, ctx, found, "sample", values)
 
 
 @routes.get("/{uid:path}/snapshots")
-def table_snapshots(request: Request, work: Reading, lake: InLake, uid: str) -> Response:
+def table_snapshots(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
     """What the table was, the newest first."""
-    found = need_table(work, uid, "read")
-    now = _now(work, lake, uid)
-    states = [_was(work, uid, each, now) for each in reversed(now.snapshots)] if now else []
+    found = need_table(ctx, uid, "read")
+    now = _now(ctx, lake, uid)
+    states = [_was(ctx, uid, each, now) for each in reversed(now.snapshots)] if now else []
     values: dict[str, object] = {
         "states": states,
-        "seen": _seen_runs(work, states),
-        "keeping": upkeeping.keeping(work, uid),
+        "seen": _seen_runs(ctx, states),
+        "keeping": upkeeping.keeping(ctx, uid),
     }
-    return _page(request, work, found, "snapshots", values)
+    return _page(request, ctx, found, "snapshots", values)
 
 
 @routes.get("/{uid:path}/written")
-def table_runs(request: Request, work: Reading, uid: str) -> Response:
+def table_runs(request: Request, ctx: Reading, uid: str) -> Response:
     """The runs of what writes it and its own, the newest first."""
-    found = need_table(work, uid, "see_runs")
-    writers, hidden = lineage.writers(work, uid)
+    found = need_table(ctx, uid, "see_runs")
+    writers, hidden = lineage.writers(ctx, uid)
     wrote = sorted(
-        _wrote(work, [*writers, Ref(uid, found.kind, found.name)]), key=lambda each: each.run.made_at, reverse=True
+        _wrote(ctx, [*writers, Ref(uid, found.kind, found.name)]), key=lambda each: each.run.made_at, reverse=True
     )[:_MOST_RUNS]
     return _page(
         request,
-        work,
+        ctx,
         found,
         "written",
         {"wrote": wrote, "writers": writers, "hidden": hidden, "tones": saying.TONES, "signs": saying.SIGNS},
     )
 
 
-def _page(request: Request, work: Work, found: Resource, part: str, values: dict[str, object]) -> Response:
-    return pages.page(request, f"lakehouse/{part}.html", shell(work, found, part) | values)
+def _page(request: Request, ctx: RequestContext, found: Resource, part: str, values: dict[str, object]) -> Response:
+    return pages.page(request, f"lakehouse/{part}.html", shell(ctx, found, part) | values)
 
 
-def _now(work: Work, lake: Lake, uid: str) -> Metadata | None:
+def _now(ctx: RequestContext, lake: Lake, uid: str) -> Metadata | None:
     """What the table is now; None if nothing was written yet."""
     try:
-        return lake.now(reading.place_of(work, uid))
+        return lake.now(reading.place_of(ctx, uid))
     except OSError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
 
 
-def _sample(work: Work, lake: Lake, uid: str) -> tuple[Grid, bool]:
-    found = preview(lake, reading.place_of(work, uid), Wanted(rows=_ROWS))
+def _sample(ctx: RequestContext, lake: Lake, uid: str) -> tuple[Grid, bool]:
+    found = preview(lake, reading.place_of(ctx, uid), Wanted(rows=_ROWS))
     return grids.grid(found.rows.schema, found.rows.to_batches()), found.more
 
 
@@ -150,7 +150,7 @@ def _stats(now: Metadata | None) -> list[tuple[str, str]]:
     ]
 
 
-def _was(work: Work, uid: str, each: Snapshot, now: Metadata) -> Was:
+def _was(ctx: RequestContext, uid: str, each: Snapshot, now: Metadata) -> Was:
     is_current = now.current == each
     return Was(
         moment(each.at),
@@ -161,30 +161,30 @@ def _was(work: Work, uid: str, each: Snapshot, now: Metadata) -> Was:
         saying.size(each.count("total-files-size")),
         each.mark.partition("/")[0],
         is_current=is_current,
-        back=None if is_current else upkeeping.rolling_back(work, uid, each),
+        back=None if is_current else upkeeping.rolling_back(ctx, uid, each),
     )
 
 
-def _seen_runs(work: Work, states: list[Was]) -> frozenset[str]:
+def _seen_runs(ctx: RequestContext, states: list[Was]) -> frozenset[str]:
     """Those of the runs that made them that the caller may see."""
     seen = set()
     for run in dict.fromkeys(each.run for each in states[:_MOST_RUNS] if each.run.startswith("run_")):
         try:
-            seen.add(RUNS.get(work, run).id)
+            seen.add(RUNS.get(ctx, run).id)
         except LakeholdError:
             continue
     return frozenset(seen)
 
 
-def _wrote(work: Work, writers: list[Ref]) -> Iterator[Wrote]:
-    eyes = Eyes(work)
+def _wrote(ctx: RequestContext, writers: list[Ref]) -> Iterator[Wrote]:
+    eyes = VisibleRefs(ctx)
     for writer in writers:
         if writer.kind not in RUNS.runnables:
             continue
         try:
-            some = RUNS.page(work, resource=writer.uid, limit=_MOST_RUNS)
+            some = RUNS.page(ctx, resource=writer.uid, limit=_MOST_RUNS)
         except DeniedError:
             continue
         for run in some:
-            took = saying.took(run.started_at, run.ended_at, work.at)
-            yield Wrote(run, writer, saying.whom(eyes, run.started_by), saying.cause(work, run), took)
+            took = saying.took(run.started_at, run.ended_at, ctx.at)
+            yield Wrote(run, writer, saying.whom(eyes, run.started_by), saying.cause(ctx, run), took)

@@ -8,9 +8,9 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Eyes, Ref, Resource
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
 from lakehold.directory.errors import HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs.triggers import Trigger
 from lakehold.runs.when import When
@@ -45,69 +45,69 @@ class Shown:
 
 
 @routes.get("/{uid:path}/triggers")
-def triggers_page(request: Request, work: Reading, uid: str, change: str = "") -> Response:
+def triggers_page(request: Request, ctx: Reading, uid: str, change: str = "") -> Response:
     """Those that there are, and a form for one more. The address may say which schedule is to be changed."""
-    return _page(request, work, need_pipeline(work, uid), changed=change)
+    return _page(request, ctx, need_pipeline(ctx, uid), changed=change)
 
 
 @routes.post("/{uid:path}/triggers")
-def add(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """One more, as the caller."""
-    found = need_pipeline(work, uid)
+    found = need_pipeline(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
         filled = timing.sent(sent)
         if (errors := filled.errors()) or _only_looks(sent):
-            return _page(request, work, found, timed=filled, errors=errors)
-        TRIGGERS.save(work, uid, filled.when())
+            return _page(request, ctx, found, timed=filled, errors=errors)
+        TRIGGERS.save(ctx, uid, filled.when())
     else:
         when = _after(sent)
         try:
-            TRIGGERS.save(work, uid, when)
+            TRIGGERS.save(ctx, uid, when)
         except (InvalidInputError, HiddenError) as error:
             message = str(error) if when.after else "Choose at least one that it comes after."
-            return _page(request, work, found, filled=sent, errors={"after": message})
+            return _page(request, ctx, found, filled=sent, errors={"after": message})
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/change")
-def change_schedule(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def change_schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Another schedule for one that is there. Whether it pauses stays; it runs as the caller from then on."""
-    found, known, filled = need_pipeline(work, uid), _of(work, uid, sent), timing.sent(sent)
+    found, known, filled = need_pipeline(ctx, uid), _of(ctx, uid, sent), timing.sent(sent)
     if not known.when.cron:
         raise InvalidInputError("This trigger comes after others.", "Remove it, and add a schedule.")
     if (errors := filled.errors()) or _only_looks(sent):
-        return _page(request, work, found, changed=known.id, timed=filled, errors=errors)
-    TRIGGERS.save(work, uid, filled.when(), uid=known.id, active=known.active)
+        return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
+    TRIGGERS.save(ctx, uid, filled.when(), uid=known.id, active=known.active)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/pause")
-def pause(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def pause(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it rest."""
-    TRIGGERS.switch(work, _of(work, uid, sent).id, active=False)
+    TRIGGERS.switch(ctx, _of(ctx, uid, sent).id, active=False)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It pauses."))
 
 
 @routes.post("/{uid:path}/triggers/resume")
-def resume(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def resume(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it go on, as the caller."""
-    TRIGGERS.switch(work, _of(work, uid, sent).id, active=True)
+    TRIGGERS.switch(ctx, _of(ctx, uid, sent).id, active=True)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It goes on, as you."))
 
 
 @routes.post("/{uid:path}/triggers/remove")
-def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it."""
-    known, there = _of(work, uid, sent), addresses.resource(uid, "triggers")
+    known, there = _of(ctx, uid, sent), addresses.resource(uid, "triggers")
     if asked := unsure(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
         return asked
-    TRIGGERS.remove(work, known.id)
+    TRIGGERS.remove(ctx, known.id)
     return pages.go(request, there, Flash("The trigger was removed."))
 
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     found: Resource,
     *,
     filled: FormData | None = None,
@@ -116,20 +116,20 @@ def _page(
     errors: dict[str, str] | None = None,
 ) -> Response:
     can_run = found.kind in RUNS.runnables
-    listed = TRIGGERS.of(work, found.uid) if sees_runs(found) else []
+    listed = TRIGGERS.of(ctx, found.uid) if sees_runs(found) else []
     action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
     values: dict[str, object] = {
-        **shown(work, found, "triggers"),
+        **shown(ctx, found, "triggers"),
         "can_run": can_run,
-        "adding": acting.actions_of(work, found.uid, {action: Action("Add")})[0],
-        "triggers": [_shown(work, each, action) for each in listed],
-        "others": _others(work, found),
+        "adding": acting.actions_of(ctx, found.uid, {action: Action("Add")})[0],
+        "triggers": [_shown(ctx, each, action) for each in listed],
+        "others": _others(ctx, found),
         "zones": zones(),
         "every_time": timing.EVERY,
         "changed": changed,
         "timed": timed or next((timing.present(each.when) for each in listed if each.id == changed), Timing("day")),
         "fresh": Timing("day"),
-        "upcoming": timing.upcoming(timed.when(), work.at) if timed and not errors else [],
+        "upcoming": timing.upcoming(timed.when(), ctx.at) if timed and not errors else [],
         "chosen": [str(each) for each in filled.getlist("after")] if filled else [],
         "every": str(filled.get("every", "all")) if filled else "all",
         "errors": errors or {},
@@ -137,8 +137,8 @@ def _page(
     return pages.page(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
 
 
-def _shown(work: Work, each: Trigger, action: str) -> Shown:
-    eyes = Eyes(work)
+def _shown(ctx: RequestContext, each: Trigger, action: str) -> Shown:
+    eyes = VisibleRefs(ctx)
     words = f"{schedules.said(each.when.cron)} ({each.when.zone})" if each.when.cron else ""
     here, fields = addresses.resource(each.resource, "triggers"), (("trigger", each.id),)
     switch = (
@@ -149,18 +149,18 @@ def _shown(work: Work, each: Trigger, action: str) -> Shown:
     change = Action("Edit", f"{here}?change={each.id}", icon="pencil")
     end = Action("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
     wanted = (change, switch, end) if each.when.cron else (switch, end)
-    actions = [act for one in wanted for act in acting.actions_of(work, each.resource, {action: one})]
-    due = timing.upcoming(each.when, work.at) if each.when.cron else []
+    actions = [act for one in wanted for act in acting.actions_of(ctx, each.resource, {action: one})]
+    due = timing.upcoming(each.when, ctx.at) if each.when.cron else []
     return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
 
 
-def _others(work: Work, found: Resource) -> list[tuple[str, str]]:
+def _others(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
     """Pipelines whose success can be waited for: those whose runs the caller may see."""
     within = found.workspace.uid if found.workspace else None
     others: list[tuple[str, str]] = []
     for kind in RUN_AGAIN:
         see = RUNS.runnables[kind].see
-        some = work.session.list(work.asker, see, kind, within=within, limit=_MOST_OTHERS).items
+        some = ctx.session.list(ctx.asker, see, kind, within=within, limit=_MOST_OTHERS).items
         others += [(item.uid, item.name) for item in some if item.uid != found.uid]
     return sorted(others, key=lambda pair: pair[1].casefold())
 
@@ -173,9 +173,9 @@ def _after(sent: FormData) -> When:
     return When(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
 
 
-def _of(work: Work, uid: str, sent: FormData) -> Trigger:
+def _of(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:
     """The trigger that a form is about, if it is one of this pipeline."""
-    found = TRIGGERS.get(work, str(sent.get("trigger", "")))
+    found = TRIGGERS.get(ctx, str(sent.get("trigger", "")))
     if found.resource != uid:
         raise NotFoundError("There is no such trigger here.", "Reload the page.")
     return found

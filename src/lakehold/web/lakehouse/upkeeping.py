@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.pipeline.metadata import Snapshot
 from lakehold.web import addresses, pages
@@ -23,15 +23,15 @@ routes = router("/resources")
 _SURE = "What was written since stays among the snapshots until it expires, and can be rolled back to."
 
 
-def keeping(work: Work, uid: str) -> list[Action]:
+def keeping(ctx: RequestContext, uid: str) -> list[Action]:
     """What is done for the table as a whole."""
     keep = Action("Keep it up", addresses.resource(uid, "snapshots/upkeep"), "post", "sparkles")
-    return acting.actions_of(work, uid, {"write": keep})
+    return acting.actions_of(ctx, uid, {"write": keep})
 
 
-def rolling_back(work: Work, uid: str, each: Snapshot) -> Action | None:
+def rolling_back(ctx: RequestContext, uid: str, each: Snapshot) -> Action | None:
     """Back to this one, for who may."""
-    if not work.session.check(work.asker, "rollback", uid):
+    if not ctx.session.check(ctx.asker, "rollback", uid):
         return None
     return Action(
         "Roll back",
@@ -44,21 +44,21 @@ def rolling_back(work: Work, uid: str, each: Snapshot) -> Action | None:
 
 
 @routes.post("/{uid:path}/snapshots/upkeep")
-def keep(request: Request, work: Writing, uid: str) -> Response:
+def keep(request: Request, ctx: Writing, uid: str) -> Response:
     """Few files of many, no old snapshots, nothing of nobody's."""
-    found = need_table(work, uid, "write")
-    return pages.go(request, addresses.run(upkeep.keep(work, uid).id), Flash(f"{found.name} is being kept up."))
+    found = need_table(ctx, uid, "write")
+    return pages.go(request, addresses.run(upkeep.keep(ctx, uid).id), Flash(f"{found.name} is being kept up."))
 
 
 @routes.post("/{uid:path}/snapshots/rollback")
-def roll_back(request: Request, work: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
+def roll_back(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
     """As it was, once they are sure."""
-    found, number = need_table(work, uid, "rollback"), str(sent.get("snapshot", ""))
+    found, number = need_table(ctx, uid, "rollback"), str(sent.get("snapshot", ""))
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit():
         raise InvalidInputError("That is no snapshot.", "Choose one from the list.")
     back = addresses.resource(uid, "snapshots")
     question = f"Roll {found.name} back to what it was?"
     if asked := unsure(request, sent, question, _SURE, do="Roll back", back=back):
         return asked
-    run = upkeep.roll_back(work, lake, uid, int(number))
+    run = upkeep.roll_back(ctx, lake, uid, int(number))
     return pages.go(request, addresses.run(run.id), Flash(f"{found.name} is being rolled back."))

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import graphs
 from lakehold.workspaces.ends import ends, starts
@@ -18,32 +18,32 @@ TO_COME = "\0"
 """Between a pipeline and the layer in which its table will be made: no id has it in it."""
 
 
-def links(work: Work, eyes: Eyes, pipelines: Iterable[str]) -> list[Link]:
+def links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[Link]:
     """Each pair of ends, once, in the direction in which rows go."""
     found: dict[Link, None] = {}
     for uid in pipelines:
-        for end in eyes.refs(reads(work, uid)):
+        for end in eyes.refs(reads(ctx, uid)):
             found[end.uid, uid] = None
-        for end in eyes.refs(writes(work, eyes, uid)):
+        for end in eyes.refs(writes(ctx, eyes, uid)):
             found[uid, f"{uid}{TO_COME}{end.uid}" if end.kind == LAYER else end.uid] = None
     return list(found)
 
 
-def reads(work: Work, uid: str) -> list[str]:
+def reads(ctx: RequestContext, uid: str) -> list[str]:
     """What a pipeline reads, seen or not."""
-    return ends(work, uid, "reads")
+    return ends(ctx, uid, "reads")
 
 
-def writes(work: Work, eyes: Eyes, uid: str) -> list[str]:
+def writes(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:
     """What a pipeline writes, seen or not: by itself, by streams that the caller sees, or the layer of what it will."""
-    seen = [each for each in streams(work, uid) if eyes.sees(each)]
-    own = [end for each in (uid, *seen) for end in ends(work, each, "writes")]
-    return list(dict.fromkeys(own or ends(work, uid, "into")))
+    seen = [each for each in streams(ctx, uid) if eyes.sees(each)]
+    own = [end for each in (uid, *seen) for end in ends(ctx, each, "writes")]
+    return list(dict.fromkeys(own or ends(ctx, uid, "into")))
 
 
-def streams(work: Work, uid: str) -> list[str]:
+def streams(ctx: RequestContext, uid: str) -> list[str]:
     """What a source is made of, seen or not."""
-    return sorted(starts(work, uid, "source"))
+    return sorted(starts(ctx, uid, "source"))
 
 
 def things(pairs: Iterable[Link], more: Iterable[str] = ()) -> dict[str, None]:
@@ -78,16 +78,16 @@ def columns(pairs: Sequence[Link], all_things: Iterable[str]) -> dict[str, int]:
     return _drawn_near(found, pairs)
 
 
-def box(work: Work, eyes: Eyes, uid: str) -> graphs.Box:
+def box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> graphs.Box:
     """A thing as it is drawn; a table says which layer it is in."""
     pipeline, _, layer = uid.partition(TO_COME)
     found = eyes.ref(layer or pipeline)
     assert found is not None  # noqa: S101 - only what is seen was followed
     if layer:
-        return graphs.Box(f"Table in {found.name}", "Not made yet", "circle-dashed", acting.home_of(work, layer), uid)
-    title = work.view.policy.kind(found.kind).schema.title
+        return graphs.Box(f"Table in {found.name}", "Not made yet", "circle-dashed", acting.home_of(ctx, layer), uid)
+    title = ctx.view.policy.kind(found.kind).schema.title
     above = eyes.parent(uid) if found.kind in {"lakehouse.table", "lakehouse.volume"} else None
-    return graphs.box(f"{title} in {above.name}" if above else title, found, acting.home_of(work, uid))
+    return graphs.box(f"{title} in {above.name}" if above else title, found, acting.home_of(ctx, uid))
 
 
 def _order(after: Mapping[str, Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import credentials, resources
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.web import addresses, once, pages
 from lakehold.web.access import acting
@@ -20,14 +20,14 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/credentials/copy")
-def copy(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def copy(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show them to who may copy them."""
-    found, back = resources.get(work, uid), acting.home_of(work, uid)
-    work.need(credentials.COPY, uid)
+    found, back = resources.get(ctx, uid), acting.home_of(ctx, uid)
+    ctx.need(credentials.COPY, uid)
     text = "They are shown to you once. It is written down who copied them, and when."
     if question := unsure(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back):
         return question
-    copied = credentials.copy(work, uid)
+    copied = credentials.copy(ctx, uid)
     if not copied:
         return pages.go(request, back, Flash("It has no credentials.", tone="warn"))
     alone = len(copied) == 1
@@ -36,14 +36,14 @@ def copy(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     words = "Whoever has this can do what the platform does with it. Keep it where secrets are kept."
     hint = "It was written down that you copied it."
     return once.show(
-        request, work.caller, Secret(f"Credentials of {found.name}", label, told, words, FOREVER, back, hint)
+        request, ctx.caller, Secret(f"Credentials of {found.name}", label, told, words, FOREVER, back, hint)
     )
 
 
-def action(work: Work, uid: str) -> Action:
+def action(ctx: RequestContext, uid: str) -> Action:
     """To be shown where somebody would look for it."""
     here = addresses.resource(uid, "credentials/copy")
     question = "Copy the credentials? It is written down who copied them."
     return acting.actions_of(
-        work, uid, {credentials.COPY: Action("Copy credentials", here, "post", "copy", confirm=question)}
+        ctx, uid, {credentials.COPY: Action("Copy credentials", here, "post", "copy", confirm=question)}
     )[0]

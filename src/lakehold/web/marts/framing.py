@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 
 
-def frame(work: Work, found: Resource, part: str) -> dict[str, object]:
+def frame(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
     """For each of its views."""
     label = views.label(found.kind, part)
     return {
         "found": found,
-        "crumbs": acting.crumbs(work, found.uid, *([label] if label else [])),
-        "tabs": acting.tabs(work, found.uid),
+        "crumbs": acting.crumbs(ctx, found.uid, *([label] if label else [])),
+        "tabs": acting.tabs(ctx, found.uid),
         "tab": addresses.resource(found.uid, part),
-        "menu": menu(work, found),
+        "menu": menu(ctx, found),
     }
 
 
-def menu(work: Work, found: Resource) -> list[Action]:
+def menu(ctx: RequestContext, found: Resource) -> list[Action]:
     """Edit and delete, or why not."""
     here = addresses.resource
     edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
@@ -30,4 +30,4 @@ def menu(work: Work, found: Resource) -> list[Action]:
         "edit": Action("Edit", edit, icon="pencil"),
         "delete": Action("Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=asks),
     }
-    return acting.actions_of(work, found.uid, wanted)
+    return acting.actions_of(ctx, found.uid, wanted)

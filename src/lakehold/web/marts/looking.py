@@ -29,7 +29,7 @@ class Looked:
 def look(request: Request, asked: Look) -> Looked:
     """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
     try:
-        begun = reading(request).run(lambda work: looking.begun(work, asked))
+        begun = reading(request).run(lambda ctx: looking.begun(ctx, asked))
         return Looked(looking.look(house_of(request), begun))
     except (DeniedError, HiddenError, UnauthorizedError):
         raise

@@ -11,9 +11,9 @@ from lakehold.access.model.schema import Kind
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import details, kinds, resources, workspaces
 from lakehold.catalog.shapes import Ref, Summary, ref
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages, views
@@ -47,30 +47,30 @@ class Shelf:
 
 
 @routes.get("/{uid:path}/overview")
-def overview(request: Request, work: Reading, uid: str) -> Response:
+def overview(request: Request, ctx: Reading, uid: str) -> Response:
     """What is there, of what the caller sees, and what to do next."""
-    workspaces.need_workspace(work, uid)
-    found = resources.get(work, uid)
+    workspaces.need_workspace(ctx, uid)
+    found = resources.get(ctx, uid)
     if found.kind != PROJECT:
-        raise NotFoundError(f"There is no project {shown(uid)}.", "Look at the list of workspaces.")
-    shelves = {kind.rpartition(".")[2]: _shelf(work, uid, kind) for kind in _SHELVES}
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Look at the list of workspaces.")
+    shelves = {kind.rpartition(".")[2]: _shelf(ctx, uid, kind) for kind in _SHELVES}
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid),
         "found": found,
         **tabs.shown(uid, found.kind),
         "places": views.places(uid, found.kind),
         "shelves": shelves,
         "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
-        "published": _published(work, shelves["data_mart"].items),
-        "failed": _failed(work, uid),
+        "published": _published(ctx, shelves["data_mart"].items),
+        "failed": _failed(ctx, uid),
     }
     return pages.page(request, "marts/overview.html", values)
 
 
-def _shelf(work: Work, uid: str, kind: str) -> Shelf:
-    schema = kinds.kept_here(work.view.policy, kind)
-    listed = work.session.list(work.asker, schema.visible, kind, within=uid, limit=_COUNTED)
-    items = resources.page(work, kind, within=uid, limit=_SHOWN).items
+def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
+    schema = kinds.kept_here(ctx.view.policy, kind)
+    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_COUNTED)
+    items = resources.page(ctx, kind, within=uid, limit=_SHOWN).items
     return Shelf(
         schema,
         plural(schema.title),
@@ -78,29 +78,29 @@ def _shelf(work: Work, uid: str, kind: str) -> Shelf:
         len(listed.items),
         listed.after is not None,
         items,
-        _new(work, schema, uid),
+        _new(ctx, schema, uid),
     )
 
 
-def _new(work: Work, schema: Kind, uid: str) -> Action:
+def _new(ctx: RequestContext, schema: Kind, uid: str) -> Action:
     """Make one. What a data mart or a report needs beside its project is asked by its form."""
-    new = spaces.new(work, schema, uid)
+    new = spaces.new(ctx, schema, uid)
     if schema.id == DATA_MART:
-        may = work.session.check(work.asker, "create_data_mart", uid)
+        may = ctx.session.check(ctx.asker, "create_data_mart", uid)
     elif schema.id == REPORT:
-        may = bool(work.session.list(work.asker, "use", DATA_MART, within=uid, limit=1).items)
+        may = bool(ctx.session.list(ctx.asker, "use", DATA_MART, within=uid, limit=1).items)
     else:
-        may = work.session.check(work.asker, "create", Draft(schema.id, {"project": uid}))
+        may = ctx.session.check(ctx.asker, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="Your role here does not let you make one.")
 
 
-def _published(work: Work, marts: list[Summary]) -> frozenset[str]:
+def _published(ctx: RequestContext, marts: list[Summary]) -> frozenset[str]:
     """Those that may be reported on."""
-    numbers = {work.view.resource(mart.uid): mart.uid for mart in marts}
-    told = details.read_many(work, numbers)
+    numbers = {ctx.view.resource(mart.uid): mart.uid for mart in marts}
+    told = details.read_many(ctx, numbers)
     return frozenset(numbers[n] for n, detail in told.items() if detail.settings.get("published") is True)
 
 
-def _failed(work: Work, uid: str) -> list[tuple[Ref, Run]]:
-    found = RUNS.page(work, within=uid, state=FAILED, limit=_MOST_FAILED)
-    return [(ref(work.view, run.resource), run) for run in found]
+def _failed(ctx: RequestContext, uid: str) -> list[tuple[Ref, Run]]:
+    found = RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
+    return [(ref(ctx.view, run.resource), run) for run in found]

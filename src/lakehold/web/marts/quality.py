@@ -9,10 +9,10 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import resources
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Wanted
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -43,47 +43,47 @@ class Promise:
 
 
 @routes.get("/{uid:path}/quality")
-def quality_page(request: Request, work: Reading, uid: str) -> Response:
+def quality_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Those that the mart has now; what was checked once and is no more is not shown."""
-    found = _need(work, uid)
+    found = _need(ctx, uid)
     trouble = None
     try:
-        names = [check.name for check in checks_of(told_of(work, uid))]
+        names = [check.name for check in checks_of(told_of(ctx, uid))]
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
-        "promises": _promises(found, names, quality.page(work, uid, limit=1_000)),
+        "promises": _promises(found, names, quality.page(ctx, uid, limit=1_000)),
         "trouble": trouble,
         "tones": TONES,
-        "look": _looks(work, uid, some=bool(names)),
+        "look": _looks(ctx, uid, some=bool(names)),
         "edits": found.may_edit,
     }
-    return pages.page(request, "marts/quality.html", {**shell(work, found, "quality"), **values})
+    return pages.page(request, "marts/quality.html", {**shell(ctx, found, "quality"), **values})
 
 
 @routes.post("/{uid:path}/quality")
-def check_now(request: Request, work: Writing, uid: str) -> Response:
+def check_now(request: Request, ctx: Writing, uid: str) -> Response:
     """Look at them, without a refresh."""
-    _need(work, uid)
+    _need(ctx, uid)
     try:
-        started = RUNS.start(work, uid, Wanted(parameters={DO: CHECK}))
+        started = RUNS.start(ctx, uid, RunOptions(parameters={DO: CHECK}))
     except (ConflictError, InvalidInputError) as error:
         return pages.go(request, addresses.resource(uid, "quality"), Flash(str(error), tone="bad"))
     return pages.go(request, addresses.run(started.id), Flash("The checks are looked at."))
 
 
-def _need(work: Work, uid: str) -> Resource:
-    found = resources.get(work, uid)
+def _need(ctx: RequestContext, uid: str) -> Resource:
+    found = resources.get(ctx, uid)
     if found.kind != nouns.DATA_MART:
-        raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
-    work.need("see", uid)
+        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
+    ctx.need("see", uid)
     return found
 
 
-def _looks(work: Work, uid: str, *, some: bool) -> list[Action]:
+def _looks(ctx: RequestContext, uid: str, *, some: bool) -> list[Action]:
     new = Action("New check", addresses.resource(uid, "checks"), icon="plus")
     now = Action("Check now", addresses.resource(uid, "quality"), "post", "circle-check")
-    return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(work, uid, {"edit": each})]
+    return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(ctx, uid, {"edit": each})]
 
 
 def _promises(found: Resource, names: list[str], outcomes: list[Outcome]) -> list[Promise]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.roles import OWNER
 from lakehold.directory.standing import MANAGE
-from lakehold.directory.work import Work
 from lakehold.web import addresses
 from lakehold.web.actions import Action
 
@@ -13,12 +13,12 @@ from lakehold.web.actions import Action
 class Keeper:
     """The caller among the members; what they may do is asked once for a page, not once for each row."""
 
-    def __init__(self, work: Work) -> None:
-        self.me = work.caller.member
-        self.tenant = work.caller.tenant
-        self.name = work.view.names.get(work.view.resource(self.tenant)) or self.tenant
-        self.may = frozenset(work.session.actions(work.asker, self.tenant))
-        self._work = work
+    def __init__(self, ctx: RequestContext) -> None:
+        self.me = ctx.caller.member
+        self.tenant = ctx.caller.tenant
+        self.name = ctx.view.names.get(ctx.view.resource(self.tenant)) or self.tenant
+        self.may = frozenset(ctx.session.actions(ctx.asker, self.tenant))
+        self._ctx = ctx
         self._gives: dict[str, bool] = {}
 
     @property
@@ -109,10 +109,10 @@ class Keeper:
         if not self.keeps:
             return self._lacks(MANAGE)
         above = next((role for role in member.roles if not self._may_give(role)), "")
-        title = self._work.view.policy.role("tenant.tenant", above).title if above else ""
+        title = self._ctx.view.policy.role("tenant.tenant", above).title if above else ""
         return f"They are {title}, which you could not give." if above else ""
 
     def _may_give(self, role: str) -> bool:
         if role not in self._gives:
-            self._gives[role] = self._work.session.check(self._work.asker, "give", self.tenant, role=role)
+            self._gives[role] = self._ctx.session.check(self._ctx.asker, "give", self.tenant, role=role)
         return self._gives[role]

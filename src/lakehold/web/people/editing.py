@@ -8,7 +8,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import members
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.members import Member
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import addresses, pages
@@ -20,17 +20,17 @@ routes = router("/people")
 
 
 @routes.get("/{uid:path}/edit")
-def edit_form(request: Request, work: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What they are called now."""
-    members.need_rename(work, uid)
-    return _form(request, work, members.one(work, uid))
+    members.need_rename(ctx, uid)
+    return _form(request, ctx, members.one(ctx, uid))
 
 
 @routes.post("/{uid:path}/edit")
-def edit(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Both are looked at before either is changed."""
-    members.need_rename(work, uid)
-    member = members.one(work, uid)
+    members.need_rename(ctx, uid)
+    member = members.one(ctx, uid)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", member.email or "")).strip()
     changes_email = email != (member.email or "")
     errors: dict[str, str] = {}
@@ -40,18 +40,18 @@ def edit(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
         errors["name"] = str(error)
     try:
         if changes_email and not errors:
-            members.set_email(work, uid, email)
+            members.set_email(ctx, uid, email)
     except (InvalidInputError, ConflictError) as error:
         errors["email"] = str(error)
     if errors:
-        return _form(request, work, member, filled=(name, email), errors=errors)
-    members.rename(work, uid, name)
+        return _form(request, ctx, member, filled=(name, email), errors=errors)
+    members.rename(ctx, uid, name)
     return pages.go(request, addresses.member(uid), Flash("Saved."))
 
 
 def _form(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     member: Member,
     *,
     filled: tuple[str, str] | None = None,
@@ -59,21 +59,21 @@ def _form(
 ) -> Response:
     name, email = filled or (member.name, member.email or "")
     values: dict[str, object] = {
-        "crumbs": trail(work, member, "Edit"),
+        "crumbs": trail(ctx, member, "Edit"),
         "member": member,
         "name": name,
         "email": email,
-        "may_set_email": _may_set_email(work, member),
+        "may_set_email": _may_set_email(ctx, member),
         "errors": errors or {},
     }
     return pages.page(request, "people/edit.html", values, status=422 if errors else 200)
 
 
-def _may_set_email(work: Work, member: Member) -> bool:
+def _may_set_email(ctx: RequestContext, member: Member) -> bool:
     if member.service:
         return False
     try:
-        members.need_set_email(work, member.uid)
+        members.need_set_email(ctx, member.uid)
     except DeniedError:
         return False
     return True

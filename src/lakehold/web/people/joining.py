@@ -18,13 +18,13 @@ _MOST = 500
 
 
 @routes.get("/{uid:path}/groups")
-def join_form(request: Request, work: Reading, uid: str) -> Response:
+def join_form(request: Request, ctx: Reading, uid: str) -> Response:
     """Which group to add them to. The rest is the group's own form, with the member filled in."""
-    member = members.one(work, uid)
-    work.need("manage_groups", work.caller.tenant)
-    found = [item for item in groups.page(work, limit=_MOST).items if item.uid not in member.groups]
+    member = members.one(ctx, uid)
+    ctx.need("manage_groups", ctx.caller.tenant)
+    found = [item for item in groups.page(ctx, limit=_MOST).items if item.uid not in member.groups]
     values: dict[str, object] = {
-        "crumbs": trail(work, member, "Add to a group"),
+        "crumbs": trail(ctx, member, "Add to a group"),
         "member": member,
         "groups": [
             (item.name, f"{addresses.group(item.uid, 'add')}?{urlencode({'member': uid, 'from': 'member'})}")

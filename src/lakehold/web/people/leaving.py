@@ -8,7 +8,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import members, removal
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.removal import Removed
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
 from lakehold.web.confirming import unsure
@@ -24,28 +24,28 @@ HAND_OVER, LEAVE = "hand_over", "leave"
 
 
 @routes.get("/{uid:path}/remove")
-def remove_form(request: Request, work: Reading, uid: str) -> Response:
+def remove_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What becomes of what they own and have."""
-    return _form(request, work, uid, find=request.query_params.get("find", ""))
+    return _form(request, ctx, uid, find=request.query_params.get("find", ""))
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Remove them, once it is sure."""
     what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
     if what == HAND_OVER and not receiver:
-        return _form(request, work, uid, what=what, error="Choose who gets what they own.")
-    mine = uid == work.caller.member
-    name = members.one(work, uid).name
+        return _form(request, ctx, uid, what=what, error="Choose who gets what they own.")
+    mine = uid == ctx.caller.member
+    name = members.one(ctx, uid).name
     question = "Leave for good?" if mine else f"Remove {name}?"
     text = "Their sign-ins, tokens and links end at once. Nothing that they own is deleted."
     back = addresses.member(uid, "remove")
     if asked := unsure(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
         return asked
     try:
-        done = removal.remove(work, uid, receiver=receiver if what == HAND_OVER else None)
+        done = removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
     except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as error:
-        return _form(request, work, uid, what=what, receiver=receiver, error=str(error))
+        return _form(request, ctx, uid, what=what, receiver=receiver, error=str(error))
     if mine:
         return pages.go(request, "/sign-in")
     return pages.go(request, "/people", Flash(_told(done)))
@@ -61,19 +61,26 @@ def _told(done: Removed) -> str:
 
 
 def _form(
-    request: Request, work: Work, uid: str, *, find: str = "", what: str = "", receiver: str = "", error: str = ""
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    *,
+    find: str = "",
+    what: str = "",
+    receiver: str = "",
+    error: str = "",
 ) -> Response:
-    preview = removal.preview(work, uid)
-    member = members.one(work, uid)
-    mine = uid == work.caller.member
+    preview = removal.preview(ctx, uid)
+    member = members.one(ctx, uid)
+    mine = uid == ctx.caller.member
     values: dict[str, object] = {
-        "crumbs": trail(work, member, "Leave" if mine else "Remove"),
+        "crumbs": trail(ctx, member, "Leave" if mine else "Remove"),
         "member": member,
         "mine": mine,
         "preview": preview,
         "what": what or (HAND_OVER if preview.owns or preview.more else LEAVE),
         "receiver": receiver,
-        "picked": picking.people(work, find, but={uid}, chosen=receiver),
+        "picked": picking.people(ctx, find, but={uid}, chosen=receiver),
         "error": error,
     }
     return pages.page(request, "people/remove.html", values, status=422 if error else 200)

@@ -7,11 +7,11 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import Eyes
+from lakehold.catalog.shapes import VisibleRefs
 from lakehold.directory import members, sign_ins, tokens
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
-from lakehold.directory.work import Work
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
 from lakehold.web.navigation import Crumb
@@ -22,57 +22,57 @@ routes = router("/people")
 
 
 @routes.get("/{uid:path}")
-def member_page(request: Request, work: Reading, uid: str) -> Response:
+def member_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Who they are, what they hold, and what they can reach."""
-    member = members.one(work, uid)
-    keeper = Keeper(work)
+    member = members.one(ctx, uid)
+    keeper = Keeper(ctx)
     values: dict[str, object] = {
-        "crumbs": trail(work, member),
+        "crumbs": trail(ctx, member),
         "member": member,
-        "mine": uid == work.caller.member,
+        "mine": uid == ctx.caller.member,
         "keeper": keeper,
         "edit": keeper.edit(member),
         "roles": keeper.roles(uid),
         "more": keeper.on_page(member),
-        "groups": Eyes(work).refs(member.groups),
+        "groups": VisibleRefs(ctx).refs(member.groups),
         "join": keeper.needs("Add to a group", addresses.member(uid, "groups"), "plus", "manage_groups", dialog=True),
-        "may_ask": may_ask(work, uid),
+        "may_ask": may_ask(ctx, uid),
         "ask": Action(
             "See what they can reach",
             why_not=f"You need the right to ask about others in {keeper.name}.",
-            request=addresses.request(work.caller.tenant, sharing.ASK),
+            request=addresses.request(ctx.caller.tenant, sharing.ASK),
         ),
-        "held": _held(work, member.uid) if may_ask(work, uid) else None,
-        **_kept(work, member),
+        "held": _held(ctx, member.uid) if may_ask(ctx, uid) else None,
+        **_kept(ctx, member),
     }
     return pages.page(request, "people/member.html", values)
 
 
-def may_ask(work: Work, uid: str) -> bool:
+def may_ask(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know what they can reach: about oneself everybody may."""
-    return uid == work.caller.member or sharing.may_ask_about_others(work)
+    return uid == ctx.caller.member or sharing.may_ask_about_others(ctx)
 
 
-def trail(work: Work, member: Member, here: str = "") -> list[Crumb]:
+def trail(ctx: RequestContext, member: Member, here: str = "") -> list[Crumb]:
     """The way to a member's page, or to a part of it."""
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     crumbs = [Crumb(tenant, "/"), Crumb("People", "/people"), Crumb(member.name, addresses.member(member.uid))]
     return [*crumbs, Crumb(here)] if here else crumbs
 
 
-def _held(work: Work, uid: str) -> list[Held]:
+def _held(ctx: RequestContext, uid: str) -> list[Held]:
     """The roles that they hold in workspaces themself."""
-    roots = {root.id for root in kinds.roots(work.view.policy)}
-    return grants.held_by(work, uid, among=roots)
+    roots = {root.id for root in kinds.roots(ctx.view.policy)}
+    return grants.held_by(ctx, uid, among=roots)
 
 
-def _kept(work: Work, member: Member) -> dict[str, object]:
+def _kept(ctx: RequestContext, member: Member) -> dict[str, object]:
     """What is for themself, and for those who keep members: sign-ins, and the tokens of a service account."""
-    whole = work.caller.narrowed is None
-    keeps = work.session.check(work.asker, MANAGE, work.caller.tenant)
-    told = whole and (keeps or member.uid == work.caller.member)
+    whole = ctx.caller.narrowed is None
+    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    told = whole and (keeps or member.uid == ctx.caller.member)
     return {
-        "sign_ins": sign_ins.of(work, member.uid) if told and not member.service else None,
-        "tokens": tokens.of(work, member.uid) if told and keeps and member.service else None,
-        "may_group": work.session.check(work.asker, "manage_groups", work.caller.tenant),
+        "sign_ins": sign_ins.of(ctx, member.uid) if told and not member.service else None,
+        "tokens": tokens.of(ctx, member.uid) if told and keeps and member.service else None,
+        "may_group": ctx.session.check(ctx.asker, "manage_groups", ctx.caller.tenant),
     }

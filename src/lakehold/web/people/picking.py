@@ -9,7 +9,7 @@ from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog.shapes import ref
 from lakehold.directory import groups
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 
 MOST = 200
@@ -32,42 +32,42 @@ class Picked:
         return self.more or bool(self.find)
 
 
-def people(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
+def people(ctx: RequestContext, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
     """Members by name, without some. Who is chosen already is there in any case."""
     options: list[tuple[str, str]] = []
     after: str | None = None
     for _ in range(_MOST_PAGES):
-        found = work.session.list(work.asker, "see", MEMBER, search=find, after=after, limit=MOST)
+        found = ctx.session.list(ctx.asker, "see", MEMBER, search=find, after=after, limit=MOST)
         options += [(item.uid, item.name) for item in found.items if item.uid not in but]
         after = found.after
         if after is None or len(options) >= MOST:
             break
     more = after is not None or len(options) > MOST
-    return Picked(_with(work, options[:MOST], chosen), more, find)
+    return Picked(_with(ctx, options[:MOST], chosen), more, find)
 
 
-def people_and_groups(work: Work, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
+def people_and_groups(ctx: RequestContext, find: str = "", *, but: Collection[str] = (), chosen: str = "") -> Picked:
     """Groups first, All among them, then members."""
-    made = groups.page(work, search=find, limit=MOST)
+    made = groups.page(ctx, search=find, limit=MOST)
     known = [(item.uid, f"{item.name} (group)") for item in made.items if item.uid not in but]
-    everybody = groups.everybody(work)
-    told = work.session.asking(lambda view: ref(view, everybody))
+    everybody = groups.everybody(ctx)
+    told = ctx.session.asking(lambda view: ref(view, everybody))
     if everybody not in but and folded(find) in folded(told.name):
         known.insert(0, (everybody, f"{told.name} (everybody)"))
-    members = people(work, find, but=but)
-    options = _with(work, [*known, *members.options], chosen)
+    members = people(ctx, find, but=but)
+    options = _with(ctx, [*known, *members.options], chosen)
     return Picked(options, made.after is not None or members.more, find)
 
 
-def is_group(work: Work, uid: str) -> bool:
+def is_group(ctx: RequestContext, uid: str) -> bool:
     """Whether it is a group, not a member."""
-    kind = work.view.kind(work.view.resource(uid))
+    kind = ctx.view.kind(ctx.view.resource(uid))
     return kind == ALL_MEMBERS or kind != MEMBER
 
 
-def _with(work: Work, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
-    if not chosen or chosen in dict(options) or work.view.ids.get(chosen) is None:
+def _with(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
+    if not chosen or chosen in dict(options) or ctx.view.ids.get(chosen) is None:
         return options
-    if not work.session.sees(work.asker, chosen):
+    if not ctx.session.sees(ctx.asker, chosen):
         return options
-    return [(chosen, work.session.asking(lambda view: ref(view, chosen)).name), *options]
+    return [(chosen, ctx.session.asking(lambda view: ref(view, chosen)).name), *options]

@@ -20,9 +20,9 @@ from lakehold.api.access.abilities import Listed
 from lakehold.api.access.asking import Asking
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import members
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 from lakehold.web import addresses, pages
 from lakehold.web.listing import Column, Filter, Listing
@@ -61,29 +61,29 @@ class Row:
 
 
 @routes.get("/{uid:path}/counts")
-def counts_page(request: Request, work: Reading, uid: str) -> Response:
+def counts_page(request: Request, ctx: Reading, uid: str) -> Response:
     """How much of what, where."""
-    asking = Asking(work)
+    asking = Asking(ctx)
     asking.subject(uid)
-    member = members.one(work, uid)
+    member = members.one(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": trail(work, member, "Reach"),
+        "crumbs": trail(ctx, member, "Reach"),
         "member": member,
-        "shelves": shelves(work, uid),
+        "shelves": shelves(ctx, uid),
         "list": addresses.member(uid, "reach"),
     }
     return pages.page(request, "people/counts.html", values)
 
 
 @routes.get("/{uid:path}/reach")
-def reach_page(request: Request, work: Reading, uid: str) -> Response:
+def reach_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The things themselves."""
-    asking = Asking(work)
+    asking = Asking(ctx)
     asker = asking.subject(uid)
-    member = members.one(work, uid)
-    listing = Listing.of(request, sorts=("name",), filters=_filters(work), size=_SIZE)
+    member = members.one(ctx, uid)
+    listing = Listing.of(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=addresses.member(uid, "reach"))
-    wanted = _wanted(work, listing)
+    wanted = _wanted(ctx, listing)
     within = listing.chosen["workspace"] or None
     sort = "-name" if listing.descending else "name"
     listed = [
@@ -92,49 +92,49 @@ def reach_page(request: Request, work: Reading, uid: str) -> Response:
         if kind.actions
     ]
     found, after = _page(listed, sort, listing.after or None, listing.size)
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
-        "crumbs": trail(work, member, "Reach"),
+        "crumbs": trail(ctx, member, "Reach"),
         "member": member,
-        "mine": uid == work.caller.member,
+        "mine": uid == ctx.caller.member,
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": [_row(work, uid, eyes, each) for each in found],
+        "rows": [_row(ctx, uid, eyes, each) for each in found],
         "after": after or "",
     }
     return pages.page(request, "people/reach.html", values)
 
 
-def shelves(work: Work, uid: str) -> list[Shelf]:
+def shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
     """What a member can reach and the caller may know of, counted by workspace and kind. Of a hundred thousand things
     that takes a third of a second, so it is kept until something changes.
     """
-    return work.session.kept((shelves, uid, work.asker), lambda: _shelves(work, uid))
+    return ctx.session.kept((shelves, uid, ctx.asker), lambda: _shelves(ctx, uid))
 
 
-def _shelves(work: Work, uid: str) -> list[Shelf]:
+def _shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
     counted: dict[int | None, list[tuple[Kind, int]]] = {}
     above: dict[int, int | None] = {}
-    roots = {root.id for root in kinds.roots(work.view.policy)}
-    for kind in kinds.all_kinds(work.view.policy):
+    roots = {root.id for root in kinds.roots(ctx.view.policy)}
+    for kind in kinds.all_kinds(ctx.view.policy):
         if kind.id in roots or not kind.actions:
             continue
-        numbers = _reached(work, uid, kind)
-        places = work.session.asking(lambda view, k=kind, n=numbers: _by_place(view, k.id, n, above))  # type: ignore[misc]
+        numbers = _reached(ctx, uid, kind)
+        places = ctx.session.asking(lambda view, k=kind, n=numbers: _by_place(view, k.id, n, above))  # type: ignore[misc]
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     found = [Shelf(eyes.numbered(place) if place else None, counts) for place, counts in counted.items()]
     return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
 
 
-def _reached(work: Work, uid: str, kind: Kind) -> Iterable[int]:
-    if uid == work.caller.member:
-        return work.session.ids(work.asker, kind.visible, kind.id)
-    theirs = work.session.ids(uid, kind.visible, kind.id)
+def _reached(ctx: RequestContext, uid: str, kind: Kind) -> Iterable[int]:
+    if uid == ctx.caller.member:
+        return ctx.session.ids(ctx.asker, kind.visible, kind.id)
+    theirs = ctx.session.ids(uid, kind.visible, kind.id)
     if len(theirs) > _FEW:
-        return set(theirs).intersection(work.session.ids(work.asker, kind.visible, kind.id))
-    return [number for number in theirs if work.session.sees(work.asker, work.view.uid(number))]
+        return set(theirs).intersection(ctx.session.ids(ctx.asker, kind.visible, kind.id))
+    return [number for number in theirs if ctx.session.sees(ctx.asker, ctx.view.uid(number))]
 
 
 def _by_place(view: View, kind: str, numbers: Iterable[int], above: dict[int, int | None]) -> Counter[int | None]:
@@ -163,22 +163,22 @@ def _workspace(view: View, number: int, above: dict[int, int | None]) -> int | N
     return above[ends[0]]
 
 
-def _filters(work: Work) -> list[Filter]:
-    spaces = workspaces.page(work, limit=_MOST_WORKSPACES).items
-    known = [kind for kind in kinds.all_kinds(work.view.policy) if kind.actions]
-    models = work.view.policy.models
+def _filters(ctx: RequestContext) -> list[Filter]:
+    spaces = workspaces.page(ctx, limit=_MOST_WORKSPACES).items
+    known = [kind for kind in kinds.all_kinds(ctx.view.policy) if kind.actions]
+    models = ctx.view.policy.models
     return [
         Filter("workspace", "Workspace", tuple((space.uid, space.name) for space in spaces)),
         Filter("kind", "Kind", tuple((kind.id, f"{kind.title} ({models[kind.model].title})") for kind in known)),
     ]
 
 
-def _wanted(work: Work, listing: Listing) -> list[Kind]:
-    policy, chosen = work.view.policy, listing.chosen
+def _wanted(ctx: RequestContext, listing: Listing) -> list[Kind]:
+    policy, chosen = ctx.view.policy, listing.chosen
     if chosen["kind"]:
         return [kinds.kept_here(policy, chosen["kind"])]
     if chosen["workspace"]:
-        model = kinds.schema_of(work.view, chosen["workspace"]).model
+        model = kinds.schema_of(ctx.view, chosen["workspace"]).model
         return list(policy.models[model].kinds.values())
     return list(kinds.all_kinds(policy))
 
@@ -194,14 +194,14 @@ def _page(listed: Sequence[Listed], sort: str, after: str | None, limit: int) ->
     return found[:limit], cursor(found[limit - 1], sort) if more else None
 
 
-def _row(work: Work, uid: str, eyes: Eyes, thing: Found) -> Row:
-    visible = work.view.policy.kind(thing.kind).schema.visible
-    asker = work.asker if uid == work.caller.member else uid
-    told = work.session.explain(asker, visible, thing.uid, viewer=work.asker)
+def _row(ctx: RequestContext, uid: str, eyes: VisibleRefs, thing: Found) -> Row:
+    visible = ctx.view.policy.kind(thing.kind).schema.visible
+    asker = ctx.asker if uid == ctx.caller.member else uid
+    told = ctx.session.explain(asker, visible, thing.uid, viewer=ctx.asker)
     return Row(
         thing,
         eyes.parent(thing.uid),
-        work.session.actions(asker, thing.uid),
-        through(work, uid, told),
-        addresses.why(thing.uid, visible, "" if uid == work.caller.member else uid),
+        ctx.session.actions(asker, thing.uid),
+        through(ctx, uid, told),
+        addresses.why(thing.uid, visible, "" if uid == ctx.caller.member else uid),
     )

@@ -12,7 +12,7 @@ from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog.shapes import Ref, ref
 from lakehold.directory import roles
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages
 from lakehold.web.diffs import Change
@@ -35,64 +35,64 @@ _HINTS = {
 
 @routes.get("/people/{uid:path}/roles")
 @routes.get("/groups/{uid:path}/roles")
-def roles_form(request: Request, work: Reading, uid: str) -> Response:
+def roles_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What they hold on the tenant now, or what was chosen before going back."""
-    subject = _subject(work, uid)
-    chosen = request.query_params.getlist("role") if "chosen" in request.query_params else roles.of(work, uid)
-    return _form(request, work, subject, chosen)
+    subject = _subject(ctx, uid)
+    chosen = request.query_params.getlist("role") if "chosen" in request.query_params else roles.of(ctx, uid)
+    return _form(request, ctx, subject, chosen)
 
 
 @routes.post("/people/{uid:path}/roles")
 @routes.post("/groups/{uid:path}/roles")
-def set_roles(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def set_roles(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what it would do, then do it."""
-    subject = _subject(work, uid)
-    wanted = _wanted(work, subject, sent, roles.of(work, uid))
+    subject = _subject(ctx, uid)
+    wanted = _wanted(ctx, subject, sent, roles.of(ctx, uid))
     try:
-        roles.need_put(work, uid, wanted)
-        if question := _ask(request, work, sent, subject, wanted):
+        roles.need_put(ctx, uid, wanted)
+        if question := _ask(request, ctx, sent, subject, wanted):
             return question
-        roles.put(work, uid, wanted)
+        roles.put(ctx, uid, wanted)
     except (ConflictError, InvalidInputError) as error:
-        return _form(request, work, subject, wanted, str(error))
+        return _form(request, ctx, subject, wanted, str(error))
     return pages.go(request, addresses.of(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
 
 
-def _subject(work: Work, uid: str) -> Ref:
-    work.need("see", uid)
-    found = work.session.asking(lambda view: ref(view, uid))
-    if not any(work.session.check(work.asker, "give", work.caller.tenant, role=role) for role in _all(work)):
-        work.need("set_tenant_role", work.caller.tenant)
+def _subject(ctx: RequestContext, uid: str) -> Ref:
+    ctx.need("see", uid)
+    found = ctx.session.asking(lambda view: ref(view, uid))
+    if not any(ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role) for role in _all(ctx)):
+        ctx.need("set_tenant_role", ctx.caller.tenant)
     return found
 
 
-def _all(work: Work) -> list[str]:
-    return list(work.view.policy.kind(TENANT).schema.roles)
+def _all(ctx: RequestContext) -> list[str]:
+    return list(ctx.view.policy.kind(TENANT).schema.roles)
 
 
-def _wanted(work: Work, subject: Ref, sent: FormData, held: Sequence[str]) -> list[str]:
+def _wanted(ctx: RequestContext, subject: Ref, sent: FormData, held: Sequence[str]) -> list[str]:
     """What was chosen, and what is held and not theirs to take."""
     chosen = [str(role) for role in sent.getlist("role")]
-    kept = [role for role in held if not _may(work, subject, role)]
-    return [role for role in _all(work) if role in {*chosen, *kept}]
+    kept = [role for role in held if not _may(ctx, subject, role)]
+    return [role for role in _all(ctx) if role in {*chosen, *kept}]
 
 
-def _may(work: Work, subject: Ref, role: str) -> bool:
-    declared = work.view.policy.role(TENANT, role)
+def _may(ctx: RequestContext, subject: Ref, role: str) -> bool:
+    declared = ctx.view.policy.role(TENANT, role)
     if declared.person_only and subject.kind != MEMBER:
         return False
-    return work.session.check(work.asker, "give", work.caller.tenant, role=role)
+    return ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role)
 
 
-def _ask(request: Request, work: Work, sent: FormData, subject: Ref, wanted: Sequence[str]) -> Response | None:
-    held, tenant = roles.of(work, subject.uid), work.caller.tenant
+def _ask(request: Request, ctx: RequestContext, sent: FormData, subject: Ref, wanted: Sequence[str]) -> Response | None:
+    held, tenant = roles.of(ctx, subject.uid), ctx.caller.tenant
     changes: list[Add | Remove] = [Add(Grant(subject.uid, role, tenant)) for role in wanted if role not in held]
     changes += [Remove(Grant(subject.uid, role, tenant)) for role in held if role not in wanted]
     if not changes:
         return None
 
     def words(some: Sequence[str]) -> str | None:
-        return ", ".join(work.view.policy.role(TENANT, role).title for role in some) or None
+        return ", ".join(ctx.view.policy.role(TENANT, role).title for role in some) or None
 
     query = "&".join(["chosen=1", *(f"role={role}" for role in wanted)])
     asking = Asking(
@@ -100,12 +100,12 @@ def _ask(request: Request, work: Work, sent: FormData, subject: Ref, wanted: Seq
         back=f"{addresses.of(subject.uid, subject.kind)}/roles?{query}",
         changes=[Change("Roles", words(held), words(wanted))],
     )
-    return ask_first(request, sent, asking, lambda: preview(work, changes))
+    return ask_first(request, sent, asking, lambda: preview(ctx, changes))
 
 
-def _form(request: Request, work: Work, subject: Ref, chosen: Sequence[str], error: str = "") -> Response:
-    declared = work.view.policy.kind(TENANT).schema.roles
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+def _form(request: Request, ctx: RequestContext, subject: Ref, chosen: Sequence[str], error: str = "") -> Response:
+    declared = ctx.view.policy.kind(TENANT).schema.roles
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")
     home = addresses.of(subject.uid, subject.kind)
     values: dict[str, object] = {
@@ -113,7 +113,7 @@ def _form(request: Request, work: Work, subject: Ref, chosen: Sequence[str], err
         "subject": subject,
         "home": home,
         "roles": [
-            (role, kept.title, _HINTS.get(role, ""), role in chosen, _may(work, subject, role))
+            (role, kept.title, _HINTS.get(role, ""), role in chosen, _may(ctx, subject, role))
             for role, kept in declared.items()
         ],
         "error": error,

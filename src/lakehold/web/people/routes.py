@@ -6,12 +6,12 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Eyes
+from lakehold.catalog.shapes import VisibleRefs
 from lakehold.directory import choosing, groups, members
 from lakehold.directory.choosing import Wanted
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
-from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import addresses, pages
@@ -33,11 +33,11 @@ _MOST_GROUPS = 200
 
 
 @routes.get("")
-def people_page(request: Request, work: Reading) -> Response:
+def people_page(request: Request, ctx: Reading) -> Response:
     """The list."""
-    listing = Listing.of(request, sorts=("name", "created"), filters=_filters(work))
-    found, total, after = _found(work, listing)
-    keeper, eyes = Keeper(work), Eyes(work)
+    listing = Listing.of(request, sorts=("name", "created"), filters=_filters(ctx))
+    found, total, after = _found(ctx, listing)
+    keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
@@ -52,16 +52,16 @@ def people_page(request: Request, work: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_form(request: Request, work: Reading) -> Response:
+def new_form(request: Request, ctx: Reading) -> Response:
     """Add a member without an invite."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "people/new.html", {"name": "", "email": "", "errors": {}})
 
 
 @routes.post("/new")
-def add(request: Request, work: Writing, sent: Sent) -> Response:
+def add(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Add them."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()
     errors = {}
     try:
@@ -70,23 +70,23 @@ def add(request: Request, work: Writing, sent: Sent) -> Response:
         errors["name"] = str(error)
     if not errors:
         try:
-            made = add_member(work, name, email)
+            made = add_member(ctx, name, email)
             return pages.go(request, addresses.member(made), Flash(f"{name} was added."))
         except (InvalidInputError, ConflictError) as error:
             errors["email"] = str(error)
     return pages.page(request, "people/new.html", {"name": name, "email": email, "errors": errors}, status=422)
 
 
-def add_member(work: Work, name: str, email: str) -> str:
+def add_member(ctx: RequestContext, name: str, email: str) -> str:
     """Make the member, once it is sure that the address can be theirs."""
     if email:
-        members.refuse_email(work, email)
-    return members.add(work, name, email=email)
+        members.refuse_email(ctx, email)
+    return members.add(ctx, name, email=email)
 
 
-def _filters(work: Work) -> list[Filter]:
-    roles = work.view.policy.kind(TENANT).schema.roles
-    known = groups.page(work, limit=_MOST_GROUPS).items
+def _filters(ctx: RequestContext) -> list[Filter]:
+    roles = ctx.view.policy.kind(TENANT).schema.roles
+    known = groups.page(ctx, limit=_MOST_GROUPS).items
     return [
         Filter("role", "Role", tuple((name, role.title) for name, role in roles.items())),
         Filter("group", "Group", tuple((found.uid, found.name) for found in known)),
@@ -94,14 +94,14 @@ def _filters(work: Work) -> list[Filter]:
     ]
 
 
-def _found(work: Work, listing: Listing) -> tuple[list[Member], int | None, str | None]:
+def _found(ctx: RequestContext, listing: Listing) -> tuple[list[Member], int | None, str | None]:
     """Those on this page; how many there are in all if that is known, else where the next page begins."""
     chosen = listing.chosen
     service = {"person": False, "service": True}.get(chosen["kind"])
     wanted = Wanted(listing.search, chosen["role"], chosen["group"], service)
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     if wanted.is_narrow:
-        some = choosing.page(work, wanted, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size)
+        some = choosing.page(ctx, wanted, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size)
         return some.items, some.total, None
-    found = members.page(work, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
+    found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
     return found.items, None, found.after

@@ -25,58 +25,58 @@ _LASTS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "No end"
 
 
 @routes.get("/new-service-account")
-def new_form(request: Request, work: Reading) -> Response:
+def new_form(request: Request, ctx: Reading) -> Response:
     """What it is called."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "people/new_service.html", {"name": "", "error": ""})
 
 
 @routes.post("/new-service-account")
-def make(request: Request, work: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it."""
-    work.need(MANAGE, work.caller.tenant)
+    ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
     try:
-        made = service_accounts.create(work, valid_name(name))
+        made = service_accounts.create(ctx, valid_name(name))
     except InvalidInputError as error:
         return pages.page(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
     return pages.go(request, addresses.member(made), Flash(f"{name} was made. Give it roles and a token next."))
 
 
 @routes.get("/{uid:path}/tokens/new")
-def token_form(request: Request, work: Reading, uid: str) -> Response:
+def token_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What the token is for, and how long it lasts."""
-    member = members.one(work, uid)
-    need_over(work, "make tokens", uid)
-    values: dict[str, object] = {"crumbs": trail(work, member, "New token"), "member": member, "lasts": _LASTS}
+    member = members.one(ctx, uid)
+    need_over(ctx, "make tokens", uid)
+    values: dict[str, object] = {"crumbs": trail(ctx, member, "New token"), "member": member, "lasts": _LASTS}
     return pages.page(request, "people/token.html", {**values, "name": "", "days": "90", "error": ""})
 
 
 @routes.post("/{uid:path}/tokens/new")
-def make_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Make it, and show it once."""
-    member = members.one(work, uid)
+    member = members.one(ctx, uid)
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
     try:
-        made = tokens.make(work, name, member=uid, days=_days(sent))
+        made = tokens.make(ctx, name, member=uid, days=_days(sent))
     except (InvalidInputError, ConflictError) as error:
         values: dict[str, object] = {"member": member, "lasts": _LASTS, "name": name, "days": days}
-        values |= {"crumbs": trail(work, member, "New token"), "error": str(error)}
+        values |= {"crumbs": trail(ctx, member, "New token"), "error": str(error)}
         return pages.page(request, "people/token.html", values, status=422)
     text = "It may do all that the service account may. Keep it like a password."
     told = Secret(f"A token for {member.name}", "Token", made.secret, text, made.token.until, addresses.member(uid))
-    return once.show(request, work.caller, told)
+    return once.show(request, ctx.caller, told)
 
 
 @routes.post("/{uid:path}/tokens/revoke")
-def revoke_token(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End one at once."""
-    token = tokens.one(work, str(sent.get("token", "")))
+    token = tokens.one(ctx, str(sent.get("token", "")))
     back = addresses.member(uid)
     text = "Whatever calls with it is refused from then on."
     if asked := unsure(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
         return asked
-    tokens.revoke(work, token.id)
+    tokens.revoke(ctx, token.id)
     return pages.go(request, back, Flash(f"The token {token.name} was revoked."))
 
 

@@ -17,11 +17,11 @@ routes = router("/people")
 
 
 @routes.post("/{uid:path}/links")
-def make_link(request: Request, work: Writing, house: House, uid: str, sent: Sent) -> Response:
+def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
     """A link to sign in with, or to set a password with. Older ones end."""
-    member = members.one(work, uid)
+    member = members.one(ctx, uid)
     try:
-        made = links.make(work, house.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
+        made = links.make(ctx, platform.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
     except ConflictError as error:
         return pages.go(request, addresses.member(uid), Flash(str(error), "bad"))
     if made.mailed:
@@ -36,22 +36,22 @@ def make_link(request: Request, work: Writing, house: House, uid: str, sent: Sen
         else "Whoever opens it sets their password, once. All their sign-ins end then.",
         until=made.until,
         back=addresses.member(uid),
-        mail=[addresses.member(uid, "links"), made.purpose] if mails.can_be_sent(house.settings) else (),
+        mail=[addresses.member(uid, "links"), made.purpose] if mails.can_be_sent(platform.settings) else (),
     )
-    return once.show(request, work.caller, told)
+    return once.show(request, ctx.caller, told)
 
 
 @routes.post("/{uid:path}/sign-out")
-def sign_out(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def sign_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End one sign-in, or all."""
-    name = members.one(work, uid).name
+    name = members.one(ctx, uid).name
     one = str(sent.get("sign_in", ""))
     back = addresses.member(uid)
     question = f"End this sign-in of {name}?" if one else f"Sign {name} out everywhere?"
     if asked := unsure(request, sent, question, "They can sign in again.", do="Sign out", back=back):
         return asked
     if one:
-        sign_ins.end(work, uid, one)
+        sign_ins.end(ctx, uid, one)
         return pages.go(request, back, Flash("The sign-in has ended."))
-    sign_ins.end_all(work, uid, but=work.caller.sign_in_id if uid == work.caller.member else "")
+    sign_ins.end_all(ctx, uid, but=ctx.caller.sign_in_id if uid == ctx.caller.member else "")
     return pages.go(request, back, Flash(f"{name} is signed out everywhere."))

@@ -22,29 +22,29 @@ routes = router(own.PROFILE)
 
 
 @routes.post("")
-def save_profile(request: Request, work: Writing, sent: Sent) -> Response:
+def save_profile(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Be called by another name, or sign in with another address."""
-    me, account = work.caller.member, accounts.of(work, work.caller.member)
-    before = work.view.names.get(work.view.member(me)) or ""
+    me, account = ctx.caller.member, accounts.of(ctx, ctx.caller.member)
+    before = ctx.view.names.get(ctx.view.member(me)) or ""
     name, email = text(sent, "name").strip(), text(sent, "email").strip()
     wrong = faults(name=lambda: valid_name(name), email=lambda: email and valid_email(email))
     if not wrong and email and email != (account.email if account else ""):
         # First, for it can be refused: what is refused leaves nothing behind.
         try:
-            members.set_email(work, me, email)
+            members.set_email(ctx, me, email)
         except ConflictError as error:
             wrong = {"email": f"{error.message} {error.hint}"}
     if wrong:
-        return show(request, work, filled={"name": name, "email": email}, faults=wrong)
+        return show(request, ctx, filled={"name": name, "email": email}, faults=wrong)
     if name == before:
         return pages.go(request, own.PROFILE, Flash("Saved."))
-    members.rename(work, me, name)
+    members.rename(ctx, me, name)
     undo = f"{own.PROFILE}/name?{urlencode({'to': before})}"
     return pages.go(request, own.PROFILE, Flash(f"You are called {name} now.", undo=undo))
 
 
 @routes.post("/name")
-def be_called_again(request: Request, work: Writing, to: str) -> Response:
+def be_called_again(request: Request, ctx: Writing, to: str) -> Response:
     """Take the new name back."""
-    members.rename(work, work.caller.member, to)
+    members.rename(ctx, ctx.caller.member, to)
     return pages.go(request, own.PROFILE, Flash(f"You are called {to} again."))

@@ -10,13 +10,13 @@ from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import workspaces
-from lakehold.catalog.shapes import Eyes, Summary
+from lakehold.catalog.shapes import Summary, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS
-from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown, valid_name
+from lakehold.kit.ids import quote, valid_name
 from lakehold.web import once
 from lakehold.web.entrance.faults import Faults, faults, text
 from lakehold.web.once import Secret
@@ -61,20 +61,20 @@ class Wanted:
 
 
 @routes.get("/new")
-def new_token_page(request: Request, work: Reading, resource: str = "") -> Response:
+def new_token_page(request: Request, ctx: Reading, resource: str = "") -> Response:
     """The form; `resource` is what it may be narrowed to."""
-    return _form(request, work, Wanted(ids=resource))
+    return _form(request, ctx, Wanted(ids=resource))
 
 
 @routes.post("")
-def make_token(request: Request, work: Writing, sent: Sent) -> Response:
+def make_token(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it, and go where its secret is shown: once, and never again."""
     wanted = Wanted.of(sent)
-    if wrong := _faults(work, wanted):
-        return _form(request, work, wanted, wrong)
+    if wrong := _faults(ctx, wanted):
+        return _form(request, ctx, wanted, wrong)
     try:
         made = tokens.make(
-            work,
+            ctx,
             wanted.name,
             member=wanted.member,
             days=None if wanted.days == "never" else int(wanted.days),
@@ -82,7 +82,7 @@ def make_token(request: Request, work: Writing, sent: Sent) -> Response:
             resources=wanted.resources or None,
         )
     except ConflictError as error:
-        return _form(request, work, wanted, {"name": f"{error.message} {error.hint}"})
+        return _form(request, ctx, wanted, {"name": f"{error.message} {error.hint}"})
     told = Secret(
         f"{made.token.name} is made",
         "Token",
@@ -92,40 +92,40 @@ def make_token(request: Request, work: Writing, sent: Sent) -> Response:
         own.TOKENS,
         "Send it as “Authorization: Bearer …”, or keep it with “lakehold login”.",
     )
-    return once.show(request, work.caller, told)
+    return once.show(request, ctx.caller, told)
 
 
-def _faults(work: Work, wanted: Wanted) -> Faults:
+def _faults(ctx: RequestContext, wanted: Wanted) -> Faults:
     found = faults(name=lambda: valid_name(wanted.name))
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     unknown = [uid for uid in wanted.resources if not eyes.sees(uid)]
     if unknown:
-        found["ids"] = f"There is no resource {shown(unknown[0])}. Look the id up in a list."
+        found["ids"] = f"There is no resource {quote(unknown[0])}. Look the id up in a list."
     if wanted.days not in _DAYS:
         found["days"] = "Choose one of these."
     return found
 
 
-def _form(request: Request, work: Work, wanted: Wanted, wrong: Faults | None = None) -> Response:
+def _form(request: Request, ctx: RequestContext, wanted: Wanted, wrong: Faults | None = None) -> Response:
     values: dict[str, object] = {
         "wanted": wanted,
         "faults": wrong or {},
         "days": list(_DAYS.items()),
-        "whose": _whose(kept_by(work)),
-        "actions": _actions(work),
-        "spaces": _spaces(work),
+        "whose": _whose(kept_by(ctx)),
+        "actions": _actions(ctx),
+        "spaces": _spaces(ctx),
     }
-    return own.page(request, work, "token_new.html", values, at=own.TOKENS, status=422 if wrong else 200)
+    return own.page(request, ctx, "token_new.html", values, at=own.TOKENS, status=422 if wrong else 200)
 
 
 def _whose(kept: list[Member]) -> list[tuple[str, str]]:
     return [("", "Yourself"), *((member.uid, member.name) for member in kept)] if kept else []
 
 
-def _actions(work: Work) -> list[str]:
-    known = {action for kind in work.view.policy.kinds.values() for action in kind.schema.actions}
+def _actions(ctx: RequestContext) -> list[str]:
+    known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions}
     return sorted(known | {"create"})
 
 
-def _spaces(work: Work) -> list[Summary]:
-    return workspaces.page(work, limit=_MOST_SHOWN).items
+def _spaces(ctx: RequestContext) -> list[Summary]:
+    return workspaces.page(ctx, limit=_MOST_SHOWN).items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages
 from lakehold.web.navigation import Crumb, Place
 
@@ -18,17 +18,23 @@ TABS = (
 
 
 def page(
-    request: Request, work: Work, template: str, values: dict[str, object], *, at: str = PROFILE, status: int = 200
+    request: Request,
+    ctx: RequestContext,
+    template: str,
+    values: dict[str, object],
+    *,
+    at: str = PROFILE,
+    status: int = 200,
 ) -> Response:
     """One of them. Who looks with another's eyes is shown neither the other's nor their own."""
-    crumbs = [Crumb(_tenant(work), "/"), Crumb("Profile", PROFILE)]
+    crumbs = [Crumb(_tenant(ctx), "/"), Crumb("Profile", PROFILE)]
     crumbs += [Crumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
     shared: dict[str, object] = {"tabs": TABS, "at": at}
-    if work.caller.behind:
-        name = work.view.names.get(work.view.member(work.caller.member)) or ""
+    if ctx.caller.impersonator:
+        name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
         return pages.page(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
     return pages.page(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
 
 
-def _tenant(work: Work) -> str:
-    return work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+def _tenant(ctx: RequestContext) -> str:
+    return ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""

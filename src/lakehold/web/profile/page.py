@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading, house_of
 from lakehold.directory import accounts, mails, members
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.pages import THEMES
 from lakehold.web.profile import own
 from lakehold.web.routes import router
@@ -20,38 +20,38 @@ _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
 @routes.get("")
-def profile_page(request: Request, work: Reading) -> Response:
+def profile_page(request: Request, ctx: Reading) -> Response:
     """Who one is here."""
-    return show(request, work)
+    return show(request, ctx)
 
 
 def show(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     *,
     filled: Mapping[str, str] | None = None,
     faults: Mapping[str, str] | None = None,
 ) -> Response:
     """The page; with what was filled in and is wrong, if something is."""
-    me, account = members.one(work, work.caller.member), accounts.of(work, work.caller.member)
+    me, account = members.one(ctx, ctx.caller.member), accounts.of(ctx, ctx.caller.member)
     email = account.email if account else ""
     values: dict[str, object] = {
         "me": me,
         "filled": {"name": me.name, "email": email, **(filled or {})},
         "email": email,
-        "may_set_email": _may_set_email(work),
+        "may_set_email": _may_set_email(ctx),
         "has_password": bool(account and account.password),
         "mails": bool(email) and mails.can_be_sent(house_of(request).settings),
         "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
         "faults": faults or {},
     }
-    return own.page(request, work, "profile.html", values, status=422 if faults else 200)
+    return own.page(request, ctx, "profile.html", values, status=422 if faults else 200)
 
 
-def _may_set_email(work: Work) -> bool:
+def _may_set_email(ctx: RequestContext) -> bool:
     """Whoever reads the mails of an address could sign in with it, so not everybody may say what theirs is."""
     try:
-        members.need_set_email(work, work.caller.member)
+        members.need_set_email(ctx, ctx.caller.member)
     except DeniedError:
         return False
     return True

@@ -21,13 +21,13 @@ routes = router(f"{own.PROFILE}/password")
 
 
 @routes.post("")
-def change_password(request: Request, house: House, sent: Sent) -> Response:
+def change_password(request: Request, platform: House, sent: Sent) -> Response:
     """Another one in place of the old one. It takes its time, outside of any transaction."""
-    caller = caller_now(request, house)
+    caller = caller_now(request, platform)
     old, new = faults.text(sent, "old"), faults.text(sent, "new")
     wrong = {}
     try:
-        retried(lambda: new_passwords.change(house, caller, old, new))
+        retried(lambda: new_passwords.change(platform, caller, old, new))
     except UnauthorizedError as error:
         wrong["old"] = error.message
     except ThrottledError as error:
@@ -35,18 +35,18 @@ def change_password(request: Request, house: House, sent: Sent) -> Response:
     except InvalidInputError as error:
         wrong["new"] = faults.told(error)
     if wrong:
-        with house.read(caller) as work:
-            return show(request, work, faults=wrong)
+        with platform.read(caller) as ctx:
+            return show(request, ctx, faults=wrong)
     return pages.go(request, own.PROFILE, Flash("Your password is changed. Everywhere else you are signed out."))
 
 
 @routes.post("/link")
-def mail_me_a_link(request: Request, house: House, visit: Visiting) -> Response:
+def mail_me_a_link(request: Request, platform: House, visit: Visiting) -> Response:
     """For who has no password yet."""
-    caller = caller_now(request, house)
-    with house.read(caller) as work:
-        account = accounts.of(work, caller.member)
-    if account is not None and not caller.behind:
+    caller = caller_now(request, platform)
+    with platform.read(caller) as ctx:
+        account = accounts.of(ctx, caller.member)
+    if account is not None and not caller.impersonator:
         email = account.email
-        retried(lambda: links.ask(house, email, PASSWORD, visit, caller.tenant))
+        retried(lambda: links.ask(platform, email, PASSWORD, visit, caller.tenant))
     return pages.go(request, own.PROFILE, Flash("A mail with a link is on its way to you."))

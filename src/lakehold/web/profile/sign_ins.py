@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import sign_ins
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import SignIn
-from lakehold.directory.work import Work
 from lakehold.kit.ids import folded
 from lakehold.web import pages
 from lakehold.web.actions import Action
@@ -43,10 +43,10 @@ class Row:
 
 
 @routes.get("")
-def sign_ins_page(request: Request, work: Reading) -> Response:
+def sign_ins_page(request: Request, ctx: Reading) -> Response:
     """All of them, this one first."""
     listing = Listing.of(request, sorts=("-used", "where", "since"))
-    rows = _rows(listing, sign_ins.of(work, work.caller.member))
+    rows = _rows(listing, sign_ins.of(ctx, ctx.caller.member))
     values: dict[str, object] = {
         "listing": listing,
         "columns": COLUMNS,
@@ -54,27 +54,27 @@ def sign_ins_page(request: Request, work: Reading) -> Response:
         "total": len(rows),
         "others": [row for row in rows if not row.found.current],
     }
-    return own.page(request, work, "sign_ins.html", values, at=own.SIGN_INS)
+    return own.page(request, ctx, "sign_ins.html", values, at=own.SIGN_INS)
 
 
 @routes.post("/end")
-def end_all_others(request: Request, work: Writing, sent: Sent) -> Response:
+def end_all_others(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Stay signed in here alone."""
-    here = work.caller.sign_in_id
+    here = ctx.caller.sign_in_id
     question = "Sign out everywhere else?"
     text = "Only this browser stays signed in. API tokens go on working."
     if asked := unsure(request, sent, question, text, do="Sign out", back=own.SIGN_INS):
         return asked
-    ended = sign_ins.end_all(work, work.caller.member, but=here)
+    ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
     return pages.go(request, own.SIGN_INS, Flash(f"{counted(ended, 'sign-in')} ended. Only this one is left."))
 
 
 @routes.post("/{sign_in}/end")
-def end_one(request: Request, work: Writing, sign_in: str) -> Response:
+def end_one(request: Request, ctx: Writing, sign_in: str) -> Response:
     """Sign out in one browser. In this one, that is the way out."""
-    ended = _named(work, sign_in)
-    sign_ins.end(work, work.caller.member, sign_in)
-    if sign_in == work.caller.sign_in_id:
+    ended = _named(ctx, sign_in)
+    sign_ins.end(ctx, ctx.caller.member, sign_in)
+    if sign_in == ctx.caller.sign_in_id:
         return pages.go(request, "/sign-in", Flash("You are signed out."))
     return pages.go(request, own.SIGN_INS, Flash(f"{ended} is signed out."))
 
@@ -99,6 +99,6 @@ def _end(each: SignIn) -> Action:
     return Action("Sign out", f"{own.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
 
 
-def _named(work: Work, sign_in: str) -> str:
-    found = sign_ins.of(work, work.caller.member)
+def _named(ctx: RequestContext, sign_in: str) -> str:
+    found = sign_ins.of(ctx, ctx.caller.member)
     return next((devices.spoken(each.agent) for each in found if each.id == sign_in), "")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import service_accounts, tokens
 from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
 from lakehold.directory.tokens import Token
-from lakehold.directory.work import Work
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.ids import folded
 from lakehold.web import pages
@@ -49,44 +49,44 @@ class Row:
 
 
 @routes.get("")
-def tokens_page(request: Request, work: Reading) -> Response:
+def tokens_page(request: Request, ctx: Reading) -> Response:
     """All of them."""
-    kept = kept_by(work)
+    kept = kept_by(ctx)
     sorts = ("-made", "name", "used", "until")
     listing = Listing.of(request, sorts=sorts, filters=(_WHOSE,) if kept else ())
-    rows = _chosen(listing, _rows(work, kept))
+    rows = _chosen(listing, _rows(ctx, kept))
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
         "rows": listing.part(rows),
         "total": len(rows),
-        "soon": work.at + SOON,
+        "soon": ctx.at + SOON,
         "forever": FOREVER,
     }
-    return own.page(request, work, "tokens.html", values, at=own.TOKENS)
+    return own.page(request, ctx, "tokens.html", values, at=own.TOKENS)
 
 
 @routes.post("/{token}/revoke")
-def revoke_token(request: Request, work: Writing, token: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: Writing, token: str, sent: Sent) -> Response:
     """End one at once."""
-    found = tokens.one(work, token)
+    found = tokens.one(ctx, token)
     text = "Whatever uses it is refused from now on. This cannot be taken back."
     if asked := unsure(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=own.TOKENS):
         return asked
-    tokens.revoke(work, found.id)
+    tokens.revoke(ctx, found.id)
     return pages.go(request, own.TOKENS, Flash(f"{found.name} is revoked."))
 
 
-def kept_by(work: Work) -> list[Member]:
+def kept_by(ctx: RequestContext) -> list[Member]:
     """The service accounts that the caller keeps."""
-    keeps = work.session.check(work.asker, MANAGE, work.caller.tenant)
-    return service_accounts.every(work) if keeps and not work.caller.behind else []
+    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    return service_accounts.every(ctx) if keeps and not ctx.caller.impersonator else []
 
 
-def _rows(work: Work, kept: list[Member]) -> list[Row]:
-    eyes = Eyes(work)
-    found = [(token, "") for token in tokens.of(work, work.caller.member)]
-    found += [(token, member.name) for member in kept for token in tokens.of(work, member.uid)]
+def _rows(ctx: RequestContext, kept: list[Member]) -> list[Row]:
+    eyes = VisibleRefs(ctx)
+    found = [(token, "") for token in tokens.of(ctx, ctx.caller.member)]
+    found += [(token, member.name) for member in kept for token in tokens.of(ctx, member.uid)]
     return [
         Row(token, service, None if token.resources is None else eyes.refs(token.resources), [_revoke(token)])
         for token, service in found

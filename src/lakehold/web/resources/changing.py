@@ -10,7 +10,7 @@ from lakehold.catalog.editing import Edit
 from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.errors import HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -22,54 +22,59 @@ routes = router("/resources")
 
 
 @routes.get("/{uid:path}/edit")
-def edit_form(request: Request, work: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
     """The form with what it says now."""
-    found = _need_edit(work, uid)
+    found = _need_edit(ctx, uid)
     if own := views.edit(uid, found.kind):
         return pages.go(request, own)
-    return _form(request, work, found)
+    return _form(request, ctx, found)
 
 
 @routes.post("/{uid:path}/edit")
-def edit(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
-    found = _need_edit(work, uid)
-    schema = kinds.kept_here(work.view.policy, found.kind)
+    found = _need_edit(ctx, uid)
+    schema = kinds.kept_here(ctx.view.policy, found.kind)
     edges = {name: ends for name, ends in fields.sent_edges(schema, sent).items() if name != schema.parent}
     wanted = Edit(
         name=str(sent.get("name", "")).strip(), description=str(sent.get("description", "")).strip(), edges=edges
     )
     version = str(sent.get("version", ""))
     try:
-        editing.edit(work, uid, wanted, expect_version=int(version) if version.isdigit() else None)
+        editing.edit(ctx, uid, wanted, expect_version=int(version) if version.isdigit() else None)
     except (InvalidInputError, ConflictError, HiddenError, ChangedMeanwhileError) as error:
-        return _form(request, work, found, filled=sent, error=error)
+        return _form(request, ctx, found, filled=sent, error=error)
     return pages.go(request, addresses.resource(uid), Flash("Saved."))
 
 
-def _need_edit(work: Work, uid: str) -> Resource:
-    found = resources.get(work, uid)
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+    found = resources.get(ctx, uid)
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 
 def _form(
-    request: Request, work: Work, found: Resource, *, filled: Sent | None = None, error: Exception | None = None
+    request: Request,
+    ctx: RequestContext,
+    found: Resource,
+    *,
+    filled: Sent | None = None,
+    error: Exception | None = None,
 ) -> Response:
-    schema = kinds.kept_here(work.view.policy, found.kind)
+    schema = kinds.kept_here(ctx.view.policy, found.kind)
     chosen = {
         name: [str(end) for end in filled.getlist(f"edge_{name}")] if filled else [end.uid for end in ends]
         for name, ends in found.edges.items()
     }
     within = found.workspace.uid if found.workspace else ""
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "Edit"),
+        "crumbs": acting.crumbs(ctx, found.uid, "Edit"),
         "found": found,
         "name": filled.get("name", "") if filled else found.name,
         "description": filled.get("description", "") if filled else found.description,
         "version": filled.get("version", "") if filled else found.version,
         "pointers": [
-            pointer for pointer in fields.pointers(work, schema, chosen, within) if pointer.name != schema.parent
+            pointer for pointer in fields.pointers(ctx, schema, chosen, within) if pointer.name != schema.parent
         ],
         "error": error,
     }

@@ -15,26 +15,26 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/delete")
-def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Delete it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     back = addresses.resource(uid)
     text = "Whatever was given on it ends with it. What others point at can be brought back."
     if question := unsure(request, sent, f"Delete {found.name}?", text, do="Delete", back=back):
         return question
-    gone = resources.delete(work, uid)
+    gone = resources.delete(ctx, uid)
     if gone:
         to = addresses.workspace(found.workspace.uid) if found.workspace and found.workspace.uid != uid else "/"
         return pages.go(request, to, Flash(f"{found.name} was deleted."))
-    undo = f"{back}/restore" if resources.may_restore(work, uid) else ""
+    undo = f"{back}/restore" if resources.may_restore(ctx, uid) else ""
     told = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=undo)
-    return pages.go(request, back if work.session.sees(work.asker, uid) else "/", told)
+    return pages.go(request, back if ctx.session.sees(ctx.asker, uid) else "/", told)
 
 
 @routes.post("/{uid:path}/restore")
-def restore(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def restore(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Bring it back; the form may say where from, for who does not see it."""
-    resources.restore(work, uid)
-    seen = work.session.sees(work.asker, uid)
+    resources.restore(ctx, uid)
+    seen = ctx.session.sees(ctx.asker, uid)
     there = addresses.resource(uid) if seen else pages.own_address(str(sent.get("back", "")))
     return pages.go(request, there, Flash("It is back."))

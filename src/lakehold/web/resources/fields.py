@@ -9,7 +9,7 @@ from starlette.datastructures import FormData
 
 from lakehold.access.model.schema import EdgeKind, Kind
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.words import spoken
 
 MOST_OPTIONS = 200
@@ -38,10 +38,10 @@ class Value:
     value: str
 
 
-def pointers(work: Work, kind: Kind, chosen: Mapping[str, Sequence[str]], within: str = "") -> list[Pointer]:
+def pointers(ctx: RequestContext, kind: Kind, chosen: Mapping[str, Sequence[str]], within: str = "") -> list[Pointer]:
     """The edges of the kind, what it lies in first. Without a workspace to look in, all that the caller sees."""
     edges = sorted(kind.edges.values(), key=lambda edge: edge.name != kind.parent)
-    return [_pointer(work, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
+    return [_pointer(ctx, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
 
 
 def values(kind: Kind, chosen: Mapping[str, str]) -> list[Value]:
@@ -83,19 +83,19 @@ def sent_values(kind: Kind, sent: FormData) -> dict[str, str | bool]:
     return found
 
 
-def _pointer(work: Work, kind: Kind, edge: EdgeKind, chosen: Sequence[str], within: str) -> Pointer:
+def _pointer(ctx: RequestContext, kind: Kind, edge: EdgeKind, chosen: Sequence[str], within: str) -> Pointer:
     is_parent = edge.name == kind.parent
-    options = [pair for to in edge.to for pair in _options(work, kind.model, to, within)]
+    options = [pair for to in edge.to for pair in _options(ctx, kind.model, to, within)]
     return Pointer(edge.name, spoken(edge.name), edge.many, is_parent, options, chosen)
 
 
-def _options(work: Work, model: str, to: str, within: str) -> list[tuple[str, str]]:
+def _options(ctx: RequestContext, model: str, to: str, within: str) -> list[tuple[str, str]]:
     kind = f"{model}.{to}"
-    if kind not in work.view.policy.kinds:
+    if kind not in ctx.view.policy.kinds:
         return []
-    is_root = work.view.policy.models[model].root == to
-    sight = work.view.policy.kind(kind).schema.visible
+    is_root = ctx.view.policy.models[model].root == to
+    sight = ctx.view.policy.kind(kind).schema.visible
     place = None if is_root or not within else within
     # Names alone: what one may do with each of hundreds takes longer than the rest of the page.
-    found = work.session.list(work.asker, sight, kind, within=place, limit=MOST_OPTIONS)
+    found = ctx.session.list(ctx.asker, sight, kind, within=place, limit=MOST_OPTIONS)
     return [(item.uid, item.name) for item in found.items if not is_root or not within or item.uid == within]

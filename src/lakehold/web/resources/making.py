@@ -8,7 +8,7 @@ from lakehold.access.model.schema import Kind
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import kinds, resources
 from lakehold.directory.errors import HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -20,35 +20,35 @@ routes = router("/resources/new")
 
 
 @routes.get("")
-def new_form(request: Request, work: Reading, kind: str = "", within: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, kind: str = "", within: str = "") -> Response:
     """The form for a new one. The address says `in`, which is no name in Python."""
-    schema = kinds.kept_here(work.view.policy, kind)
+    schema = kinds.kept_here(ctx.view.policy, kind)
     where = request.query_params.get("in", within)
     if where and (own := views.form(where, kind)):
         return pages.go(request, own)
-    return _form(request, work, schema, where)
+    return _form(request, ctx, schema, where)
 
 
 @routes.post("")
-def make(request: Request, work: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it."""
-    schema = kinds.kept_here(work.view.policy, str(sent.get("kind", "")))
+    schema = kinds.kept_here(ctx.view.policy, str(sent.get("kind", "")))
     within = str(sent.get("in", ""))
     name, description = str(sent.get("name", "")), str(sent.get("description", ""))
     edges, values = fields.sent_edges(schema, sent), fields.sent_values(schema, sent)
     wanted = {key: value for key, value in values.items() if value != (schema.attributes[key].default == "true")}
     try:
         made = resources.create(
-            work, schema.id, name.strip(), edges=edges, attributes=wanted, description=description.strip()
+            ctx, schema.id, name.strip(), edges=edges, attributes=wanted, description=description.strip()
         )
     except (InvalidInputError, ConflictError, HiddenError) as error:
-        return _form(request, work, schema, within, filled=sent, error=error)
+        return _form(request, ctx, schema, within, filled=sent, error=error)
     return pages.go(request, addresses.resource(made), Flash(f"{name} was made."))
 
 
 def _form(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     schema: Kind,
     within: str,
     *,
@@ -56,17 +56,17 @@ def _form(
     error: Exception | None = None,
 ) -> Response:
     if within:
-        work.see(within)
+        ctx.see(within)
     chosen = {name: [str(end) for end in filled.getlist(f"edge_{name}")] for name in schema.edges} if filled else {}
     if not filled and schema.parent and within:
         chosen[schema.parent] = [within]
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, within or work.caller.tenant, f"New {schema.title.lower()}"),
+        "crumbs": acting.crumbs(ctx, within or ctx.caller.tenant, f"New {schema.title.lower()}"),
         "schema": schema,
         "within": within,
         "name": filled.get("name", "") if filled else "",
         "description": filled.get("description", "") if filled else "",
-        "pointers": fields.pointers(work, schema, chosen, within),
+        "pointers": fields.pointers(ctx, schema, chosen, within),
         "values": fields.values(schema, _chosen(schema, filled) if filled else {}),
         "error": error,
     }

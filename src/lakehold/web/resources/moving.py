@@ -18,28 +18,28 @@ routes = router("/resources")
 
 
 @routes.get("/{uid:path}/move")
-def move_form(request: Request, work: Reading, uid: str) -> Response:
+def move_form(request: Request, ctx: Reading, uid: str) -> Response:
     """Ask where to."""
-    found = resources.get(work, uid)
-    schema = kinds.kept_here(work.view.policy, found.kind)
+    found = resources.get(ctx, uid)
+    schema = kinds.kept_here(ctx.view.policy, found.kind)
     if schema.parent is None or schema.edges[schema.parent].set_with is None:
         raise ConflictError(f"A {schema.title.lower()} stays where it is.", "Make a new one there.")
     here = [found.parent.uid] if found.parent else []
-    places = next(each for each in fields.pointers(work, schema, {schema.parent: here}) if each.name == schema.parent)
+    places = next(each for each in fields.pointers(ctx, schema, {schema.parent: here}) if each.name == schema.parent)
     return pages.page(
-        request, "resources/move.html", {"crumbs": acting.crumbs(work, uid, "Move"), "found": found, "places": places}
+        request, "resources/move.html", {"crumbs": acting.crumbs(ctx, uid, "Move"), "found": found, "places": places}
     )
 
 
 @routes.post("/{uid:path}/move")
-def move(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def move(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show who wins and loses what by it, then move it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     to = str(sent.get("to", ""))
-    effect = moves.preview_move(work, uid, to)
-    title = f"Move {found.name} to {work.view.names.get(work.view.resource(to))}?"
+    effect = moves.preview_move(ctx, uid, to)
+    title = f"Move {found.name} to {ctx.view.names.get(ctx.view.resource(to))}?"
     asking = Asking(title, do="Move", back=addresses.resource(uid, "move"))
-    if question := ask_first(request, sent, asking, lambda: told(work.view.policy, effect)):
+    if question := ask_first(request, sent, asking, lambda: told(ctx.view.policy, effect)):
         return question
-    moves.move(work, uid, to)
+    moves.move(ctx, uid, to)
     return pages.go(request, addresses.resource(uid), Flash(f"{found.name} was moved."))

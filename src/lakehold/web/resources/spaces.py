@@ -12,7 +12,7 @@ from lakehold.access.model.schema import Kind
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Summary
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -42,14 +42,14 @@ class Shelf:
 
 
 @routes.get("/{uid:path}/{kind}")
-def list_of_kind(request: Request, work: Reading, uid: str, kind: str) -> Response:
+def list_of_kind(request: Request, ctx: Reading, uid: str, kind: str) -> Response:
     """All resources of one kind in a workspace."""
-    schema = _kind_of(work, uid, kind)
+    schema = _kind_of(ctx, uid, kind)
     if schema is None:
-        return workspace_page(request, work, f"{uid}/{kind}")
+        return workspace_page(request, ctx, f"{uid}/{kind}")
     listing = Listing.of(request, _SORTS)
     found = resources.page(
-        work,
+        ctx,
         schema.id,
         within=uid,
         search=listing.search,
@@ -57,10 +57,10 @@ def list_of_kind(request: Request, work: Reading, uid: str, kind: str) -> Respon
         after=listing.after or None,
     )
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, plural(schema.title)),
+        "crumbs": acting.crumbs(ctx, uid, plural(schema.title)),
         "schema": schema,
         "label": plural(schema.title),
-        "new": new(work, schema, uid),
+        "new": new(ctx, schema, uid),
         "listing": listing,
         "columns": _COLUMNS,
         "found": found,
@@ -69,60 +69,60 @@ def list_of_kind(request: Request, work: Reading, uid: str, kind: str) -> Respon
 
 
 @routes.get("/{uid:path}")
-def workspace_page(request: Request, work: Reading, uid: str) -> Response:
+def workspace_page(request: Request, ctx: Reading, uid: str) -> Response:
     """A workspace at a glance."""
-    workspaces.need_workspace(work, uid)
-    found = resources.get(work, uid)
-    schema = kinds.kept_here(work.view.policy, found.kind)
+    workspaces.need_workspace(ctx, uid)
+    found = resources.get(ctx, uid)
+    schema = kinds.kept_here(ctx.view.policy, found.kind)
     if own := views.overview(uid, found.kind):
         return pages.go(request, own)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid),
         "found": found,
         **tabs.shown(uid, found.kind),
         "places": views.places(uid, schema.id),
-        "shelves": [_shelf(work, uid, kind) for kind in listed_kinds(work, schema)],
-        "makes": [new(work, kind, uid) for kind in listed_kinds(work, schema) if kind.create is not None],
+        "shelves": [_shelf(ctx, uid, kind) for kind in listed_kinds(ctx, schema)],
+        "makes": [new(ctx, kind, uid) for kind in listed_kinds(ctx, schema) if kind.create is not None],
     }
     return pages.page(request, "resources/workspace.html", values)
 
 
-def new(work: Work, kind: Kind, uid: str) -> Action:
+def new(ctx: RequestContext, kind: Kind, uid: str) -> Action:
     """Make one of the kind in the workspace. Where only its edges can tell, the form says whether one may."""
     href = views.form(uid, kind.id) or f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
     label = f"New {kind.title.lower()}"
     if kind.create is None:
         return Action(label, icon="plus", why_not=f"A {kind.title.lower()} comes into being by itself.")
-    return Action(label, href, icon="plus", why_not="" if _may_make(work, kind, uid) else _WHY_NOT)
+    return Action(label, href, icon="plus", why_not="" if _may_make(ctx, kind, uid) else _WHY_NOT)
 
 
 _WHY_NOT = "Your role here does not let you make one."
 
 
-def _may_make(work: Work, kind: Kind, uid: str) -> bool:
+def _may_make(ctx: RequestContext, kind: Kind, uid: str) -> bool:
     """Whether they may, as far as can be told before the form is filled in."""
     parent = kind.edges[kind.parent] if kind.parent else None
-    here = kinds.schema_of(work.view, uid).name
+    here = kinds.schema_of(ctx.view, uid).name
     if kind.parent is None or parent is None or here not in parent.to:
         return True
     try:
-        may = work.session.check(work.asker, "create", Draft(kind.id, {kind.parent: uid}))
+        may = ctx.session.check(ctx.asker, "create", Draft(kind.id, {kind.parent: uid}))
     except LakeholdError:
         return True
     return may or len(kind.edges) > 1
 
 
-def _shelf(work: Work, uid: str, kind: Kind) -> Shelf:
-    found = resources.page(work, kind.id, within=uid, limit=_MOST_SHOWN)
+def _shelf(ctx: RequestContext, uid: str, kind: Kind) -> Shelf:
+    found = resources.page(ctx, kind.id, within=uid, limit=_MOST_SHOWN)
     href = addresses.workspace(uid, kind.name)
     return Shelf(kind, plural(kind.title), href, found.items, found.after is not None)
 
 
-def _kind_of(work: Work, uid: str, name: str) -> Kind | None:
+def _kind_of(ctx: RequestContext, uid: str, name: str) -> Kind | None:
     """The kind of this name in the workspace; None if the two are the id of a workspace with a slash in it."""
     try:
-        workspaces.need_workspace(work, uid)
+        workspaces.need_workspace(ctx, uid)
     except LakeholdError:
         return None
-    root = kinds.schema_of(work.view, uid)
-    return next((kind for kind in listed_kinds(work, root) if kind.name == name), None)
+    root = kinds.schema_of(ctx.view, uid)
+    return next((kind for kind in listed_kinds(ctx, root) if kind.name == name), None)

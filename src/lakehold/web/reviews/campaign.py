@@ -10,7 +10,7 @@ from lakehold.api.frame.works import Reading
 from lakehold.catalog import campaign_rows, campaigns, last_used
 from lakehold.catalog.campaign_sight import UNDECIDED, Row
 from lakehold.directory.errors import DeniedError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.web import pages
 from lakehold.web.actions import Action
@@ -34,14 +34,14 @@ _COLUMNS = (
 
 
 @routes.get("/{uid}")
-def campaign_page(request: Request, work: Reading, uid: str) -> Response:
+def campaign_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Who holds what, as the address asks for it."""
-    told = campaigns.get(work, uid)
-    rows = campaign_rows.rows(work, uid)
-    listing = listed(request, rows, work.view.policy)
+    told = campaigns.get(ctx, uid)
+    rows = campaign_rows.rows(ctx, uid)
+    listing = listed(request, rows, ctx.view.policy)
     found = fitting(listing, rows)
     shown = listing.part(found)
-    is_open = campaigns.is_open(work, told.campaign)
+    is_open = campaigns.is_open(ctx, told.campaign)
     values: dict[str, object] = {
         "told": told,
         "campaign": told.campaign,
@@ -49,16 +49,16 @@ def campaign_page(request: Request, work: Reading, uid: str) -> Response:
         "columns": (Column("Select"), *_COLUMNS) if is_open else _COLUMNS,
         "rows": shown,
         "total": len(found),
-        "uses": last_used.of(work, [(row.subject.uid, row.resource.uid) for row in shown]),
-        "refusals": {row.n: _refusal(work, row) for row in shown} if is_open else {},
+        "uses": last_used.of(ctx, [(row.subject.uid, row.resource.uid) for row in shown]),
+        "refusals": {row.n: _refusal(ctx, row) for row in shown} if is_open else {},
         "states": STATES,
         "files": _files(uid),
         "is_open": is_open,
-        "reviewers": campaigns.reviewers(work, told.workspace.uid),
+        "reviewers": campaigns.reviewers(ctx, told.workspace.uid),
         "forever": FOREVER,
         "member_kind": MEMBER,
-        "crumbs": crumbs(work, Crumb(told.campaign.name)),
-        **working_out.values(work, told),
+        "crumbs": crumbs(ctx, Crumb(told.campaign.name)),
+        **working_out.values(ctx, told),
     }
     return pages.page(request, "reviews/campaign.html", values)
 
@@ -68,12 +68,12 @@ def _files(uid: str) -> list[Action]:
     return [Action("As CSV", f"{at}.csv", icon="download"), Action("As JSON lines", f"{at}.jsonl", icon="download")]
 
 
-def _refusal(work: Work, row: Row) -> Action | None:
+def _refusal(ctx: RequestContext, row: Row) -> Action | None:
     """Why the caller may not take a role away; None if they may."""
     if row.state != UNDECIDED:
         return None
     try:
-        work.need_change(Remove(row.grant))
+        ctx.need_change(Remove(row.grant))
     except DeniedError as error:
         return Action("Remove", why_not=error.hint or error.message)
     return None

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import campaign_rows, campaigns
 from lakehold.catalog.campaign_rows import Outcome
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.web import confirming, pages
 from lakehold.web.flashes import Flash
@@ -28,9 +28,9 @@ _DEEDS = {
 
 
 @routes.post("/{uid}/decide")
-def decide(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def decide(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Decide about one row, or about all that were chosen."""
-    campaigns.found(work, uid)
+    campaigns.found(ctx, uid)
     deed, numbers = _asked(sent)
     back = _back(request, sent, uid)
     if not numbers:
@@ -41,21 +41,21 @@ def decide(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     if many and (page := confirming.unsure(request, _with_back(sent, back), question, text, do="Remove", back=back)):
         return page
     do, words = _DEEDS[deed]
-    return _told(request, work, uid, do(work, uid, numbers), words=words, back=back)
+    return _told(request, ctx, uid, do(ctx, uid, numbers), words=words, back=back)
 
 
 @routes.post("/{uid}/reopen")
-def reopen(request: Request, work: Writing, uid: str, rows: str = "") -> Response:
+def reopen(request: Request, ctx: Writing, uid: str, rows: str = "") -> Response:
     """Undo: what was taken away is given back."""
-    campaigns.found(work, uid)
-    outcome = campaign_rows.reopen(work, uid, _numbers(rows.split(",")))
-    return _told(request, work, uid, outcome, words=_AGAIN, back=f"/reviews/{uid}")
+    campaigns.found(ctx, uid)
+    outcome = campaign_rows.reopen(ctx, uid, _numbers(rows.split(",")))
+    return _told(request, ctx, uid, outcome, words=_AGAIN, back=f"/reviews/{uid}")
 
 
 @routes.post("/{uid}/close")
-def close(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def close(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it, once sure."""
-    told = campaigns.get(work, uid)
+    told = campaigns.get(ctx, uid)
     left = told.progress.undecided
     text = "Nothing more can be decided in it."
     if left:
@@ -63,7 +63,7 @@ def close(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
     question = f"Close {told.campaign.name}?"
     if page := confirming.unsure(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
         return page
-    campaigns.close(work, uid)
+    campaigns.close(ctx, uid)
     return pages.go(request, f"/reviews/{uid}", Flash(f"{told.campaign.name} is closed."))
 
 
@@ -87,7 +87,7 @@ def _numbers(texts: list[str]) -> list[int]:
     return sorted({int(text) for text in texts})
 
 
-def _told(request: Request, work: Work, uid: str, outcome: Outcome, *, words: str, back: str) -> Response:
+def _told(request: Request, ctx: RequestContext, uid: str, outcome: Outcome, *, words: str, back: str) -> Response:
     done = f"{counted(len(outcome.done), 'role')} {words}." if outcome.done else ""
     refused = ""
     if outcome.refused:
@@ -99,15 +99,15 @@ def _told(request: Request, work: Work, uid: str, outcome: Outcome, *, words: st
         undo = f"/reviews/{uid}/reopen?{urlencode({'rows': ','.join(str(n) for n in outcome.done)}, safe=',')}"
     return pages.go(
         request,
-        back if _takes_part(work, uid) else "/reviews",
+        back if _takes_part(ctx, uid) else "/reviews",
         Flash(f"{done} {refused}".strip(), tone="warn" if refused else "good", undo=undo),
     )
 
 
-def _takes_part(work: Work, uid: str) -> bool:
+def _takes_part(ctx: RequestContext, uid: str) -> bool:
     """Who has taken away their own right does not any more."""
     try:
-        campaigns.found(work, uid)
+        campaigns.found(ctx, uid)
     except NotFoundError:
         return False
     return True

@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading, Writing, house_of
 from lakehold.catalog import campaigns, sharing
 from lakehold.catalog.shapes import Ref
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, days, pages
 from lakehold.web.actions import Action
@@ -34,31 +34,31 @@ _ASKS = (
 
 
 @routes.get("")
-def reviews_page(request: Request, work: Reading) -> Response:
+def reviews_page(request: Request, ctx: Reading) -> Response:
     """Those in which the caller takes part."""
     listing = Listing.of(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
     before = int(listing.after) if listing.after.isascii() and listing.after.isdigit() else None
-    found = campaigns.page(work, closed=closed, before=before, limit=_SIZE)
+    found = campaigns.page(ctx, closed=closed, before=before, limit=_SIZE)
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
         "reviews": found.items,
         "after": str(found.before or ""),
-        "new": _new(work),
-        "now": work.at,
+        "new": _new(ctx),
+        "now": ctx.at,
     }
     return pages.page(request, "reviews/list.html", values)
 
 
 @routes.get("/new")
-def new_page(request: Request, work: Reading, workspace: str = "") -> Response:
+def new_page(request: Request, ctx: Reading, workspace: str = "") -> Response:
     """What a campaign needs to be told."""
-    return _form(request, work, {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}, {})
+    return _form(request, ctx, {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}, {})
 
 
 @routes.post("/new")
-def begin(request: Request, work: Writing, sent: Sent) -> Response:
+def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Begin it."""
     filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
     errors = {
@@ -66,53 +66,53 @@ def begin(request: Request, work: Writing, sent: Sent) -> Response:
         **({} if filled["workspace"] else {"workspace": "Choose a workspace."}),
     }
     try:
-        due = days.until(work, filled["due"])
+        due = days.until(ctx, filled["due"])
     except InvalidInputError as error:
         errors["due"] = str(error)
     if errors:
-        return _form(request, work, filled, errors)
+        return _form(request, ctx, filled, errors)
     settings = house_of(request).settings
     try:
         made = campaigns.start(
-            work, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
+            ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
         )
     except (InvalidInputError, ConflictError) as error:
-        return _form(request, work, filled, {_field(error): str(error)})
+        return _form(request, ctx, filled, {_field(error): str(error)})
     return pages.go(request, f"/reviews/{made.campaign.uid}", Flash(f"{made.campaign.name} has begun."))
 
 
-def _form(request: Request, work: Work, filled: dict[str, str], errors: dict[str, str]) -> Response:
-    spaces = campaigns.reviewable(work)
+def _form(request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str]) -> Response:
+    spaces = campaigns.reviewable(ctx)
     if not spaces:
-        work.need(sharing.ASK, work.caller.tenant)
+        ctx.need(sharing.ASK, ctx.caller.tenant)
     chosen = filled["workspace"] if any(one.uid == filled["workspace"] for one in spaces) else ""
     values: dict[str, object] = {
         "filled": {**filled, "workspace": chosen},
         "errors": errors,
-        "options": [("", "Choose …"), *((one.uid, f"{one.name} · {_title(work, one)}") for one in spaces)],
+        "options": [("", "Choose …"), *((one.uid, f"{one.name} · {_title(ctx, one)}") for one in spaces)],
         "asks": _ASKS,
-        "reviewers": campaigns.reviewers(work, chosen) if chosen else [],
-        "today": days.today(work),
-        "crumbs": crumbs(work, Crumb("New review")),
+        "reviewers": campaigns.reviewers(ctx, chosen) if chosen else [],
+        "today": days.today(ctx),
+        "crumbs": crumbs(ctx, Crumb("New review")),
     }
     return pages.page(request, "reviews/new.html", values, status=422 if errors else 200)
 
 
-def _title(work: Work, space: Ref) -> str:
-    return work.view.policy.kind(space.kind).schema.title
+def _title(ctx: RequestContext, space: Ref) -> str:
+    return ctx.view.policy.kind(space.kind).schema.title
 
 
-def crumbs(work: Work, *here: Crumb) -> list[Crumb]:
+def crumbs(ctx: RequestContext, *here: Crumb) -> list[Crumb]:
     """The way to a page of this room."""
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or "Home"
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
     return [Crumb(tenant, "/"), Crumb("Access reviews", "/reviews"), *here]
 
 
-def _new(work: Work) -> Action:
-    if sharing.may_ask_about_others(work) or campaigns.reviewable(work):
+def _new(ctx: RequestContext) -> Action:
+    if sharing.may_ask_about_others(ctx) or campaigns.reviewable(ctx):
         return Action("New review", "/reviews/new", icon="plus")
     why_not = "A review is for those who give roles in a workspace, or may ask what others may do."
-    return Action("New review", why_not=why_not, request=addresses.request(work.caller.tenant, sharing.ASK))
+    return Action("New review", why_not=why_not, request=addresses.request(ctx.caller.tenant, sharing.ASK))
 
 
 def _field(error: Exception) -> str:

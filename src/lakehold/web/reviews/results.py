@@ -12,7 +12,7 @@ from fastapi import Response
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import campaign_rows, campaigns, last_used
 from lakehold.catalog.campaign_sight import Row
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, shown
 from lakehold.web.routes import router
 
@@ -28,32 +28,32 @@ Line = dict[str, str]
 
 
 @routes.get("/{uid}/result.csv")
-def result_as_csv(work: Writing, uid: str) -> Response:
+def result_as_csv(ctx: Writing, uid: str) -> Response:
     """One line for each role."""
     text = io.StringIO()
     writer = csv.DictWriter(text, FIELDS)
     writer.writeheader()
-    writer.writerows({name: _plain(value) for name, value in line.items()} for line in _lines(work, uid, "csv"))
+    writer.writerows({name: _plain(value) for name, value in line.items()} for line in _lines(ctx, uid, "csv"))
     return _file(text.getvalue(), "text/csv; charset=utf-8", f"review-{uid}.csv")
 
 
 @routes.get("/{uid}/result.jsonl")
-def result_as_json(work: Writing, uid: str) -> Response:
+def result_as_json(ctx: Writing, uid: str) -> Response:
     """The same as JSON lines."""
-    lines = [json.dumps(line, ensure_ascii=False) for line in _lines(work, uid, "jsonl")]
+    lines = [json.dumps(line, ensure_ascii=False) for line in _lines(ctx, uid, "jsonl")]
     return _file("".join(f"{line}\n" for line in lines), "application/jsonl", f"review-{uid}.jsonl")
 
 
-def _lines(work: Work, uid: str, format_: str) -> list[Line]:
-    work.writing()
-    told = campaigns.get(work, uid)
-    rows = campaign_rows.rows(work, uid)
-    work.note("take campaign", told.workspace.uid, after={"campaign": uid, "format": format_})
-    return list(_told(work, rows))
+def _lines(ctx: RequestContext, uid: str, format_: str) -> list[Line]:
+    ctx.writing()
+    told = campaigns.get(ctx, uid)
+    rows = campaign_rows.rows(ctx, uid)
+    ctx.note("take campaign", told.workspace.uid, after={"campaign": uid, "format": format_})
+    return list(_told(ctx, rows))
 
 
-def _told(work: Work, rows: list[Row]) -> Iterable[Line]:
-    uses = last_used.of(work, [(row.subject.uid, row.resource.uid) for row in rows])
+def _told(ctx: RequestContext, rows: list[Row]) -> Iterable[Line]:
+    uses = last_used.of(ctx, [(row.subject.uid, row.resource.uid) for row in rows])
     for row in rows:
         yield {
             "holder": row.subject.uid,

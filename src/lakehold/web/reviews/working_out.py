@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse
 from lakehold.api.frame.works import Reading, Writing, house_of
 from lakehold.catalog import campaigns, sharing
 from lakehold.catalog.campaigns import Told
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import book, jobs
 from lakehold.runs.jobs import Job
@@ -28,42 +28,42 @@ _WORDS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
 
 
 @routes.post("/{uid}/work-out")
-def work_out(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def work_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it be worked out."""
-    told = campaigns.get(work, uid)
-    jobs.start(work, REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
+    told = campaigns.get(ctx, uid)
+    jobs.start(ctx, REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
     return pages.go(request, f"/reviews/{uid}", Flash("It has been handed to a worker."))
 
 
 @routes.get("/{uid}/worked-out")
-def worked_out_page(request: Request, work: Reading, uid: str) -> Response:
+def worked_out_page(request: Request, ctx: Reading, uid: str) -> Response:
     """How far it is: the part of the campaign's page that is asked for anew while it lasts."""
-    told = campaigns.get(work, uid)
-    way = crumbs(work, Crumb(told.campaign.name, f"/reviews/{uid}"), Crumb("Worked out"))
-    return pages.page(request, "reviews/worked_out.html", {"told": told, "crumbs": way, **values(work, told)})
+    told = campaigns.get(ctx, uid)
+    way = crumbs(ctx, Crumb(told.campaign.name, f"/reviews/{uid}"), Crumb("Worked out"))
+    return pages.page(request, "reviews/worked_out.html", {"told": told, "crumbs": way, **values(ctx, told)})
 
 
 @routes.get("/{uid}/worked-out/{job}")
-def take(request: Request, work: Writing, uid: str, job: str) -> Response:
+def take(request: Request, ctx: Writing, uid: str, job: str) -> Response:
     """The file. Taking it is written down."""
-    told = campaigns.get(work, uid)
-    found = jobs.get(work, job)
+    told = campaigns.get(ctx, uid)
+    found = jobs.get(ctx, job)
     if not _is_about(found, told):
         raise NotFoundError("There is no such file.", "Look at the review again.")
-    result = jobs.result(work, job, house_of(request).settings.data)
+    result = jobs.result(ctx, job, house_of(request).settings.data)
     name = f"who-could-do-what{result.file.suffix}"
     return FileResponse(result.file, media_type=result.media_type, filename=name, headers={"cache-control": "no-store"})
 
 
-def values(work: Work, told: Told) -> dict[str, object]:
+def values(ctx: RequestContext, told: Told) -> dict[str, object]:
     """What the part of the page needs."""
-    found = [job for job in jobs.page(work, kind=REVIEW, limit=_LOOKED_THROUGH) if _is_about(job, told)][:_MOST_SHOWN]
-    may = sharing.may_ask_about_others(work)
+    found = [job for job in jobs.page(ctx, kind=REVIEW, limit=_LOOKED_THROUGH) if _is_about(job, told)][:_MOST_SHOWN]
+    may = sharing.may_ask_about_others(ctx)
     return {
         "jobs": found,
         "running": any(job.state not in book.ENDED for job in found),
         "may_work_out": may,
-        "work_out": Action("Work it out") if may else _refused(work),
+        "work_out": Action("Work it out") if may else _refused(ctx),
         "formats": [(each, _WORDS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 
@@ -72,9 +72,9 @@ def _is_about(job: Job, told: Told) -> bool:
     return job.kind == REVIEW and job.wanted.get("inside") == told.workspace.uid
 
 
-def _refused(work: Work) -> Action:
+def _refused(ctx: RequestContext) -> Action:
     return Action(
         "Work it out",
         why_not="It tells what everybody may do, which only those learn who may ask about others.",
-        request=addresses.request(work.caller.tenant, sharing.ASK),
+        request=addresses.request(ctx.caller.tenant, sharing.ASK),
     )

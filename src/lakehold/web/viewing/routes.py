@@ -11,7 +11,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import viewing
 from lakehold.directory import members
 from lakehold.directory.members import Member
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.actions import Action
@@ -25,59 +25,59 @@ _COLUMNS = (Column("Person", "name"), Column("Groups", wide=True))
 
 
 @routes.get("")
-def choose(request: Request, work: Reading) -> Response:
+def choose(request: Request, ctx: Reading) -> Response:
     """Everybody whose eyes one could see with; while one does, until when."""
-    if work.caller.behind:
-        return pages.page(request, "viewing/now.html", {"until": viewing.until(work)})
-    work.need(viewing.VIEW_AS, work.caller.tenant)
+    if ctx.caller.impersonator:
+        return pages.page(request, "viewing/now.html", {"until": viewing.until(ctx)})
+    ctx.need(viewing.VIEW_AS, ctx.caller.tenant)
     listing = Listing.of(request, sorts=("name",))
     sort = "-name" if listing.descending else "name"
-    found = members.page(work, search=listing.search, sort=sort, after=listing.after or None)
+    found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None)
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
-        "people": [(person, _action(work, person), _groups(work, person)) for person in found.items],
+        "people": [(person, _action(ctx, person), _groups(ctx, person)) for person in found.items],
         "after": found.after or "",
     }
     return pages.page(request, "viewing/choose.html", values)
 
 
 @routes.post("")
-def begin(request: Request, work: Writing, sent: Sent) -> Response:
+def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Begin. It is written down."""
-    seen = viewing.begin(work, str(sent.get("member", "")))
-    name = work.view.names.get(work.view.member(seen.member)) or seen.member
+    seen = viewing.begin(ctx, str(sent.get("member", "")))
+    name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
     return pages.go(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
 
 
 @routes.post("/end")
-def end(request: Request, work: Writing, sent: Sent) -> Response:
+def end(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Stop, and see the same page with one's own eyes."""
-    viewing.end(work)
+    viewing.end(ctx)
     return pages.go(request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again."))
 
 
-def _action(work: Work, person: Member) -> Action:
+def _action(ctx: RequestContext, person: Member) -> Action:
     return Action(
         "View as",
         "/view-as",
         method="post",
         icon="eye",
         fields=(("member", person.uid),),
-        why_not=_why_not(work, person),
+        why_not=_why_not(ctx, person),
     )
 
 
-def _why_not(work: Work, person: Member) -> str:
+def _why_not(ctx: RequestContext, person: Member) -> str:
     try:
-        viewing.may_view_as(work, person.uid)
+        viewing.may_view_as(ctx, person.uid)
     except LakeholdError as error:
         return error.message
     return ""
 
 
-def _groups(work: Work, person: Member) -> list[str]:
-    view = work.view
+def _groups(ctx: RequestContext, person: Member) -> list[str]:
+    view = ctx.view
     return [view.names.get(view.resource(group)) or group for group in person.groups]
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from lakehold.access.model.policy import TENANT
 from lakehold.access.model.syntax import Path
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 
 _STEPS = 2
 
 
-def lines(work: Work, uid: str) -> list[tuple[str, str]]:
+def lines(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
     """Pairs of a tenant role and what it is here: Admin, Project Admin."""
-    on_tenant = work.view.policy.kind(TENANT).schema.roles
+    on_tenant = ctx.view.policy.kind(TENANT).schema.roles
     found: list[tuple[str, str]] = []
-    for role in kinds.schema_of(work.view, uid).roles.values():
+    for role in kinds.schema_of(ctx.view, uid).roles.values():
         tree = role.derived.tree if role.derived else None
         if (
             isinstance(tree, Path)

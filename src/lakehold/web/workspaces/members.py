@@ -12,7 +12,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import kinds, leaving, sharing, workspaces
 from lakehold.catalog.shapes import Ref, ref
 from lakehold.catalog.workspaces import Member
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.ids import folded
 from lakehold.web import addresses, pages
@@ -34,52 +34,52 @@ _WHO = Filter("who", "Who", (("member", "Members"), ("group", "Groups")))
 
 
 @routes.get("/{uid:path}/members")
-def members_page(request: Request, work: Reading, uid: str) -> Response:
+def members_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The list: all for who keeps its members, for others themself and its owners."""
-    found = workspaces.members(work, uid)
-    space, schema = space_of(work, uid), kinds.schema_of(work.view, uid)
+    found = workspaces.members(ctx, uid)
+    space, schema = space_of(ctx, uid), kinds.schema_of(ctx.view, uid)
     roles = Filter("role", "Role", tuple((name, role.title) for name, role in schema.roles.items()))
     listing = Listing.of(request, sorts=("name",), filters=(roles, _WHO))
     listing = replace(listing, path=addresses.workspace(uid, "members"))
     rows = [member for member in found if _fits(member, listing)]
     rows.sort(key=lambda member: folded(member.subject.name), reverse=listing.descending)
-    keeps = sharing.gives_here(work, uid)
-    labels = membership.label_fields(work, uid)
+    keeps = sharing.gives_here(ctx, uid)
+    labels = membership.label_fields(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": trail(work, space, "Members"),
+        "crumbs": trail(ctx, space, "Members"),
         **tabs.shown(uid, space.kind, tabs.MEMBERS),
         "space": space,
         "listing": listing,
-        "columns": [Column("Who", "name"), Column("Roles"), *_value_columns(work, uid)],
+        "columns": [Column("Who", "name"), Column("Roles"), *_value_columns(ctx, uid)],
         "rows": [
-            (n, member, _told(work, member, labels), _actions(uid, member, keeps))
+            (n, member, _told(ctx, member, labels), _actions(uid, member, keeps))
             for n, member in enumerate(listing.part(rows))
         ],
         "total": len(rows),
         "keeps": keeps,
-        "sees_all": keeps or sharing.may_ask_about_others(work),
+        "sees_all": keeps or sharing.may_ask_about_others(ctx),
         "add": _add_action(uid, keeps=keeps),
-        "inherited": inherited.lines(work, uid),
-        "may_invite": bool(offers.roles_in(work, uid)),
+        "inherited": inherited.lines(ctx, uid),
+        "may_invite": bool(offers.roles_in(ctx, uid)),
     }
     return pages.page(request, "workspaces/members.html", values)
 
 
 @routes.post("/{uid:path}/members/remove")
-def remove_member(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def remove_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they lose, then take them out."""
-    changes = workspaces.leaving(work, uid, str(sent.get("subject", "")))
-    member = member_of(work, uid, str(sent["subject"]))
+    changes = workspaces.leaving(ctx, uid, str(sent.get("subject", "")))
+    member = member_of(ctx, uid, str(sent["subject"]))
     back = addresses.workspace(uid, "members")
     text = "What they hold on single things in it stays, and counts again should they come back."
-    choice = _hand_over(work, uid, member)
+    choice = _hand_over(ctx, uid, member)
     asking = Asking(f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice)
-    if question := ask_first(request, sent, asking, lambda: preview(work, changes)):
+    if question := ask_first(request, sent, asking, lambda: preview(ctx, changes)):
         return question
     receiver = str(sent.get(RECEIVER, ""))
     if receiver:
-        return _handed_over(request, work, uid, member, receiver)
-    workspaces.remove_member(work, uid, member.subject.uid)
+        return _handed_over(request, ctx, uid, member, receiver)
+    workspaces.remove_member(ctx, uid, member.subject.uid)
     endless = all(role.until >= FOREVER for role in member.roles)
     pairs = [("subject", member.subject.uid), *(("role", role.name) for role in member.roles)]
     pairs += [(membership.VALUE + name, value) for name, value in member.attributes.items()]
@@ -87,38 +87,38 @@ def remove_member(request: Request, work: Writing, uid: str, sent: Sent) -> Resp
     return pages.go(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))
 
 
-def _hand_over(work: Work, uid: str, member: Member) -> Choice | None:
+def _hand_over(ctx: RequestContext, uid: str, member: Member) -> Choice | None:
     """Who could get what they own in it; nothing to choose where they own nothing."""
-    owns = leaving.owned(work, uid, member.subject.uid)
+    owns = leaving.owned(ctx, uid, member.subject.uid)
     if not owns:
         return None
-    others = [each.subject for each in workspaces.members(work, uid) if each.subject.kind == MEMBER]
+    others = [each.subject for each in workspaces.members(ctx, uid) if each.subject.kind == MEMBER]
     options = [(each.uid, each.name) for each in others if each.uid != member.subject.uid]
     hint = f"They own {counted(len(owns), 'thing')} here. Nothing is deleted."
     return Choice(RECEIVER, "Hand over what they own", [("", "To nobody: it waits for them"), *options], hint)
 
 
-def _handed_over(request: Request, work: Work, uid: str, member: Member, receiver: str) -> Response:
+def _handed_over(request: Request, ctx: RequestContext, uid: str, member: Member, receiver: str) -> Response:
     """Take them out when somebody else owns what was theirs. That is not undone by a button."""
-    moved, left = leaving.hand_over(work, uid, member.subject.uid, receiver)
-    workspaces.remove_member(work, uid, member.subject.uid)
+    moved, left = leaving.hand_over(ctx, uid, member.subject.uid, receiver)
+    workspaces.remove_member(ctx, uid, member.subject.uid)
     words = [f"{member.subject.name} was removed.", f"{counted(len(moved), 'thing')} handed over."]
     words += [f"{counted(len(left), 'thing')} left with them, which you may not give away."] if left else []
     return pages.go(request, addresses.workspace(uid, "members"), Flash(" ".join(words)))
 
 
 @routes.post("/{uid:path}/members/undo")
-def undo(request: Request, work: Writing, uid: str) -> Response:
+def undo(request: Request, ctx: Writing, uid: str) -> Response:
     """Let them have again what they had."""
     filled = Filled.of(request.query_params)
     values: dict[str, str | bool] = dict(filled.values)
-    workspaces.set_member(work, uid, filled.subject, roles=filled.roles, attributes=values)
+    workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=values)
     return pages.go(request, addresses.workspace(uid, "members"), Flash("Taken back."))
 
 
-def trail(work: Work, space: Ref, here: str) -> list[Crumb]:
+def trail(ctx: RequestContext, space: Ref, here: str) -> list[Crumb]:
     """The way to a part of a workspace."""
-    tenant = work.view.names.get(work.view.resource(work.caller.tenant)) or ""
+    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     return [
         Crumb(tenant, "/"),
         Crumb("Workspaces", "/workspaces"),
@@ -127,17 +127,17 @@ def trail(work: Work, space: Ref, here: str) -> list[Crumb]:
     ]
 
 
-def space_of(work: Work, uid: str) -> Ref:
+def space_of(ctx: RequestContext, uid: str) -> Ref:
     """A workspace by name."""
-    workspaces.need_workspace(work, uid)
-    return work.session.asking(lambda view: ref(view, uid))
+    workspaces.need_workspace(ctx, uid)
+    return ctx.session.asking(lambda view: ref(view, uid))
 
 
-def member_of(work: Work, uid: str, subject: str) -> Member:
+def member_of(ctx: RequestContext, uid: str, subject: str) -> Member:
     """What a member or group has in the workspace; nothing, if they are not in it yet."""
-    work.see(subject, "grant")
-    found = next((member for member in workspaces.members(work, uid) if member.subject.uid == subject), None)
-    return found or Member(work.session.asking(lambda view: ref(view, subject)), [], {})
+    ctx.see(subject, "grant")
+    found = next((member for member in workspaces.members(ctx, uid) if member.subject.uid == subject), None)
+    return found or Member(ctx.session.asking(lambda view: ref(view, subject)), [], {})
 
 
 def _fits(member: Member, listing: Listing) -> bool:
@@ -150,17 +150,17 @@ def _fits(member: Member, listing: Listing) -> bool:
     )
 
 
-def _value_columns(work: Work, uid: str) -> list[Column]:
-    kept = [spoken(name) for name in kinds.schema_of(work.view, uid).membership]
-    kept += [plural(kind.title) for kind in membership.label_kinds(work, uid)[:1]]
+def _value_columns(ctx: RequestContext, uid: str) -> list[Column]:
+    kept = [spoken(name) for name in kinds.schema_of(ctx.view, uid).membership]
+    kept += [plural(kind.title) for kind in membership.label_kinds(ctx, uid)[:1]]
     return [Column(title, wide=True) for title in kept]
 
 
-def _told(work: Work, member: Member, labels: list[LabelField]) -> list[str]:
+def _told(ctx: RequestContext, member: Member, labels: list[LabelField]) -> list[str]:
     """What belongs to the membership, and the labels that they hold, as the columns have them."""
     if member.subject.kind != MEMBER:
         return []
-    held = membership.held_labels(work, member) if labels else set()
+    held = membership.held_labels(ctx, member) if labels else set()
     names = [label.name for label in labels if label.value in held]
     return [*(spoken(value) for value in member.attributes.values()), *([", ".join(names) or "–"] if labels else [])]
 

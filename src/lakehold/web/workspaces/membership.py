@@ -18,7 +18,7 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import Kind
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import Member, Plan
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import days
 from lakehold.web.words import spoken
@@ -87,11 +87,11 @@ class LabelField:
     may: bool
 
 
-def role_fields(work: Work, uid: str) -> list[RoleField]:
+def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
     """The roles of the workspace, in the model's order. One that there is one of only is handed over elsewhere."""
-    roles = kinds.schema_of(work.view, uid).roles
+    roles = kinds.schema_of(ctx.view, uid).roles
     return [
-        RoleField(name, role.title, work.session.check(work.asker, "give", uid, role=name))
+        RoleField(name, role.title, ctx.session.check(ctx.asker, "give", uid, role=name))
         for name, role in roles.items()
         if not role.single
     ]
@@ -103,65 +103,65 @@ def is_ladder(schema: Kind) -> bool:
     return len(roles) > 1 and all(role.implies for role in roles[:-1])
 
 
-def value_fields(work: Work, uid: str) -> list[ValueField]:
+def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
     """What belongs to a membership."""
-    me = work.caller.member
+    me = ctx.caller.member
     return [
         ValueField(
             name,
             spoken(name),
             [(value, spoken(value)) for value in known.values],
-            all(work.session.check_change(work.asker, Add(Attribute(uid, name, value, me))) for value in known.values),
+            all(ctx.session.check_change(ctx.asker, Add(Attribute(uid, name, value, me))) for value in known.values),
         )
-        for name, known in kinds.schema_of(work.view, uid).membership.items()
+        for name, known in kinds.schema_of(ctx.view, uid).membership.items()
     ]
 
 
-def label_kinds(work: Work, uid: str) -> list[Kind]:
+def label_kinds(ctx: RequestContext, uid: str) -> list[Kind]:
     """Kinds of the workspace that people hold, and nobody owns: contexts."""
-    schema = kinds.schema_of(work.view, uid)
+    schema = kinds.schema_of(ctx.view, uid)
     return [
         kind
-        for kind in work.view.policy.models[schema.model].kinds.values()
+        for kind in ctx.view.policy.models[schema.model].kinds.values()
         if kind.name != schema.name and kind.creator is None and any(role.person_only for role in kind.roles.values())
     ]
 
 
-def label_fields(work: Work, uid: str) -> list[LabelField]:
+def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
     """All labels of the workspace."""
     found: list[LabelField] = []
-    for kind in label_kinds(work, uid):
-        listed = work.session.list(work.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS).items
+    for kind in label_kinds(ctx, uid):
+        listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS).items
         for role in kind.roles.values():
             found += [
                 LabelField(
                     f"{role.name} {item.uid}",
                     item.name,
                     kind.title,
-                    work.session.check(work.asker, "give", item.uid, role=role.name),
+                    ctx.session.check(ctx.asker, "give", item.uid, role=role.name),
                 )
                 for item in listed
             ]
     return found
 
 
-def present(work: Work, uid: str, member: Member) -> Filled:
+def present(ctx: RequestContext, uid: str, member: Member) -> Filled:
     """What a member or group has now."""
     ends = {role.until for role in member.roles}
     until = days.day_of(ends.pop()) if len(ends) == 1 else ""
-    labels = tuple(field.value for field in label_fields(work, uid) if field.value in held_labels(work, member))
+    labels = tuple(field.value for field in label_fields(ctx, uid) if field.value in held_labels(ctx, member))
     roles = tuple(role.name for role in member.roles)
     return Filled(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
 
 
-def held_labels(work: Work, member: Member) -> set[str]:
+def held_labels(ctx: RequestContext, member: Member) -> set[str]:
     """The labels that a member holds, as the form names them."""
 
     def held(view: View) -> set[str]:
         places = view.held.get(view.resource(member.subject.uid)) or {}
         return {f"{one.role} {one.resource}" for place in places for one in view.granted(place) if _is(one, member)}
 
-    return work.session.asking(held)
+    return ctx.session.asking(held)
 
 
 def _is(grant: Grant, member: Member) -> bool:
@@ -184,25 +184,25 @@ class Wanted:
         return [*self.plan.changes, *self.labels]
 
 
-def wanted(work: Work, uid: str, filled: Filled, member: Member) -> Wanted:
+def wanted(ctx: RequestContext, uid: str, filled: Filled, member: Member) -> Wanted:
     """What the form asks for. What is not the caller's to give or take stays as it is."""
     held = {role.name for role in member.roles}
-    givable = {field.name for field in role_fields(work, uid) if field.may}
+    givable = {field.name for field in role_fields(ctx, uid) if field.may}
     roles = sorted({*(held - givable), *(role for role in filled.roles if role in givable or role in held)})
     is_member = member.subject.kind == MEMBER
-    settable = {field.name for field in value_fields(work, uid) if field.may} if is_member else set()
+    settable = {field.name for field in value_fields(ctx, uid) if field.may} if is_member else set()
     values: dict[str, str | bool] = {name: value for name, value in filled.values if name in settable}
-    until = days.until(work, filled.until)
+    until = days.until(ctx, filled.until)
     if until is None and any(role.until < FOREVER for role in member.roles):
         until = FOREVER  # It had an end, and is to have none.
-    plan = workspaces.planned(work, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None)
-    return Wanted(roles, values, until, plan, _labels(work, uid, filled, member) if is_member else [])
+    plan = workspaces.planned(ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None)
+    return Wanted(roles, values, until, plan, _labels(ctx, uid, filled, member) if is_member else [])
 
 
-def _labels(work: Work, uid: str, filled: Filled, member: Member) -> list[Add | Remove]:
-    held = held_labels(work, member)
+def _labels(ctx: RequestContext, uid: str, filled: Filled, member: Member) -> list[Add | Remove]:
+    held = held_labels(ctx, member)
     found: list[Add | Remove] = []
-    for field in label_fields(work, uid):
+    for field in label_fields(ctx, uid):
         role, _, place = field.value.partition(" ")
         grant = Grant(member.subject.uid, role, place)
         if field.may and field.value in filled.labels and field.value not in held:

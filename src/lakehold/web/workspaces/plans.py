@@ -11,7 +11,7 @@ from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import Kind
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import workspaces
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import addresses, pages
 from lakehold.web.diffs import Change
@@ -36,44 +36,44 @@ class Plan:
     request: str
 
 
-def plan(work: Work, kind: Kind) -> Plan | None:
+def plan(ctx: RequestContext, kind: Kind) -> Plan | None:
     """The tenant's plan; None for a model that does not ask for it."""
-    declared = work.view.policy.kind(TENANT).schema.attributes.get(PLAN)
+    declared = ctx.view.policy.kind(TENANT).schema.attributes.get(PLAN)
     if declared is None or not any(f"tenant.{PLAN}" in clause.text for clause in kind.define.values()):
         return None
-    tenant = work.caller.tenant
-    value = _value(work)
+    tenant = ctx.caller.tenant
+    value = _value(ctx)
     return Plan(
         value,
         spoken(value),
         [(each, spoken(each)) for each in declared.values],
-        all(work.session.check_change(work.asker, Add(Attribute(tenant, PLAN, each))) for each in declared.values),
+        all(ctx.session.check_change(ctx.asker, Add(Attribute(tenant, PLAN, each))) for each in declared.values),
         addresses.request(tenant, "set_plan"),
     )
 
 
 @routes.post("/{uid:path}/settings/plan")
-def set_plan(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def set_plan(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what another plan would do, then set it."""
-    workspaces.need_workspace(work, uid)
+    workspaces.need_workspace(ctx, uid)
     wanted, there = str(sent.get(PLAN, "")), addresses.workspace(uid, "settings")
-    declared = work.view.policy.kind(TENANT).schema.attributes[PLAN]
+    declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
     if wanted not in declared.values:
         raise InvalidInputError("There is no such plan.", "Choose one of the list.")
-    change = Add(Attribute(work.caller.tenant, PLAN, wanted))
-    work.need_change(change)
+    change = Add(Attribute(ctx.caller.tenant, PLAN, wanted))
+    ctx.need_change(change)
     asking = Asking(
         f"Change the plan to {spoken(wanted)}?",
         "It holds for the whole tenant.",
         back=there,
-        changes=[Change("Plan", spoken(_value(work)), spoken(wanted))],
+        changes=[Change("Plan", spoken(_value(ctx)), spoken(wanted))],
     )
-    if question := ask_first(request, sent, asking, lambda: preview(work, [change])):
+    if question := ask_first(request, sent, asking, lambda: preview(ctx, [change])):
         return question
-    work.make(change)
+    ctx.make(change)
     return pages.go(request, there, Flash(f"The plan is {spoken(wanted)}."))
 
 
-def _value(work: Work) -> str:
-    declared = work.view.policy.kind(TENANT).schema.attributes[PLAN]
-    return work.view.attributes[PLAN].get(work.view.resource(work.caller.tenant)) or declared.default
+def _value(ctx: RequestContext) -> str:
+    declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
+    return ctx.view.attributes[PLAN].get(ctx.view.resource(ctx.caller.tenant)) or declared.default

@@ -12,7 +12,7 @@ from lakehold.access.model.schema import Kind, Model
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import details, kinds, workspaces
 from lakehold.catalog.shapes import Summary
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import addresses, pages
@@ -51,13 +51,13 @@ class Choice:
 
 
 @routes.get("")
-def workspaces_page(request: Request, work: Reading) -> Response:
+def workspaces_page(request: Request, ctx: Reading) -> Response:
     """The list."""
-    models = [work.view.policy.models[root.model] for root in kinds.roots(work.view.policy)]
+    models = [ctx.view.policy.models[root.model] for root in kinds.roots(ctx.view.policy)]
     by_model = Filter("model", "Kind", tuple((model.name, words.title_of(model)) for model in models))
     listing = Listing.of(request, sorts=("name", "created"), filters=(by_model,))
     found = workspaces.page(
-        work,
+        ctx,
         model=listing.chosen["model"] or None,
         search=listing.search,
         sort=f"-{listing.sort}" if listing.descending else listing.sort,
@@ -68,29 +68,29 @@ def workspaces_page(request: Request, work: Reading) -> Response:
         "listing": listing,
         "columns": _COLUMNS,
         "rows": [
-            (n, each, own_roles(work, each.uid), _through(work, each), _actions(each))
+            (n, each, own_roles(ctx, each.uid), _through(ctx, each), _actions(each))
             for n, each in enumerate(found.items)
         ],
         "after": found.after or "",
-        "may_create": any(choice.may for choice in choices(work)),
-        "new": _new_action(work),
+        "may_create": any(choice.may for choice in choices(ctx)),
+        "new": _new_action(ctx),
     }
     return pages.page(request, "workspaces/workspaces.html", values)
 
 
 @routes.get("/new")
-def new_form(request: Request, work: Reading) -> Response:
+def new_form(request: Request, ctx: Reading) -> Response:
     """Which model first, then what it is called."""
-    chosen = _chosen(work, request.query_params.get("model", ""))
+    chosen = _chosen(ctx, request.query_params.get("model", ""))
     if chosen is None:
-        return pages.page(request, "workspaces/choose.html", {"choices": choices(work), "request": _asked(work)})
+        return pages.page(request, "workspaces/choose.html", {"choices": choices(ctx), "request": _asked(ctx)})
     return _form(request, chosen, {"name": "", "description": ""})
 
 
 @routes.post("/new")
-def make(request: Request, work: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it."""
-    chosen = _chosen(work, str(sent.get("model", "")))
+    chosen = _chosen(ctx, str(sent.get("model", "")))
     if chosen is None:
         return pages.go(request, "/workspaces/new")
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
@@ -102,7 +102,7 @@ def make(request: Request, work: Writing, sent: Sent) -> Response:
     try:
         details.valid_description(filled["description"])
         made = workspaces.create(
-            work,
+            ctx,
             chosen.model.name,
             filled["name"],
             attributes={name: on for name, on in attributes.items() if on},
@@ -113,13 +113,13 @@ def make(request: Request, work: Writing, sent: Sent) -> Response:
     return pages.go(request, addresses.workspace(made), Flash(f"{filled['name']} was made."))
 
 
-def choices(work: Work) -> list[Choice]:
+def choices(ctx: RequestContext) -> list[Choice]:
     """All models, and whether the caller may make one of them."""
     found: list[Choice] = []
-    for root in kinds.roots(work.view.policy):
-        model = work.view.policy.models[root.model]
-        edges = {root.parent: work.caller.tenant} if root.parent else {}
-        may = work.session.check(work.asker, "create", Draft(root.id, edges))
+    for root in kinds.roots(ctx.view.policy):
+        model = ctx.view.policy.models[root.model]
+        edges = {root.parent: ctx.caller.tenant} if root.parent else {}
+        may = ctx.session.check(ctx.asker, "create", Draft(root.id, edges))
         found.append(Choice(model, words.title_of(model), words.line_of(model), may))
     return found
 
@@ -129,40 +129,40 @@ def switches(root: Kind) -> list[str]:
     return [name for name, attribute in root.attributes.items() if attribute.is_flag and name != kinds.DELETED]
 
 
-def own_roles(work: Work, uid: str) -> list[str]:
+def own_roles(ctx: RequestContext, uid: str) -> list[str]:
     """The roles that the caller holds in a workspace, themself or by a group, by their title."""
 
     def held(view: View) -> list[str]:
         here = view.grants.get(view.resource(uid)) or {}
-        mine = view.subject(view.member(work.caller.member)).ids
+        mine = view.subject(view.member(ctx.caller.member)).ids
         names = {name for subject in mine for name in role_names(here.get(subject, 0))}
         return [role.title for name, role in kinds.schema_of(view, uid).roles.items() if name in names]
 
-    return work.session.asking(held)
+    return ctx.session.asking(held)
 
 
-def _through(work: Work, space: Summary) -> str:
+def _through(ctx: RequestContext, space: Summary) -> str:
     """By what they see it who hold no role in it."""
-    if own_roles(work, space.uid):
+    if own_roles(ctx, space.uid):
         return ""
-    visible = kinds.kept_here(work.view.policy, space.kind).visible
-    told = work.session.explain(work.asker, visible, space.uid)
-    return through(work, work.caller.member, told).words
+    visible = kinds.kept_here(ctx.view.policy, space.kind).visible
+    told = ctx.session.explain(ctx.asker, visible, space.uid)
+    return through(ctx, ctx.caller.member, told).words
 
 
-def _chosen(work: Work, model: str) -> Choice | None:
-    return next((choice for choice in choices(work) if choice.model.name == model and choice.may), None)
+def _chosen(ctx: RequestContext, model: str) -> Choice | None:
+    return next((choice for choice in choices(ctx) if choice.model.name == model and choice.may), None)
 
 
-def _new_action(work: Work) -> Action:
-    if any(choice.may for choice in choices(work)):
+def _new_action(ctx: RequestContext) -> Action:
+    if any(choice.may for choice in choices(ctx)):
         return Action("New workspace", "/workspaces/new", icon="plus")
     why_not = "You need the right to create workspaces."
-    return Action("New workspace", icon="plus", why_not=why_not, request=_asked(work))
+    return Action("New workspace", icon="plus", why_not=why_not, request=_asked(ctx))
 
 
-def _asked(work: Work) -> str:
-    return addresses.request(work.caller.tenant, "create_workspace")
+def _asked(ctx: RequestContext) -> str:
+    return addresses.request(ctx.caller.tenant, "create_workspace")
 
 
 def _actions(space: Summary) -> list[Action]:

@@ -14,7 +14,7 @@ from lakehold.catalog import editing, kinds, resources, workspaces
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.catalog.shapes import Ref, Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages, views
 from lakehold.web.actions import Action
@@ -57,113 +57,113 @@ class Labels:
 
 
 @routes.get("/{uid:path}/settings")
-def settings_page(request: Request, work: Reading, uid: str) -> Response:
+def settings_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All of it; what the caller may not change is told, and why."""
-    return _page(request, work, uid)
+    return _page(request, ctx, uid)
 
 
 @routes.post("/{uid:path}/settings")
-def save(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Another name or description, unless somebody else was first."""
-    workspaces.need_workspace(work, uid)
+    workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     version = str(sent.get("version", ""))
     try:
         editing.edit(
-            work,
+            ctx,
             uid,
             Edit(name=filled["name"], description=filled["description"]),
             expect_version=int(version) if version.isdigit() else None,
         )
     except (InvalidInputError, ConflictError, ChangedMeanwhileError) as error:
-        return _page(request, work, uid, filled=filled, errors={"name": str(error)})
+        return _page(request, ctx, uid, filled=filled, errors={"name": str(error)})
     return pages.go(request, addresses.workspace(uid, "settings"), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/settings/switches")
-def switch(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what the switches would do, then set them."""
-    workspaces.need_workspace(work, uid)
+    workspaces.need_workspace(ctx, uid)
     # One that is sent though it was not offered is refused, not left out.
-    shown = _switches(work, resources.get(work, uid))
+    shown = _switches(ctx, resources.get(ctx, uid))
     found = [each for each in shown if each.may or SWITCH + each.name in sent]
     wanted = {each.name: _sent(each, sent) for each in found}
-    plan = editing.planned(work, uid, Edit(attributes=wanted))
+    plan = editing.planned(ctx, uid, Edit(attributes=wanted))
     there = addresses.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
     told = [Change(each.title, _said(each.value), _said(wanted[each.name])) for each in found]
     asking = Asking(
-        f"Change how {resources.get(work, uid).name} works?",
+        f"Change how {resources.get(ctx, uid).name} works?",
         back=there,
         changes=[change for change in told if change.before != change.after],
     )
-    if changes and (question := ask_first(request, sent, asking, lambda: preview(work, changes))):
+    if changes and (question := ask_first(request, sent, asking, lambda: preview(ctx, changes))):
         return question
-    editing.make(work, plan)
+    editing.make(ctx, plan)
     return pages.go(request, there, Flash("Saved."))
 
 
 @routes.post("/{uid:path}/settings/labels")
-def add_label(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def add_label(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Make a label of the workspace, such as a context."""
-    workspaces.need_workspace(work, uid)
+    workspaces.need_workspace(ctx, uid)
     kind, name = str(sent.get("kind", "")), str(sent.get("label_name", "")).strip()
-    known = {each.id: each.parent for each in membership.label_kinds(work, uid) if each.parent}
+    known = {each.id: each.parent for each in membership.label_kinds(ctx, uid) if each.parent}
     if kind not in known:
         raise InvalidInputError("There is no such label.", "Reload the page.")
     try:
-        resources.create(work, kind, name, edges={known[kind]: uid})
+        resources.create(ctx, kind, name, edges={known[kind]: uid})
     except InvalidInputError as error:
-        return _page(request, work, uid, filled={"label_name": name}, errors={"label_name": str(error)})
+        return _page(request, ctx, uid, filled={"label_name": name}, errors={"label_name": str(error)})
     return pages.go(request, addresses.workspace(uid, "settings"), Flash(f"{name} was made."))
 
 
 @routes.post("/{uid:path}/settings/delete")
-def delete(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it, if nothing lies in it any more."""
-    workspaces.need_workspace(work, uid)
-    name, there = resources.get(work, uid).name, addresses.workspace(uid, "settings")
+    workspaces.need_workspace(ctx, uid)
+    name, there = resources.get(ctx, uid).name, addresses.workspace(uid, "settings")
     if asked := unsure(request, sent, f"Delete {name}?", "This cannot be taken back.", do="Delete", back=there):
         return asked
     try:
-        resources.delete(work, uid)
+        resources.delete(ctx, uid)
     except ConflictError as error:
-        return _page(request, work, uid, errors={"delete": str(error)})
+        return _page(request, ctx, uid, errors={"delete": str(error)})
     return pages.go(request, "/workspaces", Flash(f"{name} was deleted."))
 
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     uid: str,
     *,
     filled: dict[str, str] | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    workspaces.need_workspace(work, uid)
-    found = resources.get(work, uid)
+    workspaces.need_workspace(ctx, uid)
+    found = resources.get(ctx, uid)
     space = Ref(found.uid, found.kind, found.name)
-    kind = kinds.kept_here(work.view.policy, found.kind)
+    kind = kinds.kept_here(ctx.view.policy, found.kind)
     filled = {"name": found.name, "description": found.description, "label_name": "", **(filled or {})}
     values: dict[str, object] = {
-        "crumbs": trail(work, space, "Settings"),
+        "crumbs": trail(ctx, space, "Settings"),
         **tabs.shown(uid, found.kind, tabs.SETTINGS),
         "found": found,
         "beside": views.beside(uid, found.kind),
-        "model": words.line_of(work.view.policy.models[kind.model]),
-        "edit": _editing(work, uid),
+        "model": words.line_of(ctx.view.policy.models[kind.model]),
+        "edit": _editing(ctx, uid),
         "filled": filled,
-        "switches": _switches(work, found),
-        "labels": [_labels(work, uid, each.id) for each in membership.label_kinds(work, uid)],
-        "plan": plans.plan(work, kind),
-        "delete": _delete_action(work, uid, found),
+        "switches": _switches(ctx, found),
+        "labels": [_labels(ctx, uid, each.id) for each in membership.label_kinds(ctx, uid)],
+        "plan": plans.plan(ctx, kind),
+        "delete": _delete_action(ctx, uid, found),
         "errors": errors or {},
     }
     return pages.page(request, "workspaces/settings.html", values, status=422 if errors else 200)
 
 
-def _switches(work: Work, found: Resource) -> list[Switch]:
-    schema = kinds.kept_here(work.view.policy, found.kind)
+def _switches(ctx: RequestContext, found: Resource) -> list[Switch]:
+    schema = kinds.kept_here(ctx.view.policy, found.kind)
     return [
         Switch(
             name,
@@ -172,16 +172,16 @@ def _switches(work: Work, found: Resource) -> list[Switch]:
             found.attributes[name],
             declared.is_flag,
             [(value, spoken(value)) for value in declared.values],
-            _may_switch(work, found.uid, declared),
+            _may_switch(ctx, found.uid, declared),
         )
         for name, declared in schema.attributes.items()
         if name != kinds.DELETED
     ]
 
 
-def _may_switch(work: Work, uid: str, declared: Declared) -> bool:
+def _may_switch(ctx: RequestContext, uid: str, declared: Declared) -> bool:
     return all(
-        work.session.check_change(work.asker, Add(Attribute(uid, declared.name, value))) for value in declared.values
+        ctx.session.check_change(ctx.asker, Add(Attribute(uid, declared.name, value))) for value in declared.values
     )
 
 
@@ -195,17 +195,17 @@ def _said(value: str) -> str:
     return {"true": "On", "false": "Off"}.get(value, spoken(value))
 
 
-def _labels(work: Work, uid: str, kind: str) -> Labels:
-    schema = kinds.kept_here(work.view.policy, kind)
-    listed = work.session.list(work.asker, schema.visible, kind, within=uid, limit=_MOST_LABELS).items
+def _labels(ctx: RequestContext, uid: str, kind: str) -> Labels:
+    schema = kinds.kept_here(ctx.view.policy, kind)
+    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MOST_LABELS).items
     draft = Draft(kind, {schema.parent: uid} if schema.parent else {})
-    may = work.session.check(work.asker, "create", draft)
+    may = ctx.session.check(ctx.asker, "create", draft)
     return Labels(kind, schema.title, [Ref(item.uid, item.kind, item.name) for item in listed], may)
 
 
-def _editing(work: Work, uid: str) -> Action:
-    right = work.session.asking(lambda view: kinds.editing(view, uid))
-    if kinds.has(work, right) or right is None:
+def _editing(ctx: RequestContext, uid: str) -> Action:
+    right = ctx.session.asking(lambda view: kinds.editing(view, uid))
+    if kinds.has(ctx, right) or right is None:
         return Action("Edit")
     return Action(
         "Edit",
@@ -214,10 +214,10 @@ def _editing(work: Work, uid: str) -> Action:
     )
 
 
-def _delete_action(work: Work, uid: str, found: Resource) -> Action:
+def _delete_action(ctx: RequestContext, uid: str, found: Resource) -> Action:
     there = addresses.workspace(uid, "settings/delete")
     if found.may_delete:
         return Action("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
-    right = work.session.asking(lambda view: kinds.deleting(view, uid))
+    right = ctx.session.asking(lambda view: kinds.deleting(view, uid))
     asked = addresses.request(right.resource, right.action) if right else ""
     return Action("Delete", icon="trash-2", why_not="You may not delete it.", request=asked)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.access import Draft
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 
 KIND = "lakehouse.destination"
 
 
-def may_try(work: Work, destination: str, lakehouse: str, reads: Sequence[str], volume: str) -> None:
+def may_try(ctx: RequestContext, destination: str, lakehouse: str, reads: Sequence[str], volume: str) -> None:
     """Refuse unless the caller may edit the destination, or make one like this. It asks somebody else something, so it
     is nothing for who looks with another's eyes.
     """
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     if destination:
-        work.need("edit", destination)
+        ctx.need("edit", destination)
         return
-    work.see(lakehouse)
+    ctx.see(lakehouse)
     edges = {"lakehouse": lakehouse, "reads": list(reads), "writes": [volume] if volume else []}
-    work.need_draft(Draft(KIND, edges))
+    ctx.need_draft(Draft(KIND, edges))

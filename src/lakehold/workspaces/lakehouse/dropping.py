@@ -23,14 +23,14 @@ from lakehold.catalog import details, kinds, resources
 from lakehold.catalog.details import Detail
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import folded, shown
+from lakehold.kit.ids import folded, quote
 from lakehold.pipeline.lake import Lake, Place
 from lakehold.pipeline.names import READABLE
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces.ends import starts
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
@@ -62,76 +62,76 @@ class Dropped:
     """Who held which level on the table itself, of those who are still here."""
 
 
-def dropped(work: Work, lake: Lake, within: str = "") -> list[Dropped]:
+def dropped(ctx: RequestContext, lake: Lake, within: str = "") -> list[Dropped]:
     """Those that the caller may restore, of the last that were deleted, the newest first: in all lakehouses, or one."""
-    found = (_seen(work, row) for row in _ended(work, lake)[:_LOOKED_AT])
+    found = (_seen(ctx, row) for row in _ended(ctx, lake)[:_LOOKED_AT])
     seen = (each for each in found if each is not None)
-    inside = (each for each in seen if not within or kinds.workspace_of(work.view, each.layer) == within)
+    inside = (each for each in seen if not within or kinds.workspace_of(ctx.view, each.layer) == within)
     return list(islice(inside, _MOST))
 
 
-def restore(work: Work, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:
+def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:
     """Make the table anew, and let a run bring its rows back."""
-    work.writing()
-    row = next((each for each in _ended(work, lake) if each.uid == uid), None)
-    found = None if row is None else _seen(work, row)
+    ctx.writing()
+    row = next((each for each in _ended(ctx, lake) if each.uid == uid), None)
+    found = None if row is None else _seen(ctx, row)
     if found is None:
         raise NotFoundError(
-            f"There is no deleted table {shown(uid)}.", "Its rows may be gone by now; look in the list."
+            f"There is no deleted table {quote(uid)}.", "Its rows may be gone by now; look in the list."
         )
     wanted = name or found.name
-    if folded(wanted) in {folded(each) for each in _names(work, found.layer)}:
-        raise ConflictError(f"There is a table {shown(wanted)} in the layer already.", "Restore it under another name.")
-    about = details.read_many(work, [found.number]).get(found.number, Detail()).description
-    made = resources.create(work, TABLE, wanted, edges={"layer": found.layer}, description=about)
+    if folded(wanted) in {folded(each) for each in _names(ctx, found.layer)}:
+        raise ConflictError(f"There is a table {quote(wanted)} in the layer already.", "Restore it under another name.")
+    about = details.read_many(ctx, [found.number]).get(found.number, Detail()).description
+    made = resources.create(ctx, TABLE, wanted, edges={"layer": found.layer}, description=about)
     told = {DO: RESTORE, "number": found.number}
-    return made, Runs(workspaces.runnables()).start(work, made, Wanted(parameters=told))
+    return made, Runs(workspaces.runnables()).start(ctx, made, RunOptions(parameters=told))
 
 
-def gone(house: Installation) -> list[Place]:
+def gone(platform: Platform) -> list[Place]:
     """What was deleted so long ago that its rows may go too, in all tenants: tables, and data marts."""
-    lake, found = Lake(house.settings), list[Place]()
-    until = house.clock() - house.settings.dropped_days * DAY
+    lake, found = Lake(platform.settings), list[Place]()
+    until = platform.clock() - platform.settings.dropped_days * DAY
     try:
-        for tenant in tenants.every(house):
-            with house.read(Caller(tenant.uid, "", address="worker")) as work:
-                old = (row for row in _ended(work, lake, READABLE) if row.until < until)
-                found += [Place(work.session.tenant, row.id) for row in old]
+        for tenant in tenants.every(platform):
+            with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
+                old = (row for row in _ended(ctx, lake, READABLE) if row.until < until)
+                found += [Place(ctx.session.tenant, row.id) for row in old]
     finally:
         lake.close()
     return found
 
 
-def _ended(work: Work, lake: Lake, of: Collection[str] = (TABLE,)) -> list[_Ended]:
+def _ended(ctx: RequestContext, lake: Lake, of: Collection[str] = (TABLE,)) -> list[_Ended]:
     """What ended of these kinds and whose rows are there, the last first."""
-    uids = work.view.uids
-    numbers = [place.number for place in lake.places(work.session.tenant) if uids.get(place.number) is None]
+    uids = ctx.view.uids
+    numbers = [place.number for place in lake.places(ctx.session.tenant) if uids.get(place.number) is None]
     c = resource.c
     found: list[_Ended] = []
     for start in range(0, len(numbers), 500):
-        some = sa.and_(c.tenant_id == work.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
+        some = sa.and_(c.tenant_id == ctx.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
         query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(of))
-        found += [_Ended(*row) for row in work.session.transaction.connection.execute(query)]
+        found += [_Ended(*row) for row in ctx.session.transaction.connection.execute(query)]
     return sorted(found, key=lambda row: -row.until)
 
 
-def _seen(work: Work, row: _Ended) -> Dropped | None:
+def _seen(ctx: RequestContext, row: _Ended) -> Dropped | None:
     """The table, if the caller could delete it then and may make one in its layer now."""
-    then = work.session.as_of(row.until - 1)
-    if not then.check(work.asker, "delete", row.uid):
+    then = ctx.session.as_of(row.until - 1)
+    if not then.check(ctx.asker, "delete", row.uid):
         return None
     layer = next(iter(then.asking(lambda view: [view.uid(end) for end in view.out["layer"].get(row.id) or ()])), "")
-    if work.view.ids.get(layer) is None or not work.session.check(work.asker, "create_table", layer):
+    if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.asker, "create_table", layer):
         return None
-    return Dropped(row.id, row.uid, row.name, layer, row.until, _held(work, row))
+    return Dropped(row.id, row.uid, row.name, layer, row.until, _held(ctx, row))
 
 
-def _held(work: Work, row: _Ended) -> tuple[tuple[str, str], ...]:
-    found = spans.on(work.session.transaction, work.session.tenant, row.id, row.until - 1)
-    there = [(work.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
+def _held(ctx: RequestContext, row: _Ended) -> tuple[tuple[str, str], ...]:
+    found = spans.on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
+    there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
     return tuple(sorted((subject, role) for subject, role in there if subject is not None))
 
 
-def _names(work: Work, layer: str) -> Iterator[str]:
-    for each in starts(work, layer, "layer"):
-        yield work.view.names.get(work.view.resource(each)) or ""
+def _names(ctx: RequestContext, layer: str) -> Iterator[str]:
+    for each in starts(ctx, layer, "layer"):
+        yield ctx.view.names.get(ctx.view.resource(each)) or ""

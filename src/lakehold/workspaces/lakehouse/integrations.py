@@ -8,37 +8,37 @@ from lakehold.catalog import editing
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import attributes_of
 from lakehold.directory import tokens
+from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import Made
 from lakehold.directory.ways_in import ACTIVE, OFF
-from lakehold.directory.work import Work
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.workspaces.ends import ends
 
 KIND = "lakehouse.integration"
 ACTIONS = ("see", "read")
 
 
-def open_to(work: Work, uid: str, days: int | None = None) -> Made:
+def open_to(ctx: RequestContext, uid: str, days: int | None = None) -> Made:
     """A token with which a tool reads the integration's tables, and nothing else. It lives with its member's rights."""
-    work.see(uid, "edit")
-    kind = work.view.kind(work.view.resource(uid))
+    ctx.see(uid, "edit")
+    kind = ctx.view.kind(ctx.view.resource(uid))
     if kind != KIND:
-        title = work.view.policy.kinds[kind].schema.title.lower()
+        title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} is no integration.", "Choose one.")
-    work.need("edit", uid)
-    reads = ends(work, uid, "reads")
+    ctx.need("edit", uid)
+    reads = ends(ctx, uid, "reads")
     if not reads:
-        raise ConflictError(f"The integration {shown(uid)} reads no table.", "Let it read at least one.")
-    name = f"Integration {work.view.names.get(work.view.resource(uid)) or uid}"
-    return tokens.make(work, name[:200], days=days, actions=ACTIONS, resources=reads, through=uid)
+        raise ConflictError(f"The integration {quote(uid)} reads no table.", "Let it read at least one.")
+    name = f"Integration {ctx.view.names.get(ctx.view.resource(uid)) or uid}"
+    return tokens.make(ctx, name[:200], days=days, actions=ACTIONS, resources=reads, through=uid)
 
 
-def is_active(work: Work, uid: str) -> bool:
+def is_active(ctx: RequestContext, uid: str) -> bool:
     """Whether it lets anybody in."""
-    return work.session.asking(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
+    return ctx.session.asking(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
 
 
-def switch(work: Work, uid: str, *, active: bool) -> None:
+def switch(ctx: RequestContext, uid: str, *, active: bool) -> None:
     """Let its tokens in again, or none of them."""
-    editing.edit(work, uid, Edit(attributes={ACTIVE: "true" if active else OFF}))
+    editing.edit(ctx, uid, Edit(attributes={ACTIVE: "true" if active else OFF}))

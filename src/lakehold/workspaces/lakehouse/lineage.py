@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
@@ -43,45 +43,45 @@ class Side:
         return Side(steps, links, self.hidden, self.cut)
 
 
-def up(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
+def up(ctx: RequestContext, uid: str, *, most: int = FARTHEST) -> Side:
     """What it is made from."""
-    return walk(work, uid, lambda here: _near(work, here, upward=True), most=most)
+    return walk(ctx, uid, lambda here: _near(ctx, here, upward=True), most=most)
 
 
-def down(work: Work, uid: str, *, most: int = FARTHEST) -> Side:
+def down(ctx: RequestContext, uid: str, *, most: int = FARTHEST) -> Side:
     """What reads it, and what is made from that."""
-    return walk(work, uid, lambda here: _near(work, here, upward=False), most=most)
+    return walk(ctx, uid, lambda here: _near(ctx, here, upward=False), most=most)
 
 
-def need(work: Work, uid: str) -> None:
+def need(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller sees it and rows can come from it or go into it."""
-    work.see(uid)
-    schema = kinds.schema_of(work.view, uid)
+    ctx.see(uid)
+    schema = kinds.schema_of(ctx.view, uid)
     if schema.id not in _FLOWING:
         raise InvalidInputError(f"A {schema.title.lower()} has no lineage.", "Choose a table, a volume or a pipeline.")
 
 
-def writers(work: Work, uid: str) -> tuple[list[Ref], bool]:
+def writers(ctx: RequestContext, uid: str) -> tuple[list[Ref], bool]:
     """What writes the table, and whether there is more that the caller may not see."""
-    side, eyes = Side(), Eyes(work)
-    return _seen(work, eyes, starts(work, uid, "writes"), side), side.hidden
+    side, eyes = Side(), VisibleRefs(ctx)
+    return _seen(ctx, eyes, starts(ctx, uid, "writes"), side), side.hidden
 
 
-def listed(work: Work, side: Side) -> list[tuple[Ref, int]]:
+def listed(ctx: RequestContext, side: Side) -> list[tuple[Ref, int]]:
     """What was found, nearest first, and how far away each is."""
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     found = [(ref, steps) for uid, steps in side.steps.items() if steps and (ref := eyes.ref(uid))]
     return sorted(found, key=lambda each: (each[1], each[0].name.casefold()))
 
 
-def walk(work: Work, uid: str, near: Callable[[str], Sequence[str]], *, most: int = FARTHEST) -> Side:
+def walk(ctx: RequestContext, uid: str, near: Callable[[str], Sequence[str]], *, most: int = FARTHEST) -> Side:
     """In one direction: `near` says what comes next, seen or not."""
-    side, eyes = Side({uid: 0}), Eyes(work)
+    side, eyes = Side({uid: 0}), VisibleRefs(ctx)
     waiting = [uid]
     for here in waiting:
         if side.steps[here] >= most:
             continue
-        for each in _seen(work, eyes, near(here), side):
+        for each in _seen(ctx, eyes, near(here), side):
             if each.uid not in side.steps:
                 if len(side.steps) > _MOST:
                     side.cut = True
@@ -92,16 +92,16 @@ def walk(work: Work, uid: str, near: Callable[[str], Sequence[str]], *, most: in
     return side
 
 
-def _near(work: Work, uid: str, *, upward: bool) -> list[str]:
+def _near(ctx: RequestContext, uid: str, *, upward: bool) -> list[str]:
     """The next ones, seen or not. A source writes what its streams write."""
     if upward:
-        return [*ends(work, uid, "reads"), *starts(work, uid, "writes"), *ends(work, uid, "saved_from")]
-    streams = starts(work, uid, "source")
-    written = [end for each in (uid, *streams) for end in ends(work, each, "writes")]
-    return [*starts(work, uid, "reads"), *written, *starts(work, uid, "saved_from")]
+        return [*ends(ctx, uid, "reads"), *starts(ctx, uid, "writes"), *ends(ctx, uid, "saved_from")]
+    streams = starts(ctx, uid, "source")
+    written = [end for each in (uid, *streams) for end in ends(ctx, each, "writes")]
+    return [*starts(ctx, uid, "reads"), *written, *starts(ctx, uid, "saved_from")]
 
 
-def _seen(work: Work, eyes: Eyes, near: Sequence[str], side: Side) -> list[Ref]:
+def _seen(ctx: RequestContext, eyes: VisibleRefs, near: Sequence[str], side: Side) -> list[Ref]:
     """Those that are seen. A stream is told as its source, where that is seen."""
     found: dict[str, Ref] = {}
     for each in near:
@@ -109,7 +109,7 @@ def _seen(work: Work, eyes: Eyes, near: Sequence[str], side: Side) -> list[Ref]:
         if ref is None:
             side.hidden = True
         elif ref.kind == STREAM:
-            source = eyes.ref(next(iter(ends(work, ref.uid, "source")), None))
+            source = eyes.ref(next(iter(ends(ctx, ref.uid, "source")), None))
             found[(source or ref).uid] = source or ref
         elif ref.kind != LAYER:
             found[ref.uid] = ref

@@ -15,15 +15,15 @@ from lakehold import workspaces
 from lakehold.catalog import details, kinds
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.pipeline import metadata
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.metadata import Metadata
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runnable import Wanted
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Runs
 from lakehold.workspaces.lakehouse.pipelines.upkeep import DO, UPKEEP
 from lakehold.workspaces.lakehouse.upkeep import KEPT
@@ -47,45 +47,45 @@ def due(now: Metadata, last: Moment | None, at: Moment, days: int) -> bool:
     return bool(fresh) and fresh[0].at < week and (since is None or since < week)
 
 
-def schedule(house: Installation) -> int:
+def schedule(platform: Platform) -> int:
     """Start the upkeep of tables that want it, one of each lakehouse at a time: others are not to wait behind it."""
-    lake, count = Lake(house.settings), 0
+    lake, count = Lake(platform.settings), 0
     try:
-        for tenant in tenants.every(house):
+        for tenant in tenants.every(platform):
             caller = Caller(tenant.uid, "", address="worker")
             # Files are read in a transaction that keeps nobody waiting.
-            with house.read(caller) as work:
-                found = _wanting(work, lake, house.settings.snapshot_days)
+            with platform.read(caller) as ctx:
+                found = _wanting(ctx, lake, platform.settings.snapshot_days)
             if found:
-                with house.write(caller) as work:
-                    count += sum(_begun(work, number) for number in found)
+                with platform.write(caller) as ctx:
+                    count += sum(_begun(ctx, number) for number in found)
     finally:
         lake.close()
     return count
 
 
-def _begun(work: Work, number: int) -> bool:
-    uid = work.view.uids.get(number)
+def _begun(ctx: RequestContext, number: int) -> bool:
+    uid = ctx.view.uids.get(number)
     if uid is not None:
-        Runs(workspaces.runnables()).write(work, uid, Wanted(parameters={DO: UPKEEP}), cause=CAUSE)
+        Runs(workspaces.runnables()).write(ctx, uid, RunOptions(parameters={DO: UPKEEP}), cause=CAUSE)
     return uid is not None
 
 
-def _wanting(work: Work, lake: Lake, days: int) -> list[int]:
+def _wanting(ctx: RequestContext, lake: Lake, days: int) -> list[int]:
     """The next table of each lakehouse, by its number."""
-    busy, last = _last(work)
-    places = {place.number: place for place in lake.places(work.session.tenant)}
+    busy, last = _last(ctx)
+    places = {place.number: place for place in lake.places(ctx.session.tenant)}
     locations = lake.metadata_of_many(places.values())
     found: dict[str, int] = {}
     for number, place in places.items():
-        uid = work.view.uids.get(number)
-        home = kinds.workspace_of(work.view, uid) if uid else None
-        if uid is None or home is None or home in found or work.view.resource(home) in busy or place not in locations:
+        uid = ctx.view.uids.get(number)
+        home = kinds.workspace_of(ctx.view, uid) if uid else None
+        if uid is None or home is None or home in found or ctx.view.resource(home) in busy or place not in locations:
             continue
         ended = last.get(number)
-        if ended is not None and ended > work.at - DAY:
+        if ended is not None and ended > ctx.at - DAY:
             continue
-        if _wanted(work, home) and _due(locations[place], ended, work.at, days):
+        if _wanted(ctx, home) and _due(locations[place], ended, ctx.at, days):
             found[home] = number
     return list(found.values())
 
@@ -99,15 +99,15 @@ def _due(location: str, last: Moment | None, at: Moment, days: int) -> bool:
         return False
 
 
-def _last(work: Work) -> tuple[set[int], dict[int, Moment]]:
+def _last(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]:
     """The workspaces in which some is going on, and when the last of each table ended."""
     c = run_table.c
-    mine = sa.and_(c.tenant_id == work.session.tenant, c.cause == CAUSE)
-    connection = work.session.transaction.connection
+    mine = sa.and_(c.tenant_id == ctx.session.tenant, c.cause == CAUSE)
+    connection = ctx.session.transaction.connection
     busy = connection.execute(sa.select(c.workspace_id).where(mine, c.state.in_(states.OPEN))).scalars()
     ended = sa.select(c.resource_id, sa.func.max(c.ended_at)).where(mine, c.ended_at.is_not(None))
     return set(busy), {row[0]: row[1] for row in connection.execute(ended.group_by(c.resource_id))}
 
 
-def _wanted(work: Work, lakehouse: str) -> bool:
-    return details.read(work, lakehouse).settings.get("upkeep") is not False
+def _wanted(ctx: RequestContext, lakehouse: str) -> bool:
+    return details.read(ctx, lakehouse).settings.get("upkeep") is not False

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from lakehold.access import Draft
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 
 KIND = "lakehouse.source"
 
 
-def may_look(work: Work, source: str, lakehouse: str, layer: str) -> None:
+def may_look(ctx: RequestContext, source: str, lakehouse: str, layer: str) -> None:
     """Refuse unless the caller may edit the source, or make one like this. Their own eyes only: it shows data."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     if source:
-        work.need("edit", source)
+        ctx.need("edit", source)
         return
-    work.see(lakehouse)
-    work.need_draft(Draft(KIND, {"lakehouse": lakehouse, "into": layer}))
+    ctx.see(lakehouse)
+    ctx.need_draft(Draft(KIND, {"lakehouse": lakehouse, "into": layer}))

@@ -9,8 +9,8 @@ from collections.abc import Collection
 
 from lakehold.catalog import details, editing, kinds, resources
 from lakehold.catalog.editing import Edit
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.pipeline.errors import QueryError, RefusedQueryError, TooMuchError
 from lakehold.runs import asking, queries
@@ -19,38 +19,38 @@ SAVED_QUERY = "lakehouse.saved_query"
 _KINDS = (SAVED_QUERY, "lakehouse.query")
 
 
-def place_of(work: Work, uid: str) -> queries.Place:
+def place_of(ctx: RequestContext, uid: str) -> queries.Place:
     """Where the query is asked. Refuse unless the caller may edit it, and ask queries there."""
-    work.see(uid, "edit")
-    schema = kinds.schema_of(work.view, uid)
+    ctx.see(uid, "edit")
+    schema = kinds.schema_of(ctx.view, uid)
     if schema.id not in _KINDS:
         raise InvalidInputError(f"A {schema.title.lower()} has no text of a query.", "Choose a query.")
-    work.need("edit", uid)
-    return queries.enter(work, kinds.workspace_of(work.view, uid) or uid)
+    ctx.need("edit", uid)
+    return queries.enter(ctx, kinds.workspace_of(ctx.view, uid) or uid)
 
 
-def reads(house: Installation, place: queries.Place, sql: str) -> list[str]:
+def reads(platform: Platform, place: queries.Place, sql: str) -> list[str]:
     """The tables that it reads, of those that the asker may read."""
-    return asking.describe(house, place.caller, workspace=place.name, text=sql).reads
+    return asking.describe(platform, place.caller, workspace=place.name, text=sql).reads
 
 
-def reads_if_known(house: Installation, place: queries.Place, sql: str) -> list[str] | None:
+def reads_if_known(platform: Platform, place: queries.Place, sql: str) -> list[str] | None:
     """The same; None for what nobody can understand yet: a draft, or where no worker is."""
     try:
-        return reads(house, place, sql)
+        return reads(platform, place, sql)
     except (UnavailableError, QueryError, RefusedQueryError, TooMuchError):
         return None
 
 
-def make(work: Work, lakehouse: str, name: str, sql: str, found: Collection[str] | None) -> str:
+def make(ctx: RequestContext, lakehouse: str, name: str, sql: str, found: Collection[str] | None) -> str:
     """A query of one's own. Returns its id."""
     if not sql.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT first.")
     edges = {"lakehouse": lakehouse, "reads": sorted(found or ())}
-    return resources.create(work, SAVED_QUERY, name, edges=edges, settings={"sql": sql})
+    return resources.create(ctx, SAVED_QUERY, name, edges=edges, settings={"sql": sql})
 
 
-def change(work: Work, uid: str, sql: str, found: Collection[str] | None) -> None:
+def change(ctx: RequestContext, uid: str, sql: str, found: Collection[str] | None) -> None:
     """Another text. Where nobody knows what it reads, what is written down of that stays."""
-    settings = {**details.read(work, uid).settings, "sql": sql}
-    editing.edit(work, uid, Edit(settings=settings, edges=None if found is None else {"reads": sorted(found)}))
+    settings = {**details.read(ctx, uid).settings, "sql": sql}
+    editing.edit(ctx, uid, Edit(settings=settings, edges=None if found is None else {"reads": sorted(found)}))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 class CheckKind(StrEnum):
@@ -37,7 +37,7 @@ class Check:
     """Whether a run fails if it is broken; else it warns."""
 
     @classmethod
-    def of(cls, told: Told) -> Check:
+    def of(cls, told: SettingsReader) -> Check:
         """What is told, checked."""
         kind = CheckKind(told.one_of("check", tuple(CheckKind), ""))
         fields = told.texts("fields")
@@ -64,6 +64,6 @@ class Check:
         )
 
 
-def checks_of(told: Told) -> tuple[Check, ...]:
+def checks_of(told: SettingsReader) -> tuple[Check, ...]:
     """All that a data mart promises."""
     return tuple(Check.of(each) for each in told.each("checks"))

@@ -7,8 +7,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
-from lakehold.workspaces.told import Told
+from lakehold.kit.ids import quote
+from lakehold.workspaces.told import SettingsReader
 
 WORD = "data mart"
 
@@ -65,7 +65,7 @@ class Definition:
     """What a copy of its rows is called in its storage; empty if none is kept there."""
 
     @classmethod
-    def of(cls, told: Told) -> Definition:
+    def of(cls, told: SettingsReader) -> Definition:
         """What is told, checked."""
         by = By(told.one_of("by", tuple(By), By.SQL))
         mode = told.one_of("mode", MODES, "full")
@@ -93,17 +93,17 @@ def draws_from(by: str, text: str, name: str) -> bool:
     return any(each == one or (by == By.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn)
 
 
-def _kept_as(told: Told, by: By, text: str) -> str:
+def _kept_as(told: SettingsReader, by: By, text: str) -> str:
     """Never over what it draws from."""
     name = told.text("kept_as", "")
     if draws_from(by, text, name):
         raise InvalidInputError(
-            f"The data mart cannot be kept as {shown(name)}: it draws from that.", "Give the copy another name."
+            f"The data mart cannot be kept as {quote(name)}: it draws from that.", "Give the copy another name."
         )
     return name
 
 
-def _columns(told: Told) -> tuple[Column, ...]:
+def _columns(told: SettingsReader) -> tuple[Column, ...]:
     found = [
         Column(
             each.text("name"),
@@ -116,5 +116,5 @@ def _columns(told: Told) -> tuple[Column, ...]:
     ]
     twice = next((column.name for n, column in enumerate(found) if column.name in {one.name for one in found[:n]}), "")
     if twice:
-        raise InvalidInputError(f"The column {shown(twice)} of the data mart stands twice.", "Keep one of them.")
+        raise InvalidInputError(f"The column {quote(twice)} of the data mart stands twice.", "Keep one of them.")
     return tuple(found)

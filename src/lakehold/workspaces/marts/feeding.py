@@ -8,8 +8,8 @@ from typing import Any
 
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.runs import asking
 from lakehold.workspaces.marts import nouns
@@ -28,22 +28,22 @@ class Feed:
     """The one that a sample is wanted of; without one, streams are told."""
 
 
-def may_look(work: Work, asked: Feed) -> None:
+def may_look(ctx: RequestContext, asked: Feed) -> None:
     """Refuse unless the caller may edit the data mart, or make one there. Their own eyes only: it shows data."""
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     if not asked.mart:
-        work.see(asked.project)
-        work.need("create_data_mart", asked.project)
+        ctx.see(asked.project)
+        ctx.need("create_data_mart", asked.project)
         return
-    nouns.need(work, asked.mart, nouns.DATA_MART, "edit")
+    nouns.need(ctx, asked.mart, nouns.DATA_MART, "edit")
 
 
-def look(house: Installation, caller: Caller, asked: Feed) -> dict[str, Any]:
+def look(platform: Platform, caller: Caller, asked: Feed) -> dict[str, Any]:
     """What there is, outside of the transaction in which it was asked whether the caller may look."""
-    return asking.look_at_feed(house, caller, asdict(asked))
+    return asking.look_at_feed(platform, caller, asdict(asked))
 
 
-def secrets(work: Work, asked: Feed) -> dict[str, str]:
+def secrets(ctx: RequestContext, asked: Feed) -> dict[str, str]:
     """What it is connected to with. Never for an answer."""
-    kept = credentials.used_at(work, asked.mart, asked.settings) if asked.mart else {}
+    kept = credentials.used_at(ctx, asked.mart, asked.settings) if asked.mart else {}
     return {**kept, **asked.secrets}

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from lakehold.catalog import details, shapes
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
@@ -79,30 +79,30 @@ class _Last(NamedTuple):
     told: Mapping[str, Any]
 
 
-def of_report(work: Work, uid: str) -> Insight:
+def of_report(ctx: RequestContext, uid: str) -> Insight:
     """Of one."""
-    nouns.need(work, uid, nouns.REPORT)
-    return placed(work, _counted(work, [work.view.resource(uid)]))[0]
+    nouns.need(ctx, uid, nouns.REPORT)
+    return placed(ctx, _counted(ctx, [ctx.view.resource(uid)]))[0]
 
 
-def of_project(work: Work, uid: str) -> list[Insight]:
+def of_project(ctx: RequestContext, uid: str) -> list[Insight]:
     """Of all that the caller sees in a project: those that were sent or read last come first. Where each went is not
     among it: of the few that are shown it is `placed`.
     """
-    nouns.need(work, uid, nouns.PROJECT)
-    numbers = work.session.ids(work.asker, "see", nouns.REPORT, within=uid)
+    nouns.need(ctx, uid, nouns.PROJECT)
+    numbers = ctx.session.ids(ctx.asker, "see", nouns.REPORT, within=uid)
     found: list[Insight] = []
     for start in range(0, len(numbers), _AT_ONCE):
-        found += _counted(work, numbers[start : start + _AT_ONCE])
+        found += _counted(ctx, numbers[start : start + _AT_ONCE])
     return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
 
 
-def placed(work: Work, found: Sequence[Insight]) -> list[Insight]:
+def placed(ctx: RequestContext, found: Sequence[Insight]) -> list[Insight]:
     """With where each goes, and where it went last, as far as the caller may know."""
-    eyes = Eyes(work)
-    goals = [next(iter(eyes.refs(ends(work, each.report.uid, "destination"))), None) for each in found]
-    known = _known(work, {goal.uid for goal in goals if goal is not None})
-    last = _last(work, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
+    eyes = VisibleRefs(ctx)
+    goals = [next(iter(eyes.refs(ends(ctx, each.report.uid, "destination"))), None) for each in found]
+    known = _known(ctx, {goal.uid for goal in goals if goal is not None})
+    last = _last(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
     return [
         replace(
             each,
@@ -113,31 +113,31 @@ def placed(work: Work, found: Sequence[Insight]) -> list[Insight]:
     ]
 
 
-def _counted(work: Work, numbers: Sequence[int]) -> list[Insight]:
-    delivered, pulled = _deliveries(work, numbers), _pulls(work, numbers)
-    reports = work.session.asking(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
+def _counted(ctx: RequestContext, numbers: Sequence[int]) -> list[Insight]:
+    delivered, pulled = _deliveries(ctx, numbers), _pulls(ctx, numbers)
+    reports = ctx.session.asking(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
     return [
         Insight(report, None, delivered.get(number, Delivery()), pulled.get(number, Pulled()))
         for number, report in zip(numbers, reports, strict=True)
     ]
 
 
-def _known(work: Work, destinations: Iterable[str]) -> set[str]:
+def _known(ctx: RequestContext, destinations: Iterable[str]) -> set[str]:
     """Those of which the caller may know the places. Receivers and addresses are for who may edit a destination, as its
     settings are; files are for who may use it.
     """
-    numbers = {work.view.resource(uid): uid for uid in destinations}
-    told = details.read_many(work, list(numbers))
+    numbers = {ctx.view.resource(uid): uid for uid in destinations}
+    told = details.read_many(ctx, list(numbers))
     rights = {
         uid: "use" if number in told and told[number].settings.get("to") == _FILES else "edit"
         for number, uid in numbers.items()
     }
-    return {uid for uid, right in rights.items() if work.session.check(work.asker, right, uid)}
+    return {uid for uid, right in rights.items() if ctx.session.check(ctx.asker, right, uid)}
 
 
-def _deliveries(work: Work, numbers: Sequence[int]) -> dict[int, Delivery]:
+def _deliveries(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Delivery]:
     c, s = run_table.c, run_step_table.c
-    mine = [c.tenant_id == work.session.tenant, c.resource_id.in_(numbers), c.made_at >= work.at - DAYS * DAY]
+    mine = [c.tenant_id == ctx.session.tenant, c.resource_id.in_(numbers), c.made_at >= ctx.at - DAYS * DAY]
     sent = sa.and_(c.state == states.SUCCEEDED, s.told.like(_DELIVERED))
     query = (
         sa.select(
@@ -160,7 +160,7 @@ def _deliveries(work: Work, numbers: Sequence[int]) -> dict[int, Delivery]:
             row.last_at,
             seconds=round(float(row.took or 0) / SECOND, 3),
         )
-        for row in work.session.transaction.connection.execute(query)
+        for row in ctx.session.transaction.connection.execute(query)
     }
 
 
@@ -173,18 +173,18 @@ def _sent(delivery: Delivery, last: Mapping[int, _Last], *, is_known: bool) -> D
     return replace(delivery, last_rows=rows, places=places, sure=bool(told.get("sure", True)))
 
 
-def _last(work: Work, runs: Sequence[int]) -> dict[int, _Last]:
+def _last(ctx: RequestContext, runs: Sequence[int]) -> dict[int, _Last]:
     """What these runs said of how many rows they have sent, and where to."""
     s, found = run_step_table.c, dict[int, _Last]()
     for start in range(0, len(runs), _AT_ONCE):
         some = runs[start : start + _AT_ONCE]
         query = sa.select(s.run, s.rows, s.told).where(s.run.in_(some), s.number == 0)
-        for row in work.session.transaction.connection.execute(query):
+        for row in ctx.session.transaction.connection.execute(query):
             found[row.run] = _Last(row.rows, json.loads(row.told))
     return found
 
 
-def _pulls(work: Work, numbers: Sequence[int]) -> dict[int, Pulled]:
+def _pulls(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Pulled]:
     c = live_pull_table.c
     query = (
         sa.select(
@@ -194,10 +194,10 @@ def _pulls(work: Work, numbers: Sequence[int]) -> dict[int, Pulled]:
             sa.func.sum(c.rows).label("rows"),
             sa.func.avg(c.milliseconds).label("took"),
         )
-        .where(c.tenant_id == work.session.tenant, c.report_id.in_(numbers), c.at >= work.at - DAYS * DAY)
+        .where(c.tenant_id == ctx.session.tenant, c.report_id.in_(numbers), c.at >= ctx.at - DAYS * DAY)
         .group_by(c.report_id)
     )
     return {
         row.report_id: Pulled(row.times, row.last, int(row.rows), round(float(row.took) / 1_000, 3))
-        for row in work.session.transaction.connection.execute(query)
+        for row in ctx.session.transaction.connection.execute(query)
     }

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakehold.catalog import details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline import names, reading
 from lakehold.pipeline.lake import Lake
 from lakehold.pipeline.quoting import quoted
@@ -16,17 +16,17 @@ from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import WORD
 from lakehold.workspaces.marts.questions import Known, Source
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 _DEEPEST = 5
 
 
-def source(work: Work, lake: Lake, mart: str) -> Source:
+def source(ctx: RequestContext, lake: Lake, mart: str) -> Source:
     """What can be asked of a mart by the caller, as SQL and by column. A joined mart's columns have its name before
     theirs: `customer.city`.
     """
-    nouns.need_kind(work, mart, nouns.DATA_MART, "use")
-    joined = _Joined(work, lake)
+    nouns.need_kind(ctx, mart, nouns.DATA_MART, "use")
+    joined = _Joined(ctx, lake)
     joined.add(mart)
     return Source(" ".join(joined.tables), joined.columns)
 
@@ -41,7 +41,7 @@ class _On:
 
 @dataclass(slots=True)
 class _Joined:
-    work: Work
+    work: RequestContext
     lake: Lake
     tables: list[str] = field(default_factory=list)
     columns: dict[str, Known] = field(default_factory=dict)
@@ -55,12 +55,12 @@ class _Joined:
         self.tables.append(
             f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
         )
-        told = Told(details.read(self.work, mart).settings, WORD)
+        told = SettingsReader(details.read(self.work, mart).settings, WORD)
         allowed = set(ends(self.work, mart, "joins"))
         for each in told.each("joins"):
             other, name = each.text("mart"), each.text("name")
             if other not in allowed:
-                raise InvalidInputError(f"The data mart is not joined to {shown(other)}.", "Save its joins anew.")
+                raise InvalidInputError(f"The data mart is not joined to {quote(other)}.", "Save its joins anew.")
             if before.count(".") >= _DEEPEST:
                 raise ConflictError(f"More than {_DEEPEST} data marts are joined one behind the other.", "Join fewer.")
             self.add(other, f"{before}{name}.", _On(before, each.pairs("on")))
@@ -69,16 +69,16 @@ class _Joined:
         now = self.lake.now(reading.place_of(self.work, mart))
         if now is None:
             name = self.work.view.names.get(self.work.view.resource(mart)) or mart
-            raise ConflictError(f"The data mart {shown(name)} has no data yet.", "Refresh it.")
+            raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")
         for each in now.fields:
             self.columns[f"{before}{each.name}"] = Known(f"{called}.{quoted(each.name)}", each.type)
 
     def _same(self, before: str, on: _On) -> str:
         if not on.columns:
             raise InvalidInputError(
-                f"The join {shown(before.rstrip('.'))} has no columns.", "Say which are the same: on."
+                f"The join {quote(before.rstrip('.'))} has no columns.", "Say which are the same: on."
             )
         pairs = [(f"{on.before}{ours}", f"{before}{theirs}") for ours, theirs in on.columns.items()]
         for name in (name for pair in pairs for name in pair if name not in self.columns):
-            raise InvalidInputError(f"There is no column {shown(name)} to join by.", "Correct the join.")
+            raise InvalidInputError(f"There is no column {quote(name)} to join by.", "Correct the join.")
         return " AND ".join(f"{self.columns[ours].sql} = {self.columns[theirs].sql}" for ours, theirs in pairs)

@@ -13,17 +13,17 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline import rows
 from lakehold.pipeline.quoting import quoted
 from lakehold.runs import asking
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, Definition, In
 from lakehold.workspaces.marts.storages import LakeTables, Look
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 ROWS = 20
 _LOOKED_AT = (By.SQL, By.TABLE, By.PATTERN)
@@ -52,36 +52,36 @@ class Seen:
     """The tables of the lakehouse that it reads, by their ids."""
 
 
-def begun(work: Work, asked: Look) -> Begun:
+def begun(ctx: RequestContext, asked: Look) -> Begun:
     """Refuse unless the caller may look."""
-    told = storages.let_in(work, asked)
+    told = storages.let_in(ctx, asked)
     where = storages.where(told)
     if asked.by and asked.by not in _LOOKED_AT:
         raise InvalidInputError(
-            f"What is defined by {shown(asked.by)} is not looked at in a storage.", f"Use {', '.join(_LOOKED_AT)}."
+            f"What is defined by {quote(asked.by)} is not looked at in a storage.", f"Use {', '.join(_LOOKED_AT)}."
         )
-    return Begun(work.caller, asked, where, _lake(work, told, asked) if where is In.LAKE else None)
+    return Begun(ctx.caller, asked, where, _lake(ctx, told, asked) if where is In.LAKE else None)
 
 
-def _lake(work: Work, told: Told, asked: Look) -> LakeTables:
+def _lake(ctx: RequestContext, told: SettingsReader, asked: Look) -> LakeTables:
     """To tell of tables takes the first that are searched for; to find those of a pattern takes all."""
-    return storages.lake_tables(work, told, None if asked.by else asked.search)
+    return storages.lake_tables(ctx, told, None if asked.by else asked.search)
 
 
-def look(house: Installation, begun: Begun) -> Seen:
+def look(platform: Platform, begun: Begun) -> Seen:
     """What there is, as the caller may see it."""
     if begun.lake is not None:
-        return _in_lake(house, begun, begun.lake)
+        return _in_lake(platform, begun, begun.lake)
     if begun.where is In.FILES and not begun.asked.storage:
         return Seen(notes=["It has a folder of its own as soon as it is made. Files are brought there."])
-    return Seen(**asking.look_into(house, begun.caller, asdict(begun.asked)))
+    return Seen(**asking.look_into(platform, begun.caller, asdict(begun.asked)))
 
 
 def fitting(pattern: str, tables: Sequence[str]) -> list[str]:
     """The tables that a pattern means."""
     found = sorted(name for name in tables if fnmatchcase(name, pattern))
     if not found:
-        raise NotFoundError(f"Nothing fits {shown(pattern)}.", "Write it with * for any letters.")
+        raise NotFoundError(f"Nothing fits {quote(pattern)}.", "Write it with * for any letters.")
     return found
 
 
@@ -102,24 +102,24 @@ def problems(definition: Definition, fields: Sequence[Mapping[str, str]]) -> dic
     hidden = {column.name for column in definition.columns if column.hidden}
     for name in definition.keys:
         if name not in names or name in hidden:
-            found["keys"] = f"There is no field {shown(name)} that is kept. {there}".strip()
+            found["keys"] = f"There is no field {quote(name)} that is kept. {there}".strip()
     if definition.cursor and definition.cursor not in names:
-        found["cursor"] = f"There is no field {shown(definition.cursor)}. {there}".strip()
+        found["cursor"] = f"There is no field {quote(definition.cursor)}. {there}".strip()
     for column in definition.columns:
         if column.name not in names:
-            found["columns"] = f"There is no field {shown(column.name)}. {there}".strip()
+            found["columns"] = f"There is no field {quote(column.name)}. {there}".strip()
     if names and hidden.issuperset(names):
         found["columns"] = "All fields are hidden, and nothing is kept. Show one."
     return found
 
 
-def _in_lake(house: Installation, begun: Begun, lake: LakeTables) -> Seen:
+def _in_lake(platform: Platform, begun: Begun, lake: LakeTables) -> Seen:
     if not begun.asked.by:
         return Seen(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
     text, notes = _asked(begun.asked, [each.name for each in lake.tables])
-    meaning = asking.describe(house, begun.caller, workspace=lake.lakehouse, text=text)
+    meaning = asking.describe(platform, begun.caller, workspace=lake.lakehouse, text=text)
     uid = f"q_{secrets.token_hex(12)}"
-    with asking.ask(house, begun.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=ROWS) as found:
+    with asking.ask(platform, begun.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=ROWS) as found:
         some = [
             [rows.plain(value) for value in row]
             for batch in found.batches
@@ -136,7 +136,7 @@ def _asked(asked: Look, tables: Sequence[str]) -> tuple[str, list[str]]:
         case By.TABLE:
             # Names are compared as SQL compares them, without case.
             if asked.text.casefold() not in {name.casefold() for name in tables}:
-                raise NotFoundError(f"There is no table {shown(asked.text)}.", "Choose one of the storage's tables.")
+                raise NotFoundError(f"There is no table {quote(asked.text)}.", "Choose one of the storage's tables.")
             return _all_of(asked.text), []
         case _:
             found = fitting(asked.text, tables)

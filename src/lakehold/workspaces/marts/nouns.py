@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 PROJECT = "marts.project"
 STORAGE = "marts.storage"
@@ -13,15 +13,15 @@ DESTINATION = "marts.destination"
 REPORT = "marts.report"
 
 
-def need_kind(work: Work, uid: str, kind: str, action: str = "see") -> None:
+def need_kind(ctx: RequestContext, uid: str, kind: str, action: str = "see") -> None:
     """Refuse what the caller does not see, and what is of another kind. The action is what they came for."""
-    work.see(uid, action)
-    if work.view.kind(work.view.resource(uid)) != kind:
+    ctx.see(uid, action)
+    if ctx.view.kind(ctx.view.resource(uid)) != kind:
         word = kind.rpartition(".")[2].replace("_", " ")
-        raise InvalidInputError(f"{shown(uid)} is no {word}.", "Choose one of the project's.")
+        raise InvalidInputError(f"{quote(uid)} is no {word}.", "Choose one of the project's.")
 
 
-def need(work: Work, uid: str, kind: str, action: str = "see") -> None:
+def need(ctx: RequestContext, uid: str, kind: str, action: str = "see") -> None:
     """Refuse also what they may not do this with."""
-    need_kind(work, uid, kind, action)
-    work.need(action, uid)
+    need_kind(ctx, uid, kind, action)
+    ctx.need(action, uid)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.catalog import details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.marts import joining
 from lakehold.workspaces.marts.definitions import WORD
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,20 @@ class Offered:
         return self.alias or self.name
 
 
-def offered(work: Work, lake: Lake, mart: str) -> list[Offered]:
+def offered(ctx: RequestContext, lake: Lake, mart: str) -> list[Offered]:
     """All of them; refused if the caller may not use a mart on the chain, or one has no rows yet."""
-    known = joining.source(work, lake, mart).columns
-    words = _words(work, mart)
+    known = joining.source(ctx, lake, mart).columns
+    words = _words(ctx, mart)
     return [Offered(name, column.type, *words.get(name, ("", ""))) for name, column in known.items()]
 
 
-def _words(work: Work, mart: str, before: str = "") -> dict[str, tuple[str, str]]:
+def _words(ctx: RequestContext, mart: str, before: str = "") -> dict[str, tuple[str, str]]:
     """Aliases and descriptions, by name."""
-    told = Told(details.read(work, mart).settings, WORD)
+    told = SettingsReader(details.read(ctx, mart).settings, WORD)
     found = {
         f"{before}{each.text('name')}": (each.text("alias", ""), each.text("description", ""))
         for each in told.each("columns")
     }
     for each in told.each("joins"):
-        found |= _words(work, each.text("mart"), f"{before}{each.text('name')}.")
+        found |= _words(ctx, each.text("mart"), f"{before}{each.text('name')}.")
     return found

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
 from lakehold.runs import asking
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.first import First
 from lakehold.workspaces.marts.messages.message import IN_CHAT, Message, Written
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 _ROWS = 100
 
@@ -36,27 +36,27 @@ class Asked:
     day: str
 
 
-def checked(work: Work, lake: Lake, settings: Mapping[str, Any], mart: str) -> None:
+def checked(ctx: RequestContext, lake: Lake, settings: Mapping[str, Any], mart: str) -> None:
     """Refuse a report whose message speaks of what it does not have: before it is saved."""
-    told = Told(settings, reporting.WORD)
+    told = SettingsReader(settings, reporting.WORD)
     if template := told.text("message", ""):
-        Message(template).check(reporting.columns(work, lake, told, mart))
+        Message(template).check(reporting.columns(ctx, lake, told, mart))
 
 
-def asked(work: Work, lake: Lake, settings: Mapping[str, Any], mart: str, name: str) -> Asked:
+def asked(ctx: RequestContext, lake: Lake, settings: Mapping[str, Any], mart: str, name: str) -> Asked:
     """Refuse unless the caller may use the mart, and the message can be written."""
-    reading.refuse_viewer(work)
-    checked(work, lake, settings, mart)
-    told = Told(settings, reporting.WORD)
+    reading.refuse_viewer(ctx)
+    checked(ctx, lake, settings, mart)
+    told = SettingsReader(settings, reporting.WORD)
     message = Message(told.text("message", "") or IN_CHAT)
-    text = reporting.text(work, lake, told, mart)
-    return Asked(work.caller, text, message, name, reporting.today(work, told))
+    text = reporting.text(ctx, lake, told, mart)
+    return Asked(ctx.caller, text, message, name, reporting.today(ctx, told))
 
 
-def written(house: Installation, asked: Asked) -> Written:
+def written(platform: Platform, asked: Asked) -> Written:
     """What it says."""
     uid = f"q_{secrets.token_hex(12)}"
-    with asking.ask(house, asked.caller, uid=uid, workspace="", text=asked.text, rows=_ROWS) as found:
+    with asking.ask(platform, asked.caller, uid=uid, workspace="", text=asked.text, rows=_ROWS) as found:
         columns = tuple(found.batches.schema.names)
         rows = [
             row

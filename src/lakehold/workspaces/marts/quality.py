@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Id, Transaction, metadata
 from lakehold.workspaces.marts import nouns
@@ -55,27 +55,27 @@ def write(transaction: Transaction, tenant: int, resource: int, mark: str, outco
         transaction.connection.execute(quality_table.insert(), rows)
 
 
-def not_kept(work: Work, run: str, since: Moment) -> list[Outcome]:
+def not_kept(ctx: RequestContext, run: str, since: Moment) -> list[Outcome]:
     """What a run has found since then that is not as promised: for the platform's own use, who may know it is asked
     by who tells it.
     """
     c = quality_table.c
     looked = c.mark.in_([f"{run}/{place}" for place in _PLACES])
-    mine = (c.tenant_id == work.session.tenant, looked, c.at >= since, c.state != KEPT)
+    mine = (c.tenant_id == ctx.session.tenant, looked, c.at >= since, c.state != KEPT)
     query = sa.select(quality_table).where(*mine).order_by(c.n)
-    rows = work.session.transaction.connection.execute(query)
+    rows = ctx.session.transaction.connection.execute(query)
     return [Outcome(row.name, row.state, row.said, row.at) for row in rows]
 
 
-def page(work: Work, mart: str, *, limit: int = 200) -> list[Outcome]:
+def page(ctx: RequestContext, mart: str, *, limit: int = 200) -> list[Outcome]:
     """The newest first, for those who see the mart."""
-    nouns.need(work, mart, nouns.DATA_MART)
+    nouns.need(ctx, mart, nouns.DATA_MART)
     c = quality_table.c
     query = (
         sa.select(quality_table)
-        .where(c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(mart))
+        .where(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(mart))
         .order_by(c.n.desc())
         .limit(limit)
     )
-    rows = work.session.transaction.connection.execute(query)
+    rows = ctx.session.transaction.connection.execute(query)
     return [Outcome(row.name, row.state, row.said, row.at) for row in rows]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.quoting import quoted
 from lakehold.workspaces.marts import values
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 MOST_ROWS = 10_000_000
 _COMPARED = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -53,7 +53,7 @@ class Source:
         found = self.columns.get(name)
         if found is None:
             there = ", ".join(list(self.columns)[:20]) or "none"
-            raise InvalidInputError(f"The data mart has no column {shown(name)}.", f"It has: {there}.")
+            raise InvalidInputError(f"The data mart has no column {quote(name)}.", f"It has: {there}.")
         return found
 
 
@@ -61,7 +61,7 @@ class Source:
 class Question:
     """What is asked."""
 
-    told: Told
+    told: SettingsReader
     at: datetime
     """When; relative dates start from here."""
     parameters: Mapping[str, str]
@@ -98,13 +98,13 @@ class Question:
                 raise InvalidInputError(f"A {how} is of a column.", "Name one.")
             called = each.text("name", "").strip() or (f"{how} of {name}" if name else how)
             if called in found:
-                raise InvalidInputError(f"Two columns of the report are called {shown(called)}.", "Rename one of them.")
+                raise InvalidInputError(f"Two columns of the report are called {quote(called)}.", "Rename one of them.")
             found[called] = SUMS[how].format(_summed(source, how, name) if name else "*")
         if not found:
             raise InvalidInputError("The report has no columns.", "Choose at least one.")
         return found
 
-    def _condition(self, source: Source, told: Told) -> str:
+    def _condition(self, source: Source, told: SettingsReader) -> str:
         column = source.column(told.text("column"))
         operator = told.one_of("is", OPERATORS, "=")
         if operator in _ALONE:
@@ -130,7 +130,7 @@ class Question:
             return value
         found = self.parameters.get(value[1:])
         if found is None:
-            raise InvalidInputError(f"The parameter {shown(value[1:])} has no value.", "Give it one in the report.")
+            raise InvalidInputError(f"The parameter {quote(value[1:])} has no value.", "Give it one in the report.")
         return found
 
     def _order(self, selected: Mapping[str, str]) -> Sequence[str]:
@@ -139,7 +139,7 @@ class Question:
             name = each.text("column")
             if name not in selected:
                 raise InvalidInputError(
-                    f"The report is sorted by {shown(name)}, which it does not show.", "Show it, or sort by another."
+                    f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
                 )
             found.append(f"{quoted(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
         return [f"ORDER BY {', '.join(found)}"] if found else []
@@ -149,6 +149,6 @@ def _summed(source: Source, how: str, name: str) -> str:
     column = source.column(name)
     if how in _OF_NUMBERS and not values.is_number(column.type):
         raise InvalidInputError(
-            f"The {how} of {shown(name)} cannot be told: it has no numbers.", "Count it, or choose another column."
+            f"The {how} of {quote(name)} cannot be told: it has no numbers.", "Count it, or choose another column."
         )
     return column.sql

@@ -7,45 +7,47 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lakehold.catalog import details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.marts import joining
 from lakehold.workspaces.marts.questions import Question
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 WORD = "report"
 
 
-def told_of(work: Work, uid: str) -> Told:
+def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
     """The settings of a report."""
-    return Told(details.read(work, uid).settings, WORD)
+    return SettingsReader(details.read(ctx, uid).settings, WORD)
 
 
-def text(work: Work, lake: Lake, told: Told, mart: str, parameters: Mapping[str, str] | None = None) -> str:
+def text(
+    ctx: RequestContext, lake: Lake, told: SettingsReader, mart: str, parameters: Mapping[str, str] | None = None
+) -> str:
     """One SELECT. Parameters that are given go before those of the report."""
-    return _question(work, told, parameters).text(joining.source(work, lake, mart))
+    return _question(ctx, told, parameters).text(joining.source(ctx, lake, mart))
 
 
-def columns(work: Work, lake: Lake, told: Told, mart: str) -> tuple[str, ...]:
+def columns(ctx: RequestContext, lake: Lake, told: SettingsReader, mart: str) -> tuple[str, ...]:
     """What the columns of its rows are called."""
-    return _question(work, told, None).columns(joining.source(work, lake, mart))
+    return _question(ctx, told, None).columns(joining.source(ctx, lake, mart))
 
 
-def today(work: Work, told: Told) -> str:
+def today(ctx: RequestContext, told: SettingsReader) -> str:
     """The day, where the report is read."""
-    return _now(work, told).date().isoformat()
+    return _now(ctx, told).date().isoformat()
 
 
-def _question(work: Work, told: Told, parameters: Mapping[str, str] | None) -> Question:
-    return Question(told, _now(work, told), {**told.pairs("parameters"), **(parameters or {})})
+def _question(ctx: RequestContext, told: SettingsReader, parameters: Mapping[str, str] | None) -> Question:
+    return Question(told, _now(ctx, told), {**told.pairs("parameters"), **(parameters or {})})
 
 
-def _now(work: Work, told: Told) -> datetime:
+def _now(ctx: RequestContext, told: SettingsReader) -> datetime:
     zone = told.text("zone", "UTC")
     try:
-        return datetime.fromtimestamp(work.at / SECOND, UTC).astimezone(ZoneInfo(zone))
+        return datetime.fromtimestamp(ctx.at / SECOND, UTC).astimezone(ZoneInfo(zone))
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidInputError(f"There is no time zone {shown(zone)}.", "Write Europe/Berlin.") from None
+        raise InvalidInputError(f"There is no time zone {quote(zone)}.", "Write Europe/Berlin.") from None

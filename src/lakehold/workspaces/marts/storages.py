@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from lakehold.access import Draft
 from lakehold.catalog import credentials, details
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline import names, reading
 from lakehold.pipeline.names import Named
 from lakehold.workspaces.ends import starts
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 WORD = "storage"
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
@@ -42,43 +42,43 @@ class Look:
     """A part of the name, where tables are told: of a lakehouse the first that fit; without one, all of them."""
 
 
-def told_of(work: Work, uid: str) -> Told:
+def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
     """The settings of a storage."""
-    return Told(details.read(work, uid).settings, WORD)
+    return SettingsReader(details.read(ctx, uid).settings, WORD)
 
 
-def where(told: Told) -> In:
+def where(told: SettingsReader) -> In:
     """What it is."""
     return In(told.one_of("kind", tuple(In), ""))
 
 
-def let_in(work: Work, asked: Look) -> Told:
+def let_in(ctx: RequestContext, asked: Look) -> SettingsReader:
     """The settings that are looked at. Whoever uses a storage looks at it as it is; other settings are tried by who may
     edit it, or make one like this. Their own eyes only: it shows data.
     """
-    reading.refuse_viewer(work)
+    reading.refuse_viewer(ctx)
     if asked.storage:
-        nouns.need(work, asked.storage, nouns.STORAGE, "use" if asked.settings is None else "edit")
+        nouns.need(ctx, asked.storage, nouns.STORAGE, "use" if asked.settings is None else "edit")
     else:
         if not asked.project or asked.settings is None:
             raise InvalidInputError(
                 "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
             )
-        work.see(asked.project)
-        work.need_draft(Draft(nouns.STORAGE, {"project": asked.project}))
+        ctx.see(asked.project)
+        ctx.need_draft(Draft(nouns.STORAGE, {"project": asked.project}))
     if asked.settings is None:
-        return told_of(work, asked.storage)
-    return Told(asked.settings, WORD)
+        return told_of(ctx, asked.storage)
+    return SettingsReader(asked.settings, WORD)
 
 
-def secrets(work: Work, asked: Look) -> dict[str, str]:
+def secrets(ctx: RequestContext, asked: Look) -> dict[str, str]:
     """What it is connected to with. Never for an answer."""
     if not asked.storage:
         return dict(asked.secrets)
     kept = (
-        credentials.used(work, asked.storage)
+        credentials.used(ctx, asked.storage)
         if asked.settings is None
-        else credentials.used_at(work, asked.storage, asked.settings)
+        else credentials.used_at(ctx, asked.storage, asked.settings)
     )
     return {**kept, **asked.secrets}
 
@@ -92,43 +92,43 @@ class LakeTables:
     tables: Sequence[Named]
 
 
-def lake_tables(work: Work, told: Told, search: str | None = None) -> LakeTables:
+def lake_tables(ctx: RequestContext, told: SettingsReader, search: str | None = None) -> LakeTables:
     """Read with the levels of whoever asks: a storage opens nothing there that they could not read themself.
 
     All of them; or, with a search, the first that fit it by their name.
     """
     uid = told.text("lakehouse")
-    if not Eyes(work).sees(uid):
+    if not VisibleRefs(ctx).sees(uid):
         # Its id stands in the settings, which whoever uses the storage need not know.
         raise ForbiddenError(
             "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
         )
-    if work.view.kind(work.view.resource(uid)) != _LAKEHOUSE:
-        raise InvalidInputError(f"{shown(uid)} is no lakehouse.", "Set lakehouse to the id of one.")
-    name = work.view.names.get(work.view.resource(uid)) or uid
-    return LakeTables(name, _all(work, name) if search is None else _first(work, uid, search))
+    if ctx.view.kind(ctx.view.resource(uid)) != _LAKEHOUSE:
+        raise InvalidInputError(f"{quote(uid)} is no lakehouse.", "Set lakehouse to the id of one.")
+    name = ctx.view.names.get(ctx.view.resource(uid)) or uid
+    return LakeTables(name, _all(ctx, name) if search is None else _first(ctx, uid, search))
 
 
-def _all(work: Work, lakehouse: str) -> list[Named]:
+def _all(ctx: RequestContext, lakehouse: str) -> list[Named]:
     return [
         Named(table.uid, f"{layer.name}.{table.name}")
-        for layer in names.inside(work, [lakehouse])
-        for table in names.tables(work, [lakehouse, layer.name])
+        for layer in names.inside(ctx, [lakehouse])
+        for table in names.tables(ctx, [lakehouse, layer.name])
     ]
 
 
-def _first(work: Work, lakehouse: str, search: str) -> list[Named]:
+def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[Named]:
     """A search may be for a layer's name and a table's, with a dot between them."""
     layer, dot, table = search.casefold().partition(".")
-    some = work.session.list(
-        work.asker, names.READABLE[_TABLE], _TABLE, within=lakehouse, search=table if dot else search, limit=MOST
+    some = ctx.session.list(
+        ctx.asker, names.READABLE[_TABLE], _TABLE, within=lakehouse, search=table if dot else search, limit=MOST
     )
-    found = [Named(each.uid, ".".join(names.path_of(work.view, each.uid)[1:])) for each in some.items]
+    found = [Named(each.uid, ".".join(names.path_of(ctx.view, each.uid)[1:])) for each in some.items]
     return [each for each in found if not dot or layer in each.name.casefold()]
 
 
-def marts_of(work: Work, uid: str) -> tuple[list[Ref], bool]:
+def marts_of(ctx: RequestContext, uid: str) -> tuple[list[Ref], bool]:
     """The data marts that draw from it, and whether there are more that the caller may not see."""
-    all_of_them = starts(work, uid, "storage")
-    seen = Eyes(work).refs(all_of_them)
+    all_of_them = starts(ctx, uid, "storage")
+    seen = VisibleRefs(ctx).refs(all_of_them)
     return sorted(seen, key=lambda ref: ref.name.casefold()), len(seen) < len(all_of_them)

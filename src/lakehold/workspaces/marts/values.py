@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.quoting import literal
 
 _RELATIVE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
@@ -48,7 +48,7 @@ def of_type(value: str, kind: str, at: datetime) -> str:
 
 def _boolean(value: str) -> str:
     if value.lower() not in {"true", "false"}:
-        raise InvalidInputError(f"{shown(value)} is neither true nor false.", "Write one of the two.")
+        raise InvalidInputError(f"{quote(value)} is neither true nor false.", "Write one of the two.")
     return value.upper()
 
 
@@ -56,11 +56,11 @@ def _number(value: str, *, whole: bool) -> str:
     try:
         found = Decimal(value.strip())
     except InvalidOperation:
-        raise InvalidInputError(f"{shown(value)} is no number.", "Write one, such as 12.5.") from None
+        raise InvalidInputError(f"{quote(value)} is no number.", "Write one, such as 12.5.") from None
     # Asked before it is written out: a few letters can stand for a number of a million digits.
     small = found.is_finite() and abs(found.adjusted()) < _DIGITS and len(found.as_tuple().digits) <= _DIGITS
     if not small or (whole and found != found.to_integral_value()):
-        raise InvalidInputError(f"{shown(value)} is no number that the column could have.", "Write another one.")
+        raise InvalidInputError(f"{quote(value)} is no number that the column could have.", "Write another one.")
     return f"{found:f}"
 
 
@@ -70,7 +70,7 @@ def _day(value: str, at: datetime) -> date:
     try:
         return date.fromisoformat(value.strip())
     except ValueError:
-        raise InvalidInputError(f"{shown(value)} is no day.", "Write 2026-11-30, or today - 7.") from None
+        raise InvalidInputError(f"{quote(value)} is no day.", "Write 2026-11-30, or today - 7.") from None
 
 
 def _moment(value: str, at: datetime) -> str:
@@ -79,7 +79,7 @@ def _moment(value: str, at: datetime) -> str:
     try:
         return datetime.fromisoformat(value.strip()).isoformat()
     except ValueError:
-        raise InvalidInputError(f"{shown(value)} is no moment.", "Write 2026-11-30 12:00, or today - 7.") from None
+        raise InvalidInputError(f"{quote(value)} is no moment.", "Write 2026-11-30 12:00, or today - 7.") from None
 
 
 def _relative(value: str, today: date) -> date | None:
@@ -97,4 +97,4 @@ def _relative(value: str, today: date) -> date | None:
         start = today.year * _IN_YEAR + (today.month - 1) // months * months + away * months
         return date(start // _IN_YEAR, start % _IN_YEAR + 1, 1)
     except (OverflowError, ValueError):
-        raise InvalidInputError(f"{shown(value)} is no day that there is.", "Choose one nearer to today.") from None
+        raise InvalidInputError(f"{quote(value)} is no day that there is.", "Choose one nearer to today.") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.connectors.inward.connector import Connector, fields_of
 from lakehold.pipeline.connectors.inward.files.files import Files
@@ -26,7 +26,7 @@ from lakehold.pipeline.connectors.inward.rest.settings import Settings as Api
 from lakehold.pipeline.connectors.outward.addresses import looked_up
 from lakehold.pipeline.connectors.outward.database import Database
 from lakehold.pipeline.volumes import Volume
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 _POSTGRESQL = "jdbc:postgresql:"
 _HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")
@@ -42,7 +42,7 @@ class Connecting:
     volume: Volume | None = None
     """The one that files are read from."""
 
-    def connector(self, told: Told, streams: Mapping[str, Told] | None = None) -> Connector:
+    def connector(self, told: SettingsReader, streams: Mapping[str, SettingsReader] | None = None) -> Connector:
         """The connector; streams are told by the names that they have at the source."""
         match told.one_of("connector", ("files", "database", "api"), ""):
             case "files":
@@ -53,7 +53,7 @@ class Connecting:
             case _:
                 return Rest(self._api(told))
 
-    def database(self, told: Told) -> Database:
+    def database(self, told: SettingsReader) -> Database:
         """A database, if it is where one may be."""
         made = Database(
             told.text("address"),
@@ -75,7 +75,7 @@ class Connecting:
             )
         return made
 
-    def _files(self, told: Told, streams: Mapping[str, Told]) -> Files:
+    def _files(self, told: SettingsReader, streams: Mapping[str, SettingsReader]) -> Files:
         """The files of a folder of the volume; a stream with a star in its name is all files that fit it."""
         if self.volume is None:
             raise InvalidInputError("The source names no volume.", "Choose the volume that its files are in.")
@@ -90,8 +90,8 @@ class Connecting:
         fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, together))
         return Files(fitting, together=together, formats=formats)
 
-    def _api(self, told: Told) -> Api:
-        limits = told.within("limits") if told.has("limits") else Told({}, "limits")
+    def _api(self, told: SettingsReader) -> Api:
+        limits = told.within("limits") if told.has("limits") else SettingsReader({}, "limits")
         made = Api(
             told.text("address"),
             tuple(_endpoint(each) for each in told.each("endpoints")),
@@ -103,7 +103,7 @@ class Connecting:
         made.check()
         return made
 
-    def _auth(self, told: Told) -> Auth:
+    def _auth(self, told: SettingsReader) -> Auth:
         match told.one_of("kind", ("none", "bearer", "basic", "key"), "none"):
             case "bearer":
                 return Bearer(self._secret("token"))
@@ -120,7 +120,7 @@ class Connecting:
         return self.secrets[name]
 
 
-def _endpoint(told: Told) -> Endpoint:
+def _endpoint(told: SettingsReader) -> Endpoint:
     return Endpoint(
         told.text("name"),
         told.text("path"),
@@ -133,7 +133,7 @@ def _endpoint(told: Told) -> Endpoint:
     )
 
 
-def _paging(told: Told) -> Paging:
+def _paging(told: SettingsReader) -> Paging:
     match told.one_of("by", ("page", "cursor", "link"), "page"):
         case "cursor":
             return ByCursor(told.text("path"), told.text("parameter", "cursor"))
@@ -144,7 +144,7 @@ def _paging(told: Told) -> Paging:
             return ByPage(told.text("parameter", "page"), told.count("first", 1), told.text("size_parameter", ""), size)
 
 
-def _parts(told: Told) -> Parts:
+def _parts(told: SettingsReader) -> Parts:
     parts = told.within("parts")
     return Parts(parts.text("column"), parts.count("count", 4, least=1))
 
@@ -156,6 +156,6 @@ def _hosts(url: str) -> list[tuple[str, int]]:
     for each in (found[1] if found else "localhost").split(","):
         host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
         if not host or (port and not port.isdigit()):
-            raise InvalidInputError(f"The database's address has a host that is none: {shown(each)}.", "Correct it.")
+            raise InvalidInputError(f"The database's address has a host that is none: {quote(each)}.", "Correct it.")
         hosts.append((host, int(port) if port else _PORT))
     return hosts

@@ -8,10 +8,10 @@ from typing import Any
 
 from lakehold.pipeline.connectors.outward.delivered import Delivered
 from lakehold.pipeline.connectors.outward.progress import Reached
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 
 
-def told_of(doing: Doing, sent: Delivered, **more: object) -> Done:
+def told_of(doing: StepContext, sent: Delivered, **more: object) -> Done:
     """What was delivered, said to those who see the run and kept with its step."""
     doing.log(f"{sent.rows:,} rows delivered: {sent.said or ', '.join(sent.places)}")
     if sent.words:
@@ -23,7 +23,7 @@ def told_of(doing: Doing, sent: Delivered, **more: object) -> Done:
 class Noted:
     """How far a delivery has come, written down with its step."""
 
-    doing: Doing
+    doing: StepContext
 
     def read(self) -> Reached | None:
         """How far it has come; None if it was never begun."""

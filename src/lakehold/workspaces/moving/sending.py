@@ -22,7 +22,7 @@ from lakehold.pipeline.connectors.outward.separated import Csv
 from lakehold.pipeline.connectors.outward.shapes import JsonLines, Parquet, Shape
 from lakehold.pipeline.connectors.outward.webhook import Webhook
 from lakehold.workspaces.moving.connecting import Connecting
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +49,7 @@ class Sending:
     """One delivery of one table."""
 
     connecting: Connecting
-    told: Told
+    told: SettingsReader
     table: str
     """Its name, where there are several; each needs a name of its own there."""
     mark: str

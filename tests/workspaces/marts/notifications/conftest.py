@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.workspaces.marts.notifications.office import Office, opened
 
 
 @pytest.fixture
-def office(house: Installation) -> Office:
-    return opened(house)
+def office(platform: Platform) -> Office:
+    return opened(platform)

@@ -13,7 +13,7 @@ from lakehold.access import Attribute, Edge, Grant
 from lakehold.catalog import resources
 from lakehold.directory import members
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import turns
 from lakehold.runs.running import Running
@@ -34,23 +34,23 @@ RUNS = Runs(workspaces.runnables())
 class Office:
     """It, and what is done there."""
 
-    house: Installation
+    platform: Platform
 
     def holds(self, *grants: Grant) -> None:
         """Some hold roles from now on."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             for grant in grants:
                 session.store.add(grant)
 
     def loses(self, *grants: Grant) -> None:
         """They no longer do."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             for grant in grants:
                 session.store.remove(grant)
 
     def becomes(self, member: str, role: str) -> None:
         """Their role in the project is another one, from one moment to the next; empty: none any more."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             for grant in session.seen().granted(session.seen().resource(PROJECT)):
                 if grant.subject == member and grant.role != role:
                     session.store.remove(grant)
@@ -59,60 +59,60 @@ class Office:
 
     def group(self, uid: str, *who: str) -> None:
         """A group of some members."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             session.store.create("tenant.group", uid.title(), uid=uid, edges={"tenant": TENANT})
             for member in who:
                 session.store.add(Edge("member_of", member, uid))
 
     def goes(self, member: str, group: str, *, into: bool) -> None:
         """Into a group, or out of it."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             change = session.store.add if into else session.store.remove
             change(Edge("member_of", member, group))
 
     def shared(self, *, reporting: bool) -> None:
         """Whether the mart is seen by all members of the project."""
-        with self.house.access.write(TENANT) as session:
+        with self.platform.access.write(TENANT) as session:
             session.store.add(Attribute(MART, "shared_for_reporting", str(reporting).lower()))
 
     def choose(self, by: Caller, member: str, **wanted: bool | None) -> receivers.Receiver:
         """Choose for somebody."""
-        with self.house.write(by) as work:
-            return changing.choose(work, PROJECT, member, wanted)
+        with self.platform.write(by) as ctx:
+            return changing.choose(ctx, PROJECT, member, wanted)
 
     def switch(self, by: Caller = PAM, **wanted: bool) -> None:
         """Switch channels."""
-        with self.house.write(by) as work:
-            changing.switch(work, PROJECT, wanted)
+        with self.platform.write(by) as ctx:
+            changing.switch(ctx, PROJECT, wanted)
 
     def receive(self, channel: Channel = Channel.FAILED_RUNS) -> list[str]:
         """Who receives a channel."""
-        with self.house.read(ADA) as work:
-            return receivers.of(work, PROJECT, channel)
+        with self.platform.read(ADA) as ctx:
+            return receivers.of(ctx, PROJECT, channel)
 
     def subscribed(self, member: str, by: Caller = PAM) -> tuple[bool, bool]:
         """Whether somebody is to failed runs, and whether that was chosen, as the list has it."""
-        with self.house.read(by) as work:
-            (found,) = (each for each in receivers.listed(work, PROJECT) if each.member.uid == member)
+        with self.platform.read(by) as ctx:
+            (found,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == member)
         way = found.channels[Channel.FAILED_RUNS]
         return way.on, way.chosen
 
     def ends(self, uid: str, problem: str = "", *, by: Caller = TESS, times: int = 1) -> str:
         """A run from its start to its end, without the work in between. Its id."""
-        with self.house.write(by) as work:
-            run = RUNS.start(work, uid).id
+        with self.platform.write(by) as ctx:
+            run = RUNS.start(ctx, uid).id
         self.ended(self.begun(), problem, times=times)
         return run
 
     def begun(self) -> int:
         """The number of the next run, which a worker has taken."""
-        with self.house.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.house.clock(), most=1, at_once=1)
+        with self.platform.database.write(turns.TURN) as transaction:
+            ((number, _),) = turns.claim(transaction, self.platform.clock(), most=1, at_once=1)
         return number
 
     def ended(self, number: int, problem: str = "", *, times: int = 1) -> None:
         """It has come to its end, of which a worker may write more than once."""
-        running = Running(self.house, workspaces.runnables(), dict, Warm(self.house, ""))
+        running = Running(self.platform, workspaces.runnables(), dict, Warm(self.platform, ""))
         for _ in range(times):
             running.end(number, problem)
 
@@ -125,40 +125,40 @@ class Office:
 
     def mails(self) -> list[tuple[str, str, str]]:
         """All of them: to whom, about what, and the text."""
-        with self.house.database.read() as transaction:
+        with self.platform.database.read() as transaction:
             rows = transaction.connection.execute(sa.select(outbox_table).order_by(outbox_table.c.id)).all()
         # Of what was sent, the text is not kept.
-        return [(row.receiver, row.subject, row.body and self.house.keys.decrypt(row.body)) for row in rows]
+        return [(row.receiver, row.subject, row.body and self.platform.keys.decrypt(row.body)) for row in rows]
 
     def forget(self) -> None:
         """The mails so far."""
-        with self.house.database.write() as transaction:
+        with self.platform.database.write() as transaction:
             transaction.connection.execute(outbox_table.delete())
 
 
-def opened(house: Installation, *, settings: Mapping[str, object] | None = None) -> Office:
+def opened(platform: Platform, *, settings: Mapping[str, object] | None = None) -> Office:
     """With a mart of Tess's that Ned, who has no role, knows nothing of; and a report of Ben's."""
-    house.settings = house.settings.model_copy(update={"smtp": SecretStr("smtp://127.0.0.1:1")})
-    with house.access.write(TENANT) as session:
+    platform.settings = platform.settings.model_copy(update={"smtp": SecretStr("smtp://127.0.0.1:1")})
+    with platform.access.write(TENANT) as session:
         store = session.store
         for member in (*ROLES, "ned"):
             store.create("tenant.member", member.title(), uid=member, edges={"tenant": TENANT})
         store.create("marts.project", "Sales", uid=PROJECT, edges={"tenant": TENANT})
         for member, role in ROLES.items():
             store.add(Grant(member, role, PROJECT))
-    with house.write(ADA) as work:
+    with platform.write(ADA) as ctx:
         for member in ("ada", "ann", "bob", *ROLES, "ned"):
-            members.set_email(work, member, f"{member}@x.test")
-    with house.write(TESS) as work:
-        resources.create(work, "marts.storage", "Lake", uid="lake", edges={"project": PROJECT})
+            members.set_email(ctx, member, f"{member}@x.test")
+    with platform.write(TESS) as ctx:
+        resources.create(ctx, "marts.storage", "Lake", uid="lake", edges={"project": PROJECT})
         told = {"by": "sql", "sql": "SELECT 1", "published": True, **(settings or {})}
         edges = {"project": PROJECT, "storage": "lake"}
-        resources.create(work, "marts.data_mart", "Orders", uid=MART, edges=edges, settings=told)
-    office = Office(house)
+        resources.create(ctx, "marts.data_mart", "Orders", uid=MART, edges=edges, settings=told)
+    office = Office(platform)
     office.shared(reporting=True)
-    with house.write(BEN) as work:
+    with platform.write(BEN) as ctx:
         to = {"to": "mail", "receivers": ["board@x.test"]}
-        resources.create(work, "marts.destination", "Board", uid="board", edges={"project": PROJECT}, settings=to)
+        resources.create(ctx, "marts.destination", "Board", uid="board", edges={"project": PROJECT}, settings=to)
         edges = {"data_mart": MART, "destination": "board"}
-        resources.create(work, "marts.report", "Weekly", uid=REPORT, edges=edges, settings={"columns": ["id"]})
+        resources.create(ctx, "marts.report", "Weekly", uid=REPORT, edges=edges, settings={"columns": ["id"]})
     return office

@@ -29,7 +29,7 @@ def held(office: Office, run: str, point: str, post: Sink) -> None:
     with socket.create_server(("127.0.0.1", 0)) as ear:
         ear.settimeout(PATIENCE)
         plan = {PLAN: json.dumps({run: point}), PORT: str(ear.getsockname()[1]), "LAKEHOLD_SMTP": post.url}
-        with Process("", {**known(office.house), **plan}, module="tests.pipeline.crashes.worker") as first:
+        with Process("", {**known(office.platform), **plan}, module="tests.pipeline.crashes.worker") as first:
             there, _ = ear.accept()
             with there:
                 assert there.makefile().read() == run
@@ -39,14 +39,14 @@ def held(office: Office, run: str, point: str, post: Sink) -> None:
 @pytest.mark.parametrize("point", ["told", "ended"])
 def test_everybody_is_told_once(office: Office, post: Sink, point: str) -> None:
     office.becomes("ned", "technical_user")
-    with office.house.write(TESS) as work:
-        run = RUNS.start(work, MART).id
+    with office.platform.write(TESS) as ctx:
+        run = RUNS.start(ctx, MART).id
     # So that its begin is refused, and there is nothing for Spark to do.
     office.becomes("tess", "business_user")
     held(office, run, point, post)
     # What was not committed is not there; what was, is.
     assert set(office.told()) == (set() if point == "told" else {"ned", "pam"})
-    with worker(office.house, LAKEHOLD_SMTP=post.url) as second:
+    with worker(office.platform, LAKEHOLD_SMTP=post.url) as second:
         second.hear(f"run {run} has failed")
         mails = [post.next(), post.next()]
         assert second.end() == 0

@@ -13,8 +13,8 @@ from tests.workspaces.marts.notifications.office import BEN, MART, NED, PAM, PRO
 
 
 def named(office: Office, by: Caller) -> list[tuple[str, str]]:
-    with office.house.read(by) as work:
-        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(work, PROJECT)]
+    with office.platform.read(by) as ctx:
+        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(ctx, PROJECT)]
 
 
 def test_there_are_none_at_first(office: Office) -> None:

@@ -24,8 +24,8 @@ ALL = f"{TENANT}/all"
 
 
 def audited(office: Office) -> list[Entry]:
-    with office.house.read(ADA) as work:
-        return [each.entry for each in work.audit.page(Filter(action="set notifications"))]
+    with office.platform.read(ADA) as ctx:
+        return [each.entry for each in ctx.audit.page(Filter(action="set notifications"))]
 
 
 def test_admins_and_technical_users_receive_by_default_and_nobody_else(office: Office) -> None:
@@ -95,13 +95,13 @@ def test_who_leaves_and_comes_back_begins_anew(office: Office) -> None:
 
 
 def test_a_role_that_ends_by_itself_ends_the_choice(office: Office) -> None:
-    begun = office.house.clock()
-    with office.house.access.write(TENANT) as session:
+    begun = office.platform.clock()
+    with office.platform.access.write(TENANT) as session:
         session.store.add(Grant("ben", "technical_user", PROJECT), until=begun + DAY)
     assert office.subscribed("ben") == (True, False)
     office.choose(BEN, "ben", failed_runs=False, broken_checks=True)
     assert office.receive(Channel.BROKEN_CHECKS) == ["ben", "pam", "tess"]
-    office.house.access.clock = office.house.clock = lambda: begun + 2 * DAY
+    office.platform.access.clock = office.platform.clock = lambda: begun + 2 * DAY
     assert office.subscribed("ben") == (False, False)
     assert office.receive(Channel.BROKEN_CHECKS) == ["pam", "tess"]
 
@@ -121,8 +121,8 @@ def test_the_highest_of_direct_and_group_counts(office: Office) -> None:
 
 def test_who_is_an_admin_by_the_tenant_has_not_joined_and_may_subscribe(office: Office) -> None:
     assert office.subscribed("ada", by=ADA) == (False, False)
-    with office.house.read(PAM) as work:
-        (ada,) = (each for each in receivers.listed(work, PROJECT) if each.member.uid == "ada")
+    with office.platform.read(PAM) as ctx:
+        (ada,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == "ada")
     assert (ada.role, ada.side, ada.joined) == ("admin", Side.ABOVE, False)
     office.choose(ADA, "ada", failed_runs=True)
     assert office.receive() == ["ada", "pam", "tess"]
@@ -145,8 +145,8 @@ def test_it_can_be_taken_back_to_what_the_role_has(office: Office) -> None:
 
 
 def test_members_change_themselves_and_who_keeps_the_settings_everybody(office: Office) -> None:
-    with office.house.read(BEN) as work:
-        assert [each.member.uid for each in receivers.listed(work, PROJECT)] == ["ben"]
+    with office.platform.read(BEN) as ctx:
+        assert [each.member.uid for each in receivers.listed(ctx, PROJECT)] == ["ben"]
     for by, other in ((BEN, "tess"), (TESS, "ben")):
         with pytest.raises(DeniedError, match="manage settings"):
             office.choose(by, other, failed_runs=True)
@@ -159,7 +159,7 @@ def test_members_change_themselves_and_who_keeps_the_settings_everybody(office: 
     assert office.receive() == ["ben", "pam"]
     # Who only looks, and who shows a token that was made for something else, change nothing of their own.
     with pytest.raises(ForbiddenError):
-        office.choose(replace(BEN, behind="ada"), "ben", failed_runs=False)
+        office.choose(replace(BEN, impersonator="ada"), "ben", failed_runs=False)
     narrow = Caller(TENANT, "ben", narrowed=Token("ben", actions=frozenset({"see"})))
     with pytest.raises(DeniedError):
         office.choose(narrow, "ben", failed_runs=False)
@@ -187,15 +187,15 @@ def test_changes_are_written_down_once(office: Office) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_by_name(office: Office, member: str, wanted: dict[str, bool], said: str) -> None:
-    with pytest.raises(InvalidInputError, match=said), office.house.write(PAM) as work:
-        changing.choose(work, PROJECT, member, wanted)
+    with pytest.raises(InvalidInputError, match=said), office.platform.write(PAM) as ctx:
+        changing.choose(ctx, PROJECT, member, wanted)
 
 
 def test_what_is_not_there_is_refused(office: Office) -> None:
-    with pytest.raises(InvalidInputError, match="is no project"), office.house.write(PAM) as work:
-        changing.choose(work, MART, "ben", {})
-    with pytest.raises(NotFoundError, match="nobody"), office.house.write(PAM) as work:
-        changing.choose(work, PROJECT, "nobody", {"failed_runs": True})
+    with pytest.raises(InvalidInputError, match="is no project"), office.platform.write(PAM) as ctx:
+        changing.choose(ctx, MART, "ben", {})
+    with pytest.raises(NotFoundError, match="nobody"), office.platform.write(PAM) as ctx:
+        changing.choose(ctx, PROJECT, "nobody", {"failed_runs": True})
 
 
 def test_whatever_happens_a_choice_lasts_as_long_as_its_side(office: Office) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lakehold.access import Grant
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.workspaces.marts.notifications.office import MART, Office
@@ -17,9 +17,9 @@ DEFAULT_ON, DEFAULT_OFF = {"on": True, "by": "default"}, {"on": False, "by": "de
 
 
 @pytest.fixture
-def api(house: Installation, office: Office) -> Iterator[Api]:
-    assert office.house is house
-    with served(house, TENANT) as found:
+def api(platform: Platform, office: Office) -> Iterator[Api]:
+    assert office.platform is platform
+    with served(platform, TENANT) as found:
         yield found
 
 

@@ -14,38 +14,29 @@ from lakehold.workspaces.marts import quality
 from lakehold.workspaces.marts.quality import Outcome
 from tests.access.company import TENANT
 from tests.house import ADA
-from tests.workspaces.marts.notifications.office import (
-    BEN,
-    MART,
-    PAM,
-    PROJECT,
-    REPORT,
-    RUNS,
-    TESS,
-    Office,
-)
+from tests.workspaces.marts.notifications.office import BEN, MART, PAM, PROJECT, REPORT, RUNS, TESS, Office
 
 FAILED = "Orders has failed"
 
 
 def says(office: Office, uid: str, **settings: object) -> None:
-    with office.house.write(ADA) as work:
-        editing.edit(work, uid, Edit(settings={**details.read(work, uid).settings, **settings}))
+    with office.platform.write(ADA) as ctx:
+        editing.edit(ctx, uid, Edit(settings={**details.read(ctx, uid).settings, **settings}))
 
 
 def looked(office: Office, run: str, *outcomes: tuple[str, str, str], place: int = 1) -> None:
     """The checks came out like this, as the run's step has written it down."""
-    with office.house.read(ADA) as work:
-        here, at = reading.place_of(work, MART), office.house.clock()
-    with office.house.database.write() as transaction:
+    with office.platform.read(ADA) as ctx:
+        here, at = reading.place_of(ctx, MART), office.platform.clock()
+    with office.platform.database.write() as transaction:
         found = [Outcome(*each, at) for each in outcomes]
         quality.write(transaction, here.tenant, here.number, f"{run}/{place}", found)
 
 
 def checked(office: Office, problem: str, *outcomes: tuple[str, str, str], times: int = 1) -> None:
     """A run of the mart whose checks came out like this."""
-    with office.house.write(TESS) as work:
-        run = RUNS.start(work, MART).id
+    with office.platform.write(TESS) as ctx:
+        run = RUNS.start(ctx, MART).id
     number = office.begun()
     looked(office, run, *outcomes)
     office.ended(number, problem, times=times)
@@ -55,7 +46,7 @@ def test_a_failure_is_told_once_to_those_who_receive_it(office: Office) -> None:
     run = office.ends(MART, "The storage has no table.", times=3)
     assert office.told() == {"pam": [FAILED], "tess": [FAILED]}
     body = office.mails()[0][2]
-    base = office.house.settings.base
+    base = office.platform.settings.base
     assert body == (
         "Orders was run by hand and has failed.\n\nThe storage has no table.\n\n"
         f"{base}/runs/{run}\n\nWho is told of this: {base}/workspaces/sales/notifications\n"
@@ -76,14 +67,14 @@ def test_who_may_not_see_the_mart_is_not_told_though_they_own_the_report(office:
     office.choose(BEN, "ben", failed_runs=True, succeeded_runs=True)
     office.switch(succeeded_runs=True)
     office.becomes("ned", "technical_user")
-    with office.house.write(BEN) as work:
-        RUNS.start(work, REPORT)
+    with office.platform.write(BEN) as ctx:
+        RUNS.start(ctx, REPORT)
     number = office.begun()
     # Meanwhile it is nobody's but Tess's and the admins'. Ben still sees his report.
     office.shared(reporting=False)
     office.ended(number, "You may not run report Weekly.")
-    with office.house.read(BEN) as work:
-        assert work.session.check("ben", "see", REPORT)
+    with office.platform.read(BEN) as ctx:
+        assert ctx.session.check("ben", "see", REPORT)
     assert set(office.told()) == {"pam", "tess"}
     office.forget()
     office.shared(reporting=True)
@@ -92,7 +83,7 @@ def test_who_may_not_see_the_mart_is_not_told_though_they_own_the_report(office:
 
 
 def test_a_context_that_is_not_theirs_hides_the_mart_from_receivers(office: Office) -> None:
-    with office.house.access.write(TENANT) as session:
+    with office.platform.access.write(TENANT) as session:
         session.store.create("marts.context", "North", uid="north", edges={"project": PROJECT})
         session.store.add(Grant("ned", "technical_user", PROJECT))
         session.store.add(Attribute(PROJECT, "scope", "selected_contexts", "ned"))
@@ -146,14 +137,14 @@ def test_nobody_gets_two_mails_of_one_run(office: Office) -> None:
 
 
 def test_a_run_that_is_resumed_does_not_tell_of_checks_of_the_time_before(office: Office) -> None:
-    with office.house.write(TESS) as work:
-        run = RUNS.start(work, MART).id
+    with office.platform.write(TESS) as ctx:
+        run = RUNS.start(ctx, MART).id
     number = office.begun()
     looked(office, run, ("unique id", "broken", "2 rows"))
     office.ended(number, "A check of the data mart is broken.")
     office.forget()
-    with office.house.write(TESS) as work:
-        RUNS.resume(work, run)
+    with office.platform.write(TESS) as ctx:
+        RUNS.resume(ctx, run)
     office.ended(office.begun(), "The storage is gone.")
     assert office.told() == {"pam": [FAILED], "tess": [FAILED]}
     assert all("unique id" not in body for _, _, body in office.mails())
@@ -178,22 +169,22 @@ def test_of_a_run_that_was_stopped_nothing_is_told(office: Office) -> None:
 def test_a_scheduled_run_whose_person_is_gone_is_told_to_those_who_are_there(office: Office, gone: str) -> None:
     triggers = Triggers(RUNS)
     by, what = (BEN, REPORT) if gone == "ben" else (TESS, MART)
-    with office.house.write(by) as work:
-        triggers.save(work, what, When("0 6 * * *"))
-        RUNS.start(work, what)
-    with office.house.access.write(TENANT) as session:
+    with office.platform.write(by) as ctx:
+        triggers.save(ctx, what, When("0 6 * * *"))
+        RUNS.start(ctx, what)
+    with office.platform.access.write(TENANT) as session:
         session.store.delete(gone)
     office.ended(office.begun(), "There is no member.")
     assert set(office.told()) == {"pam", "tess"} - {gone}
 
 
 def test_which_run_it_came_after_is_not_named(office: Office) -> None:
-    with office.house.write(TESS) as work:
-        first = RUNS.start(work, MART)
+    with office.platform.write(TESS) as ctx:
+        first = RUNS.start(ctx, MART)
     office.ended(office.begun(), "No.")
     office.forget()
-    with office.house.write(TESS) as work:
-        RUNS.retry(work, first.id)
+    with office.platform.write(TESS) as ctx:
+        RUNS.retry(ctx, first.id)
     office.ended(office.begun(), "No.")
     body = office.mails()[0][2]
     assert body.startswith("Orders was run again after another run and has failed.")

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 Each = TypeVar("Each")
 Value = str | int | float | bool | None
@@ -111,5 +111,5 @@ def chosen(names: Mapping[str, Each], stream: str) -> Each:
     """The one of this name, or a refusal that says which there are."""
     if stream not in names:
         there = ", ".join(sorted(names)[:20]) or "none"
-        raise NotFoundError(f"There is no {shown(stream)} there.", f"It has: {there}.")
+        raise NotFoundError(f"There is no {quote(stream)} there.", f"It has: {there}.")
     return names[stream]

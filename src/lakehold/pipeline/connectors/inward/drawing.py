@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.connectors.inward import cursors
 from lakehold.pipeline.connectors.inward.connector import Connector, Incoming, Sample, Since, Stream
 from lakehold.pipeline.quoting import quoted
@@ -43,7 +43,7 @@ class Asked:
 
     def sample(self, stream: str, limit: int) -> Sample:
         """Not looked at: the lake has pages of its own."""
-        raise NotFoundError(f"There is no sample of {shown(stream)}.", f"Ask for {limit} rows in SQL.")
+        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Ask for {limit} rows in SQL.")
 
     def read(self, spark: SparkSession, stream: str, since: Since | None = None) -> Incoming:
         """A table, or a query."""
@@ -95,7 +95,7 @@ class Drawn:
             return [self.stream]
         found = sorted(each.name for each in self.connector.streams() if fnmatchcase(each.name, self.stream))
         if not found:
-            raise NotFoundError(f"Nothing fits {shown(self.stream)}.", "Write it with * for any letters.")
+            raise NotFoundError(f"Nothing fits {quote(self.stream)}.", "Write it with * for any letters.")
         return found
 
     def _shaped(self, rows: DataFrame) -> DataFrame:
@@ -103,7 +103,7 @@ class Drawn:
         unknown = next((name for name in (*self.hidden, *self.types) if name not in rows.columns), "")
         if unknown:
             there = ", ".join(rows.columns[:20])
-            raise InvalidInputError(f"There is no field {shown(unknown)}.", f"There are: {there}.")
+            raise InvalidInputError(f"There is no field {quote(unknown)}.", f"There are: {there}.")
         typed = {name: f.col(quoted(name)).cast(kind) for name, kind in self.types.items()}
         return rows.withColumns(typed).drop(*self.hidden)
 

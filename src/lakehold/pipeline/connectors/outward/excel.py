@@ -21,7 +21,7 @@ import xlsxwriter
 from xlsxwriter.exceptions import XlsxFileError
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.connectors.outward.folder import Folder
 from lakehold.pipeline.connectors.outward.spool import Spool
 from lakehold.pipeline.errors import DataError
@@ -52,7 +52,7 @@ class Excel:
         name = self.sheet
         if not 0 < len(name) <= _NAME or set(name) & set(_NO_NAME) or "'" in (name[0], name[-1]):
             raise InvalidInputError(
-                f"A sheet cannot be called {shown(name)}.", f"Use up to {_NAME} letters, without any of {_NO_NAME}."
+                f"A sheet cannot be called {quote(name)}.", f"Use up to {_NAME} letters, without any of {_NO_NAME}."
             )
         if not 1 < self.lines <= _LINES:
             raise InvalidInputError(f"A sheet cannot have {self.lines:,} lines.", f"It has up to {_LINES:,}.")

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import shown, valid_name
+from lakehold.kit.ids import quote, valid_name
 from lakehold.pipeline.connectors.outward.delivered import Delivered, digest
 from lakehold.pipeline.connectors.outward.excel import Excel
 from lakehold.pipeline.connectors.outward.folder import Folder
@@ -47,7 +47,7 @@ class Files:
         """Refuse what cannot be written."""
         name = valid_name(self.name, "name of a file")
         if name.startswith(".") or "/" in name or "\\" in name or name != name.strip():
-            raise InvalidInputError(f"A file cannot be called {shown(name)}.", "Leave slashes and leading dots out.")
+            raise InvalidInputError(f"A file cannot be called {quote(name)}.", "Leave slashes and leading dots out.")
         if self.parts and isinstance(self.shape, Excel):
             raise InvalidInputError("A workbook is one file.", "Deliver it whole, or choose another kind of file.")
         if isinstance(self.shape, (Csv, Excel)):
@@ -64,34 +64,34 @@ def deliver(rows: DataFrame, how: Files, mark: str) -> Delivered:
     how.check()
     checked(rows)
     folder, key = Folder(how.folder), digest(mark, how.name, how.shape.ending)
-    house = folder.sub(HOUSE)
-    with told(f"The file {shown(how.file)}"):
-        if done := house.note(f"{key}.json"):
+    platform = folder.sub(HOUSE)
+    with told(f"The file {quote(how.file)}"):
+        if done := platform.note(f"{key}.json"):
             return _receipt(done)
         if how.ours:
-            _claim(folder, house, how)
-        rough = house.sub(key)
+            _claim(folder, platform, how)
+        rough = platform.sub(key)
         rough.remove()
         rough.make()
         try:
             count, words = _made(rows, how, rough)
             delivered = _placed(rough, folder, how, count, words)
-            house.keep(f"{key}.json", asdict(delivered))
+            platform.keep(f"{key}.json", asdict(delivered))
         finally:
             rough.remove()
     return delivered
 
 
-def _claim(folder: Folder, house: Folder, how: Files) -> None:
+def _claim(folder: Folder, platform: Folder, how: Files) -> None:
     """A file that is there and was not made here is left alone. Noted before it is placed: whoever dies in between
     finds it again as ours.
     """
     note = f"ours-{digest(how.file)}.json"
-    if house.has(note):
+    if platform.has(note):
         return
     if folder.has(how.file):
-        raise ConflictError(f"There is a file {shown(how.file)} already, and it is not ours to replace.", "Rename one.")
-    house.keep(note, {"file": how.file})
+        raise ConflictError(f"There is a file {quote(how.file)} already, and it is not ours to replace.", "Rename one.")
+    platform.keep(note, {"file": how.file})
 
 
 def _made(rows: DataFrame, how: Files, rough: Folder) -> tuple[int, str]:

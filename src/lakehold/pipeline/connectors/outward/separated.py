@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StringType
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.connectors.outward.folder import Folder
 from lakehold.pipeline.connectors.outward.plain import MOMENT, MOMENT_WITHOUT_ZONE, plain
 from lakehold.pipeline.errors import DataError
@@ -44,18 +44,18 @@ class Csv:
         """Refuse what cannot be written."""
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n\0':
             raise InvalidInputError(
-                f"{shown(self.delimiter)} cannot stand between fields.", "Use one character, such as a semicolon."
+                f"{quote(self.delimiter)} cannot stand between fields.", "Use one character, such as a semicolon."
             )
         if any(letter in self.null for letter in f'{self.delimiter}"\r\n'):
             raise InvalidInputError(
-                f"{shown(self.null)} cannot stand for nothing.", "Leave delimiters, quotes and line ends out of it."
+                f"{quote(self.null)} cannot stand for nothing.", "Leave delimiters, quotes and line ends out of it."
             )
         try:
             known = codecs.lookup(self.encoding)
             known.incrementalencoder().encode("a")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise InvalidInputError(
-                f"{shown(self.encoding)} is no encoding of texts.", "Use utf-8, utf-8-sig, cp1252 or another one."
+                f"{quote(self.encoding)} is no encoding of texts.", "Use utf-8, utf-8-sig, cp1252 or another one."
             ) from None
 
     def spread(self, rows: DataFrame, folder: Folder) -> None:
@@ -101,7 +101,7 @@ class Csv:
         except UnicodeEncodeError as error:
             letter = error.object[error.start]
             raise DataError(
-                f"The encoding {self.encoding} has no {shown(letter)} (U+{ord(letter):04X}), and the rows have one.",
+                f"The encoding {self.encoding} has no {quote(letter)} (U+{ord(letter):04X}), and the rows have one.",
                 "Choose utf-8, or replace it before.",
             ) from None
 

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote as quote_text
 from lakehold.pipeline.connectors.outward.addresses import Guarded
 from lakehold.pipeline.connectors.outward.delivered import Delivered, digest
 from lakehold.pipeline.connectors.outward.folder import Folder
@@ -80,9 +80,11 @@ class Webhook:
             raise InvalidInputError("A batch has at least one row, and is tried at least once.")
         for name, value in self.headers.items():
             if not _NAME.fullmatch(name) or name.lower() in _NOT_YOURS:
-                raise InvalidInputError(f"The header {shown(name)} cannot be set.", "Choose another name.")
+                raise InvalidInputError(f"The header {quote_text(name)} cannot be set.", "Choose another name.")
             if not (value.isascii() and value.isprintable()):
-                raise InvalidInputError(f"The header {shown(name)} has letters that none can have.", "Use plain ASCII.")
+                raise InvalidInputError(
+                    f"The header {quote_text(name)} has letters that none can have.", "Use plain ASCII."
+                )
 
     @property
     def place(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.errors import RefusedQueryError
 from lakehold.pipeline.spark.guard import functions, nodes, plans, relations
 from lakehold.pipeline.spark.guard.plans import Told
@@ -63,4 +63,4 @@ def _refuse_functions(told: Told) -> None:
     for node in told:
         name = nodes.called(node)
         if name is not None and name not in functions.ALLOWED:
-            raise RefusedQueryError(f"A query may not have the function {shown(name)} in it.", _ONLY)
+            raise RefusedQueryError(f"A query may not have the function {quote(name)} in it.", _ONLY)

@@ -6,8 +6,8 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import House, Reading
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.deliveries import troubles, ways
 from lakehold.web.flashes import Flash
@@ -24,37 +24,37 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/pipelines/new/destination")
-def new_form(request: Request, work: Reading, uid: str, to: str = "", table: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, to: str = "", table: str = "") -> Response:
     """How it sends is chosen first; then the form for that. The address may say what is sent."""
-    need_lakehouse(work, uid)
-    return Form(request, uid).page(work, delivery.blank(to, [table] if table else []))
+    need_lakehouse(ctx, uid)
+    return Form(request, uid).page(ctx, delivery.blank(to, [table] if table else []))
 
 
 @new.post("/{uid:path}/pipelines/new/destination")
-def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
-    looking.reading(request).run(lambda work: need_lakehouse(work, uid))
-    return _sent(Form(request, uid), house, sent)
+    looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
+    return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/delivery")
-def edit_form(request: Request, work: Reading, uid: str, to: str = "") -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
-    found = reaching.need(work, uid, destinations.KIND)
-    return Form(request, reaching.within(found), found).page(work, delivery.present(found, to))
+    found = reaching.need(ctx, uid, destinations.KIND)
+    return Form(request, reaching.within(found), found).page(ctx, delivery.present(found, to))
 
 
 @routes.post("/{uid:path}/delivery")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda work: reaching.need(work, uid, destinations.KIND))
-    return _sent(Form(request, reaching.within(found), found), house, sent)
+    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, destinations.KIND))
+    return _sent(Form(request, reaching.within(found), found), platform, sent)
 
 
 @routes.post("/{uid:path}/delivery/try")
 def try_out(request: Request, uid: str) -> Response:
     """Try it as it is kept."""
-    found = looking.reading(request).run(lambda work: reaching.need(work, uid, destinations.KIND))
+    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, destinations.KIND))
     filled = delivery.present(found)
     asked = {"destination": uid, "settings": dict(found.settings or {}), "volume": filled.volume}
     said, refused = trying.tried(request, asked)
@@ -67,22 +67,22 @@ class Form(reaching.Form[Delivery]):
 
     kind, template, part = destinations.KIND, "lakehouse/delivery.html", "delivery"
 
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        writable = work.session.list(work.asker, "write", volumes.KIND, within=self.within, limit=tables.MOST).items
+        writable = ctx.session.list(ctx.asker, "write", volumes.KIND, within=self.within, limit=tables.MOST).items
         return {
             "ways": delivery.WAYS,
             "modes": ways.MODES,
             "shapes": ways.SHAPES,
-            "reads": forms.readable(work, self.within),
-            "volumes": tables.named(work, writable),
+            "reads": forms.readable(ctx, self.within),
+            "volumes": tables.named(ctx, writable),
         }
 
 
-def _sent(form: Form, house: Installation, sent: FormData) -> Response:
+def _sent(form: Form, platform: Platform, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = delivery.sent(sent), str(sent.get("do", ""))
-    secret, kept = sealed.filled(house, looking.reading(form.request).run(lambda work: work.caller), sent)
+    secret, kept = sealed.filled(platform, looking.reading(form.request).run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors():
         return form.again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}

@@ -9,7 +9,7 @@ from fastapi import Request
 
 from lakehold.api.frame.works import house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import asking
 from lakehold.web.lakehouse.sources import looking
@@ -19,10 +19,10 @@ from lakehold.workspaces.lakehouse import destinations
 def tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdError | None]:
     """What was found, or what is wrong. Whether the caller may is neither: it is refused."""
 
-    def let_in(work: Work) -> Caller:
+    def let_in(ctx: RequestContext) -> Caller:
         destination, lakehouse, volume = (str(asked.get(name, "")) for name in ("destination", "lakehouse", "volume"))
-        destinations.may_try(work, destination, lakehouse, asked.get("reads", ()), volume)
-        return work.caller
+        destinations.may_try(ctx, destination, lakehouse, asked.get("reads", ()), volume)
+        return ctx.caller
 
     caller = looking.reading(request).run(let_in)
     try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fastapi import Request, Response
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.access import acting
@@ -25,13 +25,13 @@ routes = router("/resources")
 @routes.get("/{uid:path}/streams")
 def streams_page(request: Request, uid: str) -> Response:
     """Those that the source has, as the worker finds them, and those that are kept."""
-    found = looking.reading(request).run(lambda work: need_source(work, uid))
+    found = looking.reading(request).run(lambda ctx: need_source(ctx, uid))
     seen = looking.look(request, {"source": uid, "settings": dict(found.settings or {})})
 
-    def page(work: Work) -> Response:
+    def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
-        rows = streams.merged(streams.present(work, uid), seen.streams, layer)
-        return _page(request, work, found, rows, seen=seen)
+        rows = streams.merged(streams.present(ctx, uid), seen.streams, layer)
+        return _page(request, ctx, found, rows, seen=seen)
 
     return looking.reading(request).run(page)
 
@@ -40,20 +40,20 @@ def streams_page(request: Request, uid: str) -> Response:
 def choose(request: Request, uid: str, sent: Sent) -> Response:
     """Keep what was chosen, all of it or nothing."""
     reading, rows = looking.reading(request), streams.sent(sent)
-    found = reading.run(lambda work: need_source(work, uid))
+    found = reading.run(lambda ctx: need_source(ctx, uid))
     if str(sent.get("do", "")) == "more":
         named = _more(found, rows, str(sent.get("more", "")).strip())
-        return reading.run(lambda work: _page(request, work, found, named))
-    errors = reading.run(lambda work: _errors(work, found, rows))
+        return reading.run(lambda ctx: _page(request, ctx, found, named))
+    errors = reading.run(lambda ctx: _errors(ctx, found, rows))
     if errors:
-        return reading.run(lambda work: _page(request, work, found, rows, errors=errors))
+        return reading.run(lambda ctx: _page(request, ctx, found, rows, errors=errors))
     try:
-        count = looking.writing(request).run(lambda work: streams.save(work, uid, rows, _targets(work, found)))
+        count = looking.writing(request).run(lambda ctx: streams.save(ctx, uid, rows, _targets(ctx, found)))
     except forms.MENDED as refusal:
         told = refusal
-        return reading.run(lambda work: _page(request, work, found, rows, error=told))
+        return reading.run(lambda ctx: _page(request, ctx, found, rows, error=told))
     setup = _is_setup(request)
-    to = steps.at(uid, steps.PREVIEW) if setup else reading.run(lambda work: acting.home_of(work, uid))
+    to = steps.at(uid, steps.PREVIEW) if setup else reading.run(lambda ctx: acting.home_of(ctx, uid))
     return pages.go(request, to, Flash(f"{counted(count, 'stream')} on."))
 
 
@@ -63,8 +63,8 @@ def _more(found: Resource, rows: Sequence[streams.Row], name: str) -> list[strea
     return [*rows, streams.named(name, layer)] if name and name not in known else list(rows)
 
 
-def _errors(work: Work, found: Resource, rows: Sequence[streams.Row]) -> dict[str, str]:
-    targets, errors = _targets(work, found), dict[str, str]()
+def _errors(ctx: RequestContext, found: Resource, rows: Sequence[streams.Row]) -> dict[str, str]:
+    targets, errors = _targets(ctx, found), dict[str, str]()
     for n, row in enumerate(rows):
         if row.on:
             errors |= row.errors(n, targets)
@@ -73,8 +73,8 @@ def _errors(work: Work, found: Resource, rows: Sequence[streams.Row]) -> dict[st
     return errors
 
 
-def _targets(work: Work, found: Resource) -> tables.Targets:
-    return tables.targets(work, found.workspace.uid if found.workspace else "")
+def _targets(ctx: RequestContext, found: Resource) -> tables.Targets:
+    return tables.targets(ctx, found.workspace.uid if found.workspace else "")
 
 
 def _is_setup(request: Request) -> bool:
@@ -83,7 +83,7 @@ def _is_setup(request: Request) -> bool:
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     found: Resource,
     rows: Sequence[streams.Row],
     *,
@@ -91,15 +91,15 @@ def _page(
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
-    setup, targets = _is_setup(request), _targets(work, found)
+    setup, targets = _is_setup(request), _targets(ctx, found)
     settings = found.settings or {}
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "Streams"),
+        "crumbs": acting.crumbs(ctx, found.uid, "Streams"),
         "found": found,
         "steps": steps.steps(steps.STREAMS, found.uid) if setup else [],
         "setup": setup,
         "to": steps.page(found.uid, steps.STREAMS, setup=setup),
-        "back": acting.home_of(work, found.uid),
+        "back": acting.home_of(ctx, found.uid),
         "connection": steps.page(found.uid, steps.CONNECT, setup=setup),
         "rows": list(enumerate(rows)),
         "modes": streams.MODES,

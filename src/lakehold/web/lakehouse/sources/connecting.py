@@ -9,8 +9,8 @@ from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms, reaching
@@ -26,36 +26,36 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/pipelines/new/source")
-def new_form(request: Request, work: Reading, uid: str, connector: str = "", layer: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, connector: str = "", layer: str = "") -> Response:
     """What it reads from is chosen first; then the form for that."""
-    need_lakehouse(work, uid)
-    return Form(request, uid).page(work, connection.blank(connector, layer))
+    need_lakehouse(ctx, uid)
+    return Form(request, uid).page(ctx, connection.blank(connector, layer))
 
 
 @new.post("/{uid:path}/pipelines/new/source")
-def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and make it if it could be connected to."""
-    looking.reading(request).run(lambda work: need_lakehouse(work, uid))
-    return _sent(Form(request, uid), house, sent)
+    looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
+    return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/connection")
-def edit_form(request: Request, work: Reading, uid: str, connector: str = "") -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str, connector: str = "") -> Response:
     """The form with what it says now, without its secrets."""
-    found = need_source(work, uid)
-    return Form(request, reaching.within(found), found).page(work, connection.present(found, connector))
+    found = need_source(ctx, uid)
+    return Form(request, reaching.within(found), found).page(ctx, connection.present(found, connector))
 
 
 @routes.post("/{uid:path}/connection")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda work: need_source(work, uid))
-    return _sent(Form(request, reaching.within(found), found), house, sent)
+    found = looking.reading(request).run(lambda ctx: need_source(ctx, uid))
+    return _sent(Form(request, reaching.within(found), found), platform, sent)
 
 
-def need_source(work: Work, uid: str) -> Resource:
+def need_source(ctx: RequestContext, uid: str) -> Resource:
     """The source, if the caller may edit it."""
-    return reaching.need(work, uid, sources.KIND)
+    return reaching.need(ctx, uid, sources.KIND)
 
 
 class Form(reaching.Form[Connection]):
@@ -73,23 +73,23 @@ class Form(reaching.Form[Connection]):
         """Where it is sent."""
         return steps.page(self.found.uid, steps.CONNECT, setup=self.setup) if self.found else super().to
 
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        found = work.session.list(work.asker, "read", volumes.KIND, within=self.within, limit=tables.MOST).items
+        found = ctx.session.list(ctx.asker, "read", volumes.KIND, within=self.within, limit=tables.MOST).items
         return {
             "steps": steps.steps(steps.CONNECT, self.uid) if self.setup else [],
             "connectors": connection.CONNECTORS,
-            "layers": [(each, name) for name, each in tables.layers(work, self.within).items()],
-            "volumes": tables.named(work, found),
+            "layers": [(each, name) for name, each in tables.layers(ctx, self.within).items()],
+            "volumes": tables.named(ctx, found),
             "setup": self.setup,
         }
 
 
-def _sent(form: Form, house: Installation, sent: FormData) -> Response:
+def _sent(form: Form, platform: Platform, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = connection.sent(sent), str(sent.get("do", ""))
     reading = looking.reading(form.request)
-    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
+    secret, kept = sealed.filled(platform, reading.run(lambda ctx: ctx.caller), sent)
     if do == "more":
         return form.again(replace(filled, endpoints=[*filled.endpoints, dict.fromkeys(apis.PARTS, "")]), kept)
     if wrong := filled.errors(has_secret=bool(secret) or filled.credential in reading.run(form.secrets)):

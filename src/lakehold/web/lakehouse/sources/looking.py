@@ -11,7 +11,7 @@ from fastapi import Request
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.works import Asked, house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import asking
 from lakehold.workspaces.lakehouse import sources
@@ -44,9 +44,9 @@ def look(request: Request, asked: Mapping[str, Any]) -> Seen:
     """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
     where = (str(asked.get("source", "")), str(asked.get("lakehouse", "")), str(asked.get("layer", "")))
 
-    def let_in(work: Work) -> Caller:
-        sources.may_look(work, *where)
-        return work.caller
+    def let_in(ctx: RequestContext) -> Caller:
+        sources.may_look(ctx, *where)
+        return ctx.caller
 
     caller = reading(request).run(let_in)
     try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from lakehold.catalog import credentials, details
-from lakehold.catalog.shapes import Eyes, Ref, Resource, attributes_of
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, attributes_of
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run, StepState
 from lakehold.web import addresses
 from lakehold.web.access import acting
@@ -43,30 +43,30 @@ class Stream:
     """The run that this was in."""
 
 
-def about(work: Work, eyes: Eyes, found: Resource, runs: Sequence[Run]) -> dict[str, object]:
+def about(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequence[Run]) -> dict[str, object]:
     """For the page."""
     here, setup = addresses.resource, steps.at(found.uid, steps.CONNECT)
-    streams = _streams(work, eyes, found, runs)
+    streams = _streams(ctx, eyes, found, runs)
     change = Action("Edit", here(found.uid, steps.CONNECT), icon="pencil")
     choose = Action("Choose streams", here(found.uid, steps.STREAMS), icon="pencil")
     is_set = found.settings is not None and bool(found.settings.get("connector"))
     if is_set and not streams:
         setup = steps.at(found.uid, steps.STREAMS)
     return {
-        "connection": None if found.settings is None else _connection(work, eyes, found),
+        "connection": None if found.settings is None else _connection(ctx, eyes, found),
         "is_set": is_set or found.settings is None,
         "setup": setup,
-        "change": acting.actions_of(work, found.uid, {"edit": change})[0],
-        "choose": acting.actions_of(work, found.uid, {"edit": choose})[0],
+        "change": acting.actions_of(ctx, found.uid, {"edit": change})[0],
+        "choose": acting.actions_of(ctx, found.uid, {"edit": choose})[0],
         "streams": streams,
         "layer": LAYER,
     }
 
 
-def _connection(work: Work, eyes: Eyes, found: Resource) -> list[tuple[str, str]]:
+def _connection(ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> list[tuple[str, str]]:
     told = found.settings or {}
     filled = connection.present(found)
-    kept = credentials.names(work, found.uid)
+    kept = credentials.names(ctx, found.uid)
     secret = [(name.capitalize(), "Kept, and not shown") for name in kept]
     match filled.connector:
         case "files":
@@ -85,16 +85,18 @@ def _connection(work: Work, eyes: Eyes, found: Resource) -> list[tuple[str, str]
     return [("From", _WORDS[filled.connector]), *place]
 
 
-def _streams(work: Work, eyes: Eyes, found: Resource, runs: Sequence[Run]) -> list[Stream]:
-    seen = sorted(eyes.refs(ways.streams(work, found.uid)), key=lambda ref: ref.name.casefold())
-    last = _last(work, runs)
-    return [_stream(work, eyes, found, ref, last.get(ref.name)) for ref in seen]
+def _streams(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequence[Run]) -> list[Stream]:
+    seen = sorted(eyes.refs(ways.streams(ctx, found.uid)), key=lambda ref: ref.name.casefold())
+    last = _last(ctx, runs)
+    return [_stream(ctx, eyes, found, ref, last.get(ref.name)) for ref in seen]
 
 
-def _stream(work: Work, eyes: Eyes, found: Resource, ref: Ref, last: tuple[str, StepState] | None) -> Stream:
-    told = details.read(work, ref.uid).settings if found.settings is not None else {}
-    on = work.session.asking(lambda view: attributes_of(view, ref.uid).get("enabled"))
-    end = next(iter(ends(work, ref.uid, "writes") or ends(work, found.uid, "into")), "")
+def _stream(
+    ctx: RequestContext, eyes: VisibleRefs, found: Resource, ref: Ref, last: tuple[str, StepState] | None
+) -> Stream:
+    told = details.read(ctx, ref.uid).settings if found.settings is not None else {}
+    on = ctx.session.asking(lambda view: attributes_of(view, ref.uid).get("enabled"))
+    end = next(iter(ends(ctx, ref.uid, "writes") or ends(ctx, found.uid, "into")), "")
     preview = f"{addresses.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"
     return Stream(
         ref,
@@ -108,10 +110,10 @@ def _stream(work: Work, eyes: Eyes, found: Resource, ref: Ref, last: tuple[str, 
     )
 
 
-def _last(work: Work, runs: Sequence[Run]) -> dict[str, tuple[str, StepState]]:
+def _last(ctx: RequestContext, runs: Sequence[Run]) -> dict[str, tuple[str, StepState]]:
     """What became of each stream in the newest run that it was in."""
     found: dict[str, tuple[str, StepState]] = {}
     for run in runs:
-        for step in RUNS.get(work, run.id).steps:
+        for step in RUNS.get(ctx, run.id).steps:
             found.setdefault(step.name, (run.id, step))
     return found

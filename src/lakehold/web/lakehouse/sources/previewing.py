@@ -12,8 +12,8 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Eyes, Ref, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
 from lakehold.web.access import acting
@@ -56,14 +56,14 @@ class Looked:
 @routes.get("/{uid:path}/preview")
 def preview_page(request: Request, uid: str, stream: str = "") -> Response:
     """The first rows of a stream as they would arrive; of the first one if the address names none."""
-    looked = looking.reading(request).run(lambda work: _looked(work, uid, stream))
+    looked = looking.reading(request).run(lambda ctx: _looked(ctx, uid, stream))
     return _page(request, looked, dict(looked.settings), None)
 
 
 @routes.post("/{uid:path}/preview")
 def change(request: Request, uid: str, sent: Sent) -> Response:
     """Look again with what was changed, or keep it."""
-    looked = looking.reading(request).run(lambda work: _looked(work, uid, str(sent.get("stream", ""))))
+    looked = looking.reading(request).run(lambda ctx: _looked(ctx, uid, str(sent.get("stream", ""))))
     how, endpoints = _changed(looked, sent)
     do, before = str(sent.get("do", "")), str(sent.get("before", ""))
     if do == "next" and _mark(how, sent) == before:
@@ -73,7 +73,7 @@ def change(request: Request, uid: str, sent: Sent) -> Response:
     seen = _seen(request, looked, how, endpoints)
     if seen.error is not None:
         return _page(request, looked, how, endpoints, before=before, seen=seen)
-    looking.writing(request).run(lambda work: _keep(work, looked, how, endpoints))
+    looking.writing(request).run(lambda ctx: _keep(ctx, looked, how, endpoints))
     if do == "next":
         return pages.go(request, steps.at(uid, steps.SCHEDULE))
     to = steps.page(uid, steps.PREVIEW, setup=_is_setup(request))
@@ -82,14 +82,14 @@ def change(request: Request, uid: str, sent: Sent) -> Response:
     return pages.go(request, to, Flash(words))
 
 
-def _looked(work: Work, uid: str, stream: str) -> Looked:
-    source = need_source(work, uid)
-    found = sorted(Eyes(work).refs(ways.streams(work, uid)), key=lambda ref: ref.name.casefold())
+def _looked(ctx: RequestContext, uid: str, stream: str) -> Looked:
+    source = need_source(ctx, uid)
+    found = sorted(VisibleRefs(ctx).refs(ways.streams(ctx, uid)), key=lambda ref: ref.name.casefold())
     chosen = next((each for each in found if each.uid == stream), None)
     if stream and chosen is None:
         raise NotFoundError("The source has no such stream.", "Choose one of its streams.")
     chosen = chosen or next(iter(found), None)
-    return Looked(source, found, chosen, details.read(work, chosen.uid).settings if chosen else {})
+    return Looked(source, found, chosen, details.read(ctx, chosen.uid).settings if chosen else {})
 
 
 def _changed(looked: Looked, sent: FormData) -> tuple[dict[str, Any], object]:
@@ -105,12 +105,12 @@ def _changed(looked: Looked, sent: FormData) -> tuple[dict[str, Any], object]:
     return dict(looked.settings), None
 
 
-def _keep(work: Work, looked: Looked, how: Mapping[str, Any], endpoints: object) -> None:
+def _keep(ctx: RequestContext, looked: Looked, how: Mapping[str, Any], endpoints: object) -> None:
     if endpoints is not None:
         settings = {**(looked.source.settings or {}), "endpoints": endpoints}
-        editing.edit(work, looked.source.uid, Edit(settings=settings), expect_version=looked.source.version)
+        editing.edit(ctx, looked.source.uid, Edit(settings=settings), expect_version=looked.source.version)
     elif looked.chosen is not None:
-        editing.edit(work, looked.chosen.uid, Edit(settings=how))
+        editing.edit(ctx, looked.chosen.uid, Edit(settings=how))
 
 
 def _seen(request: Request, looked: Looked, how: Mapping[str, Any], endpoints: object) -> Seen:
@@ -139,16 +139,16 @@ def _page(
     found = seen or _seen(request, looked, how, endpoints)
     shape = _shape(found, how)
 
-    def page(work: Work) -> Response:
+    def page(ctx: RequestContext) -> Response:
         setup, uid = _is_setup(request), looked.source.uid
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, uid, "Preview"),
+            "crumbs": acting.crumbs(ctx, uid, "Preview"),
             "found": looked.source,
             "steps": steps.steps(steps.PREVIEW, uid) if setup else [],
             "setup": setup,
             "to": steps.page(uid, steps.PREVIEW, setup=setup),
             "next": steps.at(uid, steps.SCHEDULE),
-            "back": acting.home_of(work, uid),
+            "back": acting.home_of(ctx, uid),
             "choose": steps.page(uid, steps.STREAMS, setup=setup),
             "looked": looked,
             "shape": shape,

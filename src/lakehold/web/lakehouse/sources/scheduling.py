@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages
@@ -27,25 +27,25 @@ _CHOICES = ((timing.BY_HAND, "Only by hand", "Whenever somebody runs it."), *tim
 
 
 @routes.get("/{uid:path}/schedule")
-def schedule_form(request: Request, work: Reading, uid: str) -> Response:
+def schedule_form(request: Request, ctx: Reading, uid: str) -> Response:
     """The last question."""
-    return _page(request, work, need_source(work, uid), Timing(), run_now=True)
+    return _page(request, ctx, need_source(ctx, uid), Timing(), run_now=True)
 
 
 @routes.post("/{uid:path}/schedule")
-def schedule(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Keep it, and run it for the first time if that is wanted."""
-    found, filled, run_now = need_source(work, uid), timing.sent(sent), bool(sent.get("run_now"))
+    found, filled, run_now = need_source(ctx, uid), timing.sent(sent), bool(sent.get("run_now"))
     if errors := filled.errors(may_rest=True):
-        return _page(request, work, found, filled, run_now=run_now, errors=errors)
+        return _page(request, ctx, found, filled, run_now=run_now, errors=errors)
     if str(sent.get("do", "")) == "times":
-        return _page(request, work, found, filled, run_now=run_now)
+        return _page(request, ctx, found, filled, run_now=run_now)
     if filled.every != timing.BY_HAND:
-        TRIGGERS.save(work, uid, filled.when())
+        TRIGGERS.save(ctx, uid, filled.when())
     started: Run | None = None
-    home, said = acting.home_of(work, uid), Flash(f"{found.name} is set up.")
+    home, said = acting.home_of(ctx, uid), Flash(f"{found.name} is set up.")
     try:
-        started = RUNS.start(work, uid) if run_now else None
+        started = RUNS.start(ctx, uid) if run_now else None
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         said = Flash(f"{found.name} is set up, and cannot run yet: {error}", tone="warn")
     return pages.go(request, addresses.run(started.id) if started else home, said)
@@ -53,16 +53,16 @@ def schedule(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     found: Resource,
     filled: Timing,
     *,
     run_now: bool,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    due = [] if errors or filled.every == timing.BY_HAND else timing.upcoming(filled.when(), work.at)
+    due = [] if errors or filled.every == timing.BY_HAND else timing.upcoming(filled.when(), ctx.at)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "Schedule"),
+        "crumbs": acting.crumbs(ctx, found.uid, "Schedule"),
         "found": found,
         "steps": steps.steps(steps.SCHEDULE, found.uid),
         "to": steps.at(found.uid, steps.SCHEDULE),

@@ -10,7 +10,7 @@ import json
 from starlette.datastructures import FormData
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.keys import Keys
@@ -19,11 +19,11 @@ _FOR = "a form's secret"
 _LASTS = 3600 * SECOND
 
 
-def filled(house: Installation, caller: Caller, sent: FormData) -> tuple[str, str]:
+def filled(platform: Platform, caller: Caller, sent: FormData) -> tuple[str, str]:
     """The secret of a form, typed now or before; and as the page may have it, should the form be shown again."""
-    at = house.clock()
-    secret = str(sent.get("secret", "")) or opened(house.keys, caller, str(sent.get("kept", "")), at)
-    return secret, closed(house.keys, caller, secret, at)
+    at = platform.clock()
+    secret = str(sent.get("secret", "")) or opened(platform.keys, caller, str(sent.get("kept", "")), at)
+    return secret, closed(platform.keys, caller, secret, at)
 
 
 def closed(keys: Keys, caller: Caller, secret: str, at: Moment) -> str:

@@ -11,8 +11,8 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog import details, editing, resources
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Eyes, attributes_of
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs, attributes_of
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.forms import parts, whole
@@ -94,11 +94,11 @@ def sent(form: FormData) -> list[Row]:
     return rows
 
 
-def present(work: Work, source: str) -> list[Row]:
+def present(ctx: RequestContext, source: str) -> list[Row]:
     """The streams that the source has, of those that the caller sees."""
-    eyes = Eyes(work)
-    into = ends(work, source, "into")
-    rows = [_present(work, eyes, each.uid, into) for each in eyes.refs(ways.streams(work, source))]
+    eyes = VisibleRefs(ctx)
+    into = ends(ctx, source, "into")
+    rows = [_present(ctx, eyes, each.uid, into) for each in eyes.refs(ways.streams(ctx, source))]
     return sorted(rows, key=lambda row: row.stream.casefold())
 
 
@@ -116,53 +116,53 @@ def named(stream: str, layer: str) -> Row:
     return Row(stream, on=True, table=_suggested(stream, layer))
 
 
-def save(work: Work, source: str, rows: Sequence[Row], targets: Targets) -> int:
+def save(ctx: RequestContext, source: str, rows: Sequence[Row], targets: Targets) -> int:
     """Make what is new, change what is there, disable what is off. Returns how many are on."""
-    before = {row.uid: row for row in present(work, source) if row.uid}
+    before = {row.uid: row for row in present(ctx, source) if row.uid}
     for row in rows:
         if row.uid:
             if row.uid not in before:
                 raise InvalidInputError("A stream is of another source, or gone.", "Reload the page.")
-            _change(work, row, before[row.uid], targets)
+            _change(ctx, row, before[row.uid], targets)
         elif row.on:
-            _make(work, source, row, targets)
+            _make(ctx, source, row, targets)
     return sum(row.on for row in rows)
 
 
-def _make(work: Work, source: str, row: Row, targets: Targets) -> None:
+def _make(ctx: RequestContext, source: str, row: Row, targets: Targets) -> None:
     target = targets.read(row.table)
     settings = row.settings({"table": target.table} if target.table else {})
     edges = {"source": source, "writes": target.end}
-    resources.create(work, STREAM, row.stream, edges=edges, settings=settings)
+    resources.create(ctx, STREAM, row.stream, edges=edges, settings=settings)
 
 
-def _change(work: Work, row: Row, before: Row, targets: Targets) -> None:
+def _change(ctx: RequestContext, row: Row, before: Row, targets: Targets) -> None:
     if replace(row, there=before.there, fields=before.fields) == before:
         return
-    settings, edges = row.settings(details.read(work, row.uid).settings), None
+    settings, edges = row.settings(details.read(ctx, row.uid).settings), None
     if row.table and row.table != before.table:
         target = targets.read(row.table)
         settings, edges = {**settings, "table": target.table}, {"writes": [target.end]}
     attributes = {"enabled": row.on} if row.on != before.on else None
-    editing.edit(work, row.uid, Edit(settings=settings, attributes=attributes, edges=edges))
+    editing.edit(ctx, row.uid, Edit(settings=settings, attributes=attributes, edges=edges))
 
 
-def _present(work: Work, eyes: Eyes, uid: str, into: Sequence[str]) -> Row:
-    told = details.read(work, uid).settings
-    on = work.session.asking(lambda view: attributes_of(view, uid).get("enabled")) != "false"
+def _present(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> Row:
+    told = details.read(ctx, uid).settings
+    on = ctx.session.asking(lambda view: attributes_of(view, uid).get("enabled")) != "false"
     keys = told.get("keys")
     return Row(
-        str(told.get("stream", "")) or work.session.asking(lambda view: view.names.get(view.resource(uid)) or ""),
+        str(told.get("stream", "")) or ctx.session.asking(lambda view: view.names.get(view.resource(uid)) or ""),
         uid,
         on,
         str(told.get("mode", "full")),
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(told.get("cursor", "")),
-        _table(eyes, ends(work, uid, "writes") or into, str(told.get("table", ""))),
+        _table(eyes, ends(ctx, uid, "writes") or into, str(told.get("table", ""))),
     )
 
 
-def _table(eyes: Eyes, at: Sequence[str], name: str) -> str:
+def _table(eyes: VisibleRefs, at: Sequence[str], name: str) -> str:
     """What it writes, as people say it: a table, or its name in the layer in which it will be made."""
     end = eyes.ref(at[0]) if at else None
     if end is None or end.kind == LAYER:

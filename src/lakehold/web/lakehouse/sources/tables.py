@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access.query.listing import Found
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
 from lakehold.workspaces.told import table_name
@@ -44,21 +44,21 @@ class Targets:
         return Target(self.layers[layer], table_name(table))
 
 
-def targets(work: Work, workspace: str) -> Targets:
+def targets(ctx: RequestContext, workspace: str) -> Targets:
     """All that there are in a lakehouse."""
-    found = work.session.list(work.asker, "write", TABLE, within=workspace, limit=MOST).items
-    return Targets(layers(work, workspace), {name: uid for uid, name in named(work, found)})
+    found = ctx.session.list(ctx.asker, "write", TABLE, within=workspace, limit=MOST).items
+    return Targets(layers(ctx, workspace), {name: uid for uid, name in named(ctx, found)})
 
 
-def layers(work: Work, workspace: str) -> dict[str, str]:
+def layers(ctx: RequestContext, workspace: str) -> dict[str, str]:
     """Those in which the caller may make tables, by name."""
-    found = work.session.list(work.asker, "create_table", LAYER, within=workspace, limit=MOST).items
+    found = ctx.session.list(ctx.asker, "create_table", LAYER, within=workspace, limit=MOST).items
     return {item.name: item.uid for item in found}
 
 
-def named(work: Work, found: Sequence[Found]) -> list[tuple[str, str]]:
+def named(ctx: RequestContext, found: Sequence[Found]) -> list[tuple[str, str]]:
     """Ids, and names with the layer before them."""
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     pairs = [
         (item.uid, f"{above.name}.{item.name}" if (above := eyes.parent(item.uid)) else item.name) for item in found
     ]

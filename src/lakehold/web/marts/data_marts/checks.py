@@ -12,7 +12,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -24,7 +24,7 @@ from lakehold.web.marts.data_marts.routes import need_edit
 from lakehold.web.routes import Sent, router
 from lakehold.workspaces.marts.checks import Check, CheckKind
 from lakehold.workspaces.marts.definitions import WORD
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 routes = router("/resources")
 
@@ -86,42 +86,42 @@ class Filled:
 
 
 @routes.get("/{uid:path}/checks")
-def check_form(request: Request, work: Reading, uid: str, n: int = -1) -> Response:
+def check_form(request: Request, ctx: Reading, uid: str, n: int = -1) -> Response:
     """The form for a new one; or for one that is there, by its place."""
-    found = need_edit(work, uid)
+    found = need_edit(ctx, uid)
     if n < 0:
-        return _form(request, work, found, n, Filled(version=str(found.version)))
-    return _form(request, work, found, n, _present(_at(found.settings or {}, n), str(found.version)))
+        return _form(request, ctx, found, n, Filled(version=str(found.version)))
+    return _form(request, ctx, found, n, _present(_at(found.settings or {}, n), str(found.version)))
 
 
 @routes.post("/{uid:path}/checks")
-def save(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Keep it."""
-    found, filled, place = need_edit(work, uid), _sent(sent), whole(str(sent.get("n", "")))
+    found, filled, place = need_edit(ctx, uid), _sent(sent), whole(str(sent.get("n", "")))
     n = -1 if place is None else place
     errors = filled.errors()
     if not errors:
         try:
-            _kept(work, found, n, filled)
+            _kept(ctx, found, n, filled)
         except InvalidInputError as error:
             errors = {"fields": str(error)}
         except forms.MENDED as error:
             errors = {"check": str(error)}
     if errors:
-        return _form(request, work, found, n, filled, errors=errors)
+        return _form(request, ctx, found, n, filled, errors=errors)
     return pages.go(request, addresses.resource(uid, "quality"), Flash("Saved. The next refresh looks at it."))
 
 
 @routes.post("/{uid:path}/checks/remove")
-def remove(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Take one away. How it came out before is kept."""
-    found, n = need_edit(work, uid), whole(str(sent.get("n", "")))
+    found, n = need_edit(ctx, uid), whole(str(sent.get("n", "")))
     told, back = dict(found.settings or {}), addresses.resource(uid, "quality")
     check = _at(told, -1 if n is None else n)
     if question := unsure(request, sent, "Take this check away?", _name(check), do="Take away", back=back):
         return question
     left = [each for place, each in enumerate(of(told)) if place != n]
-    editing.edit(work, uid, Edit(settings={**told, "checks": left}), expect_version=whole(str(sent.get("version", ""))))
+    editing.edit(ctx, uid, Edit(settings={**told, "checks": left}), expect_version=whole(str(sent.get("version", ""))))
     return pages.go(request, back, Flash("The check is gone."))
 
 
@@ -131,11 +131,11 @@ def of(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     return [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
 
 
-def _kept(work: Work, found: Resource, n: int, filled: Filled) -> None:
-    told = dict(details.read(work, found.uid).settings)
+def _kept(ctx: RequestContext, found: Resource, n: int, filled: Filled) -> None:
+    told = dict(details.read(ctx, found.uid).settings)
     some = [dict(each) for each in of(told)]
     wanted = filled.told()
-    name = Check.of(Told(wanted, WORD)).name
+    name = Check.of(SettingsReader(wanted, WORD)).name
     if any(_name(each) == name for place, each in enumerate(some) if place != n):
         raise InvalidInputError(f"There is a check called {name} already.", "Give this one another name.")
     if 0 <= n < len(some):
@@ -144,7 +144,7 @@ def _kept(work: Work, found: Resource, n: int, filled: Filled) -> None:
         some.append(wanted)
     if len(some) > _MOST:
         raise InvalidInputError(f"A data mart has {_MOST} checks at the most.", "Take one away first.")
-    editing.edit(work, found.uid, Edit(settings={**told, "checks": some}), expect_version=whole(filled.version))
+    editing.edit(ctx, found.uid, Edit(settings={**told, "checks": some}), expect_version=whole(filled.version))
 
 
 def _at(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
@@ -156,7 +156,7 @@ def _at(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
 
 def _name(told: Mapping[str, object]) -> str:
     try:
-        return Check.of(Told(told, WORD)).name
+        return Check.of(SettingsReader(told, WORD)).name
     except InvalidInputError:
         return str(told.get("name", ""))
 
@@ -178,10 +178,16 @@ def _said(value: object) -> str:
 
 
 def _form(
-    request: Request, work: Work, found: Resource, n: int, filled: Filled, *, errors: dict[str, str] | None = None
+    request: Request,
+    ctx: RequestContext,
+    found: Resource,
+    n: int,
+    filled: Filled,
+    *,
+    errors: dict[str, str] | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, found.uid, "Check"),
+        "crumbs": acting.crumbs(ctx, found.uid, "Check"),
         "found": found,
         "to": addresses.resource(found.uid, "checks"),
         "back": addresses.resource(found.uid, "quality"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Targets
+from lakehold.directory.request_context import Targets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import apis, connection
 from lakehold.web.lakehouse.sources.connection import Connection

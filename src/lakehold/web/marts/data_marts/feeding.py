@@ -11,8 +11,8 @@ from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import House, Reading, house_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.flashes import Flash
@@ -32,38 +32,38 @@ from lakehold.workspaces.marts import looking as of_storages
 from lakehold.workspaces.marts.definitions import WORD, Definition
 from lakehold.workspaces.marts.feeding import Feed
 from lakehold.workspaces.marts.nouns import DATA_MART
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 new = router("/workspaces")
 routes = router("/resources")
 
 
 @new.get("/{uid:path}/marts/fed")
-def new_form(request: Request, work: Reading, uid: str, connector: str = "", storage: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, connector: str = "", storage: str = "") -> Response:
     """What it reads from is chosen first; then the form for that."""
-    need_project(work, uid)
-    return Form(request, uid).page(work, fed.blank(connector, storage))
+    need_project(ctx, uid)
+    return Form(request, uid).page(ctx, fed.blank(connector, storage))
 
 
 @new.post("/{uid:path}/marts/fed")
-def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
-    looking.reading(request).run(lambda work: need_project(work, uid))
-    return _sent(Form(request, uid), house, sent)
+    looking.reading(request).run(lambda ctx: need_project(ctx, uid))
+    return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/mart/feed")
-def edit_form(request: Request, work: Reading, uid: str, connector: str = "") -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str, connector: str = "") -> Response:
     """The form with what it says now, without its secrets."""
-    found = need_edit(work, uid)
-    return Form(request, within(found), found).page(work, fed.present(found, connector))
+    found = need_edit(ctx, uid)
+    return Form(request, within(found), found).page(ctx, fed.present(found, connector))
 
 
 @routes.post("/{uid:path}/mart/feed")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda work: need_edit(work, uid))
-    return _sent(Form(request, within(found), found), house, sent)
+    found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
+    return _sent(Form(request, within(found), found), platform, sent)
 
 
 class Form(reaching.Form[Fed]):
@@ -84,13 +84,13 @@ class Form(reaching.Form[Fed]):
         """What stands last in the path to it, and above it."""
         return ("Connection", f"Connection of {self.found.name}") if self.found else ("New data mart", "New data mart")
 
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
         rows = of_storages.Seen(fields=self.seen.found.get("fields", ()), rows=self.seen.found.get("rows", ()))
         return {
             "kinds": fed.KINDS,
             "modes": form.MODES_SAID,
-            "storages": [(each.uid, each.name) for each in offers.storages(work, self.within)],
+            "storages": [(each.uid, each.name) for each in offers.storages(ctx, self.within)],
             "streams": [str(each["name"]) for each in self.seen.streams],
             "grid": grid(rows),
         }
@@ -100,9 +100,9 @@ class Form(reaching.Form[Fed]):
         settings = filled.settings(self.found.settings if self.found else None)
         asked = Feed(settings, self.uid, self.within, secrets, stream)
 
-        def let_in(work: Work) -> Caller:
-            feeding.may_look(work, asked)
-            return work.caller
+        def let_in(ctx: RequestContext) -> Caller:
+            feeding.may_look(ctx, asked)
+            return ctx.caller
 
         caller = looking.reading(self.request).run(let_in)
         try:
@@ -111,11 +111,11 @@ class Form(reaching.Form[Fed]):
             return Seen(error=error)
 
 
-def _sent(shown: Form, house: Installation, sent: FormData) -> Response:
+def _sent(shown: Form, platform: Platform, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = fed.sent(sent), str(sent.get("do", ""))
     reading = looking.reading(shown.request)
-    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
+    secret, kept = sealed.filled(platform, reading.run(lambda ctx: ctx.caller), sent)
     if do == "more":
         more = [*filled.endpoints, dict.fromkeys(apis.PARTS, "")]
         return shown.again(replace(filled, reach=replace(filled.reach, endpoints=more)), kept)
@@ -145,7 +145,7 @@ def _wrong(filled: Fed, seen: Mapping[str, Any]) -> dict[str, str]:
     if not filled.stream:
         there = ", ".join(str(each["name"]) for each in list(seen.get("streams", ()))[:10])
         return {"stream": f"Choose what it draws: {there}." if there else "There is nothing that it could draw."}
-    return of_storages.problems(Definition.of(Told(filled.settings(), WORD)), seen.get("fields", ()))
+    return of_storages.problems(Definition.of(SettingsReader(filled.settings(), WORD)), seen.get("fields", ()))
 
 
 def _place(error: LakeholdError, filled: Fed) -> str:

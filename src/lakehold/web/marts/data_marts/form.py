@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Targets, Work
+from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.marts.data_marts import joins
 from lakehold.web.marts.data_marts.joins import Join
@@ -135,11 +135,11 @@ def blank(storage: str, table: str = "") -> Filled:
     return Filled(storage, by=By.TABLE.value if table else By.SQL.value, table=table)
 
 
-def present(work: Work, found: Resource) -> Filled:
+def present(ctx: RequestContext, found: Resource) -> Filled:
     """What a data mart says now."""
     told = found.settings or {}
     keys = told.get("keys")
-    some, more = joins.present(work, told)
+    some, more = joins.present(ctx, told)
     by, mode = str(told.get("by", "")), str(told.get("mode", ""))
     return Filled(
         storage=next((end.uid for end in found.edges.get("storage", ())), ""),

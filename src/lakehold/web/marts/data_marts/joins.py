@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web.lakehouse.forms import parts
 
 MOST = 20
@@ -39,9 +39,9 @@ def sent(form: FormData) -> list[Join]:
     return [join for join in some if join.mart or join.name or join.on]
 
 
-def present(work: Work, settings: Mapping[str, object]) -> tuple[list[Join], bool]:
+def present(ctx: RequestContext, settings: Mapping[str, object]) -> tuple[list[Join], bool]:
     """Those of a mart that the caller sees, and whether there are more."""
-    eyes, some = Eyes(work), told(settings)
+    eyes, some = VisibleRefs(ctx), told(settings)
     seen = [
         Join(str(each.get("mart", "")), str(each.get("name", "")), _said(each.get("on")))
         for each in some
@@ -50,9 +50,9 @@ def present(work: Work, settings: Mapping[str, object]) -> tuple[list[Join], boo
     return seen, len(seen) < len(some)
 
 
-def unseen(work: Work, settings: Mapping[str, object]) -> list[Mapping[str, object]]:
+def unseen(ctx: RequestContext, settings: Mapping[str, object]) -> list[Mapping[str, object]]:
     """Those that the caller does not see: they stay as they are."""
-    eyes = Eyes(work)
+    eyes = VisibleRefs(ctx)
     return [each for each in told(settings) if not eyes.sees(str(each.get("mart", "")))]
 
 

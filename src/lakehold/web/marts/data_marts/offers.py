@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from lakehold.access import Draft
-from lakehold.catalog.shapes import Eyes, Ref, Summary, summaries
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Summary, VisibleRefs, summaries
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import views
 from lakehold.web.lakehouse.sources.looking import reading
@@ -43,7 +43,7 @@ class Offered:
 
 def of_storage(request: Request, uid: str) -> Offered:
     """Its tables and more, if the caller may use it."""
-    storage, kind, lakehouse = reading(request).run(lambda work: _about(work, uid))
+    storage, kind, lakehouse = reading(request).run(lambda ctx: _about(ctx, uid))
     if not kind:
         return Offered(storage)
     try:
@@ -54,27 +54,27 @@ def of_storage(request: Request, uid: str) -> Offered:
     return Offered(storage, kind, tables, lakehouse, looked.error)
 
 
-def storages(work: Work, project: str) -> list[Summary]:
+def storages(ctx: RequestContext, project: str) -> list[Summary]:
     """Those that the caller may use."""
-    return summaries(work, work.session.list(work.asker, "use", STORAGE, within=project, limit=_MOST).items)
+    return summaries(ctx, ctx.session.list(ctx.asker, "use", STORAGE, within=project, limit=_MOST).items)
 
 
-def new_storage(work: Work, project: str) -> str:
+def new_storage(ctx: RequestContext, project: str) -> str:
     """Where one is made; empty for who may not."""
-    may = work.session.check(work.asker, "create", Draft(STORAGE, {"project": project}))
+    may = ctx.session.check(ctx.asker, "create", Draft(STORAGE, {"project": project}))
     return views.form(project, STORAGE) if may else ""
 
 
-def marts(work: Work, project: str, but: str) -> list[tuple[str, str]]:
+def marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
     """Those that the caller may use, by name, but for one."""
-    found = work.session.list(work.asker, "use", DATA_MART, within=project, limit=_MOST).items
+    found = ctx.session.list(ctx.asker, "use", DATA_MART, within=project, limit=_MOST).items
     return [(item.uid, item.name) for item in found if item.uid != but]
 
 
-def _about(work: Work, uid: str) -> tuple[Ref | None, str, str]:
-    work.see(uid)
-    work.need("use", uid)
-    told, eyes = kept.told_of(work, uid), Eyes(work)
+def _about(ctx: RequestContext, uid: str) -> tuple[Ref | None, str, str]:
+    ctx.see(uid)
+    ctx.need("use", uid)
+    told, eyes = kept.told_of(ctx, uid), VisibleRefs(ctx)
     kind, lakehouse = str(told.all.get("kind", "")), eyes.ref(str(told.all.get("lakehouse", "")))
-    may_ask = kind == In.LAKE and lakehouse and work.session.check(work.asker, _EXECUTE, lakehouse.uid)
+    may_ask = kind == In.LAKE and lakehouse and ctx.session.check(ctx.asker, _EXECUTE, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

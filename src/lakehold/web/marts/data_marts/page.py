@@ -10,8 +10,8 @@ from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Eyes, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.pipeline import reading
@@ -56,19 +56,19 @@ class Standing:
 
 
 @routes.get("/{uid:path}/mart")
-def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
     """It, as the caller may see it."""
-    found = need_mart(work, uid)
-    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
-    schema, eyes = kinds.kept_here(work.view.policy, found.kind), Eyes(work)
-    standing = _standing(work, lake, uid)
-    around = pipeline.shown(work, found, "mart")
-    joined = ends(work, uid, "joins")
-    drawn = ends(work, uid, "storage")
+    found = need_mart(ctx, uid)
+    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
+    schema, eyes = kinds.kept_here(ctx.view.policy, found.kind), VisibleRefs(ctx)
+    standing = _standing(ctx, lake, uid)
+    around = pipeline.shown(ctx, found, "mart")
+    joined = ends(ctx, uid, "joins")
+    drawn = ends(ctx, uid, "storage")
     values: dict[str, object] = {
         **around,
         "run_now": [replace(act, label=_LABELS.get(act.label, act.label)) for act in _actions(around["run_now"])],
-        "publish": _publish(work, found, standing),
+        "publish": _publish(ctx, found, standing),
         "standing": standing,
         "definition": _definition(found),
         "sql": str((found.settings or {}).get("sql", "")),
@@ -79,14 +79,14 @@ def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: 
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "toggles": [(spoken(name), value == "true") for name, value in found.attributes.items()],
         "contexts": list(found.edges.get("contexts", ())),
-        "reports": reports.of_mart(work, uid)[: _LATEST + 1],
+        "reports": reports.of_mart(ctx, uid)[: _LATEST + 1],
         "latest": _LATEST,
         "new_report": reports.new(found),
-        "runs": rows(work, pipeline.latest(work, found, _LATEST)),
-        "triggers": TRIGGERS.of(work, uid) if pipeline.sees_runs(found) else [],
+        "runs": rows(ctx, pipeline.latest(ctx, found, _LATEST)),
+        "triggers": TRIGGERS.of(ctx, uid) if pipeline.sees_runs(found) else [],
         "said": schedules.said,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "may": acting.actions_of(work, uid),
+        "may": acting.actions_of(ctx, uid),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
@@ -94,32 +94,32 @@ def mart_page(request: Request, work: Reading, house: House, lake: InLake, uid: 
 
 
 @routes.post("/{uid:path}/mart/publish")
-def publish(request: Request, work: Writing, lake: InLake, uid: str) -> Response:
+def publish(request: Request, ctx: Writing, lake: InLake, uid: str) -> Response:
     """Let it be reported on."""
-    found, here = need_mart(work, uid), addresses.resource(uid, "mart")
+    found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
     try:
-        publishing.publish(work, lake, uid)
+        publishing.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
         return pages.go(request, here, Flash(str(error), tone="bad"))
     return pages.go(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
 
 
 @routes.post("/{uid:path}/mart/unpublish")
-def unpublish(request: Request, work: Writing, uid: str) -> Response:
+def unpublish(request: Request, ctx: Writing, uid: str) -> Response:
     """Make a draft of it again."""
-    found, here = need_mart(work, uid), addresses.resource(uid, "mart")
-    publishing.unpublish(work, uid)
+    found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
+    publishing.unpublish(ctx, uid)
     return pages.go(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
 
 
-def _standing(work: Work, lake: Lake, uid: str) -> Standing:
-    told = told_of(work, uid)
+def _standing(ctx: RequestContext, lake: Lake, uid: str) -> Standing:
+    told = told_of(ctx, uid)
     try:
         names = {check.name for check in checks_of(told)}
     except InvalidInputError:
         names = set()
     last: dict[str, str] = {}
-    for each in quality.page(work, uid):
+    for each in quality.page(ctx, uid):
         if each.name in names:
             last.setdefault(each.name, each.state)
     said = list(last.values())
@@ -127,7 +127,7 @@ def _standing(work: Work, lake: Lake, uid: str) -> Standing:
         told.all.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
     )
     try:
-        now = lake.now(reading.place_of(work, uid))
+        now = lake.now(reading.place_of(ctx, uid))
     except OSError:
         return standing
     if now is None or now.current is None:
@@ -154,14 +154,14 @@ def _definition(found: Resource) -> list[tuple[str, str]] | None:
     return [*facts, *([("Copy in the storage", str(told["kept_as"]))] if told.get("kept_as") else [])]
 
 
-def _publish(work: Work, found: Resource, standing: Standing) -> Action:
+def _publish(ctx: RequestContext, found: Resource, standing: Standing) -> Action:
     here = addresses.resource(found.uid, "mart")
     if standing.published:
         asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."
         act = Action("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
     else:
         act = Action("Publish", f"{here}/publish", "post", "circle-check")
-    told = acting.actions_of(work, found.uid, {"edit": act})[0]
+    told = acting.actions_of(ctx, found.uid, {"edit": act})[0]
     if not told.why_not and not standing.published and standing.rows is None:
         return replace(told, why_not="It has no rows yet. Refresh it once, then publish it.")
     return told

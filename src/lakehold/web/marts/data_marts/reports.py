@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.catalog.shapes import Eyes, Ref, Resource, owners_of
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, owners_of
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run
 from lakehold.web import pages, views
 from lakehold.web.lakehouse import saying
@@ -36,17 +36,17 @@ class On:
 
 
 @routes.get("/{uid:path}/reports")
-def reports_page(request: Request, work: Reading, uid: str) -> Response:
+def reports_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All that the caller sees, by name."""
-    found, listing = need_mart(work, uid), Listing.of(request, ("name",))
-    some = [each for each in of_mart(work, uid) if listing.search.casefold() in each.report.name.casefold()]
+    found, listing = need_mart(ctx, uid), Listing.of(request, ("name",))
+    some = [each for each in of_mart(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
     if listing.descending:
         some.reverse()
     values: dict[str, object] = {
-        **framing.frame(work, found, "reports"),
+        **framing.frame(ctx, found, "reports"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": [(each, last_of(work, each.report)) for each in listing.part(some)],
+        "rows": [(each, last_of(ctx, each.report)) for each in listing.part(some)],
         "total": len(some),
         "new": new(found),
         "tones": saying.TONES,
@@ -55,16 +55,16 @@ def reports_page(request: Request, work: Reading, uid: str) -> Response:
     return pages.page(request, "marts/mart_reports.html", values)
 
 
-def of_mart(work: Work, uid: str) -> list[On]:
+def of_mart(ctx: RequestContext, uid: str) -> list[On]:
     """Those that the caller sees."""
-    eyes = Eyes(work)
-    seen = sorted(eyes.refs(starts(work, uid, "data_mart")), key=lambda ref: ref.name.casefold())
-    return [_on(work, eyes, ref) for ref in seen if ref.kind == REPORT]
+    eyes = VisibleRefs(ctx)
+    seen = sorted(eyes.refs(starts(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
+    return [_on(ctx, eyes, ref) for ref in seen if ref.kind == REPORT]
 
 
-def last_of(work: Work, report: Ref) -> Run | None:
+def last_of(ctx: RequestContext, report: Ref) -> Run | None:
     """Its newest run."""
-    return next(iter(RUNS.page(work, resource=report.uid, limit=1)), None)
+    return next(iter(RUNS.page(ctx, resource=report.uid, limit=1)), None)
 
 
 def new(found: Resource) -> str:
@@ -76,8 +76,8 @@ def new(found: Resource) -> str:
     return f"{at}?{urlencode(asked)}"
 
 
-def _on(work: Work, eyes: Eyes, ref: Ref) -> On:
-    to = next(iter(ends(work, ref.uid, "destination")), None)
-    held = work.session.asking(lambda view: owners_of(view, ref.uid))
+def _on(ctx: RequestContext, eyes: VisibleRefs, ref: Ref) -> On:
+    to = next(iter(ends(ctx, ref.uid, "destination")), None)
+    held = ctx.session.asking(lambda view: owners_of(view, ref.uid))
     owners = eyes.refs(uid for some in held.values() for uid in some)
     return On(ref, eyes.ref(to), owners)

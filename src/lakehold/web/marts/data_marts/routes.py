@@ -10,10 +10,10 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog import editing, kinds, resources, workspaces
 from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Eyes, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -35,14 +35,14 @@ routes = router("/resources")
 @new.get("/{uid:path}/marts/new")
 def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> Response:
     """Where it draws from is chosen first; then the form for that."""
-    looking.reading(request).run(lambda work: need_project(work, uid))
+    looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return Form(request, uid).page(form.blank(storage, table))
 
 
 @new.post("/{uid:path}/marts/new")
 def make(request: Request, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
-    looking.reading(request).run(lambda work: need_project(work, uid))
+    looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), sent)
 
 
@@ -50,10 +50,10 @@ def make(request: Request, uid: str, sent: Sent) -> Response:
 def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -> Response:
     """The form with what it says now; the address may say that it is to draw from elsewhere."""
 
-    def present(work: Work) -> tuple[Form, Filled]:
-        found = need_edit(work, uid)
-        hidden = bool(ends(work, uid, "storage")) and not found.edges.get("storage")
-        return Form(request, _within(found), found, drawn=hidden and not choose), form.present(work, found)
+    def present(ctx: RequestContext) -> tuple[Form, Filled]:
+        found = need_edit(ctx, uid)
+        hidden = bool(ends(ctx, uid, "storage")) and not found.edges.get("storage")
+        return Form(request, _within(found), found, drawn=hidden and not choose), form.present(ctx, found)
 
     shown, filled = looking.reading(request).run(present)
     return shown.page(replace(filled, storage="" if choose else storage or filled.storage))
@@ -63,9 +63,9 @@ def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -
 def edit(request: Request, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
 
-    def present(work: Work) -> tuple[Form, Filled]:
-        found = need_edit(work, uid)
-        return Form(request, _within(found), found, drawn=True), form.present(work, found)
+    def present(ctx: RequestContext) -> tuple[Form, Filled]:
+        found = need_edit(ctx, uid)
+        return Form(request, _within(found), found, drawn=True), form.present(ctx, found)
 
     shown, was = looking.reading(request).run(present)
     filled = form.sent(sent)
@@ -74,24 +74,24 @@ def edit(request: Request, uid: str, sent: Sent) -> Response:
     return _sent(shown, sent)
 
 
-def need_project(work: Work, uid: str) -> None:
+def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller may make data marts there."""
-    workspaces.need_workspace(work, uid)
-    work.need("create_data_mart", uid)
+    workspaces.need_workspace(ctx, uid)
+    ctx.need("create_data_mart", uid)
 
 
-def need_mart(work: Work, uid: str) -> Resource:
+def need_mart(ctx: RequestContext, uid: str) -> Resource:
     """The data mart, if the caller sees it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != DATA_MART:
-        raise NotFoundError(f"There is no data mart {shown(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
     return found
 
 
-def need_edit(work: Work, uid: str) -> Resource:
+def need_edit(ctx: RequestContext, uid: str) -> Resource:
     """The data mart, if the caller may edit it."""
-    found = need_mart(work, uid)
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    found = need_mart(ctx, uid)
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 
@@ -115,24 +115,24 @@ class Form:
         """Show it, with all that was filled in."""
         offered = offers.of_storage(self.request, filled.storage) if filled.storage else offers.Offered()
 
-        def page(work: Work) -> Response:
+        def page(ctx: RequestContext) -> Response:
             found = self.found
             values: dict[str, object] = {
-                "crumbs": acting.crumbs(work, *((found.uid, "Edit") if found else (self.within, "New data mart"))),
+                "crumbs": acting.crumbs(ctx, *((found.uid, "Edit") if found else (self.within, "New data mart"))),
                 "title": f"Edit {found.name}" if found else "New data mart",
                 "to": self.to,
                 "feed": addresses.resource(found.uid, "mart/feed")
                 if found
                 else addresses.workspace(self.within, "marts/fed"),
-                "back": acting.home_of(work, found.uid) if found else addresses.workspace(self.within, "data_mart"),
+                "back": acting.home_of(ctx, found.uid) if found else addresses.workspace(self.within, "data_mart"),
                 "filled": filled,
-                "storages": offers.storages(work, self.within),
-                "new_storage": offers.new_storage(work, self.within),
+                "storages": offers.storages(ctx, self.within),
+                "new_storage": offers.new_storage(ctx, self.within),
                 "offered": offered,
                 "drawn": self.drawn,
                 "bys": [each for each in form.BYS if each[0] != "sql" or offered.sql],
                 "modes": form.MODES_SAID,
-                "marts": offers.marts(work, self.within, found.uid if found else ""),
+                "marts": offers.marts(ctx, self.within, found.uid if found else ""),
                 "trial": trial,
                 "grid": grid(trial.seen) if trial else None,
                 "errors": errors or {},
@@ -150,7 +150,7 @@ def _called(shown: Form, uid: str, filled: Filled) -> Response:
         return shown.page(filled, errors=wrong)
     wanted, version = Edit(filled.name, filled.description), forms.whole(filled.version)
     try:
-        looking.writing(shown.request).run(lambda work: editing.edit(work, uid, wanted, expect_version=version))
+        looking.writing(shown.request).run(lambda ctx: editing.edit(ctx, uid, wanted, expect_version=version))
     except forms.MENDED as refusal:
         return shown.page(filled, error=refusal)
     return pages.go(shown.request, addresses.resource(uid, "mart"), Flash("Saved."))
@@ -172,25 +172,25 @@ def _sent(shown: Form, sent: FormData) -> Response:
     if do == "try":
         return shown.page(filled, error=trial.no_worker, trial=None if trial.no_worker else trial)
     try:
-        uid = looking.writing(shown.request).run(lambda work: _kept(work, shown, filled, trial.seen.reads))
+        uid = looking.writing(shown.request).run(lambda ctx: _kept(ctx, shown, filled, trial.seen.reads))
     except forms.MENDED as refusal:
         return shown.page(filled, error=refusal)
     words = f"{filled.name} was made. Refresh it to draw its rows." if shown.found is None else "Saved."
     return pages.go(shown.request, addresses.resource(uid, "mart"), Flash(words))
 
 
-def _kept(work: Work, shown: Form, filled: Filled, reads: Sequence[str]) -> str:
-    seen = [ref.uid for ref in Eyes(work).refs(reads)]
+def _kept(ctx: RequestContext, shown: Form, filled: Filled, reads: Sequence[str]) -> str:
+    seen = [ref.uid for ref in VisibleRefs(ctx).refs(reads)]
     if shown.found is None:
         edges = {"project": shown.within, **filled.edges()}
         settings = {**filled.settings(), "reads": seen}
         return resources.create(
-            work, DATA_MART, filled.name, edges=edges, settings=settings, description=filled.description
+            ctx, DATA_MART, filled.name, edges=edges, settings=settings, description=filled.description
         )
     uid, before = shown.found.uid, shown.found.settings or {}
-    settings = {**filled.settings(before, joins.unseen(work, before)), "reads": seen}
+    settings = {**filled.settings(before, joins.unseen(ctx, before)), "reads": seen}
     wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
-    editing.edit(work, uid, wanted, expect_version=forms.whole(filled.version))
+    editing.edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
     return uid
 
 

@@ -12,7 +12,7 @@ from lakehold.api.iceberg.catalog import lake_of
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading
 from lakehold.web import addresses, pages
@@ -26,7 +26,7 @@ from lakehold.web.routes import Sent, router
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts.definitions import WORD, Column, Definition
 from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 routes = router("/resources")
 
@@ -54,10 +54,10 @@ class Row:
 @routes.get("/{uid:path}/schema")
 def schema_page(request: Request, uid: str, draw: str = "") -> Response:
     """The fields; the address may say that they are to be read from the storage."""
-    found = looking.reading(request).run(lambda work: need_mart(work, uid))
+    found = looking.reading(request).run(lambda ctx: need_mart(ctx, uid))
     drawn = _drawn(request, found) if draw and found.settings is not None else None
     return looking.reading(request).run(
-        lambda work: _page(request, work, found, _rows(request, work, found, drawn), drawn)
+        lambda ctx: _page(request, ctx, found, _rows(request, ctx, found, drawn), drawn)
     )
 
 
@@ -65,19 +65,19 @@ def schema_page(request: Request, uid: str, draw: str = "") -> Response:
 def save(request: Request, uid: str, sent: Sent) -> Response:
     """Keep what is said of them."""
     rows, version = _sent(sent), forms.whole(str(sent.get("version", "")))
-    found = looking.reading(request).run(lambda work: need_edit(work, uid))
+    found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     try:
-        looking.writing(request).run(lambda work: _kept(work, uid, rows, version))
+        looking.writing(request).run(lambda ctx: _kept(ctx, uid, rows, version))
     except forms.MENDED as refusal:
         error = refusal
-        return looking.reading(request).run(lambda work: _page(request, work, found, rows, error=error))
+        return looking.reading(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
     here = addresses.resource(uid, "schema")
     return pages.go(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
 
 
 def _page(
     request: Request,
-    work: Work,
+    ctx: RequestContext,
     found: Resource,
     rows: Sequence[Row],
     drawn: Looked | None = None,
@@ -85,7 +85,7 @@ def _page(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        **framing.frame(work, found, "schema"),
+        **framing.frame(ctx, found, "schema"),
         "rows": list(enumerate(rows)),
         "types": TYPES,
         "edits": found.may_edit,
@@ -95,11 +95,11 @@ def _page(
     return pages.page(request, "marts/schema.html", values, status=422 if error else 200)
 
 
-def _rows(request: Request, work: Work, found: Resource, drawn: Looked | None) -> list[Row]:
+def _rows(request: Request, ctx: RequestContext, found: Resource, drawn: Looked | None) -> list[Row]:
     """Those that are kept, and those that are drawn or named and not kept; who may not edit it sees the first."""
-    settings = details.read(work, found.uid).settings
+    settings = details.read(ctx, found.uid).settings
     said, keys = _columns(settings), frozenset(_keys(settings))
-    now = lake_of(request).now(reading.place_of(work, found.uid))
+    now = lake_of(request).now(reading.place_of(ctx, found.uid))
     there = {each.name: (grids.field_type(each.type), each.description or "") for each in (now.fields if now else ())}
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}
@@ -114,10 +114,10 @@ def _row(name: str, kind: str, about: str, said: Column, *, key: bool) -> Row:
 def _drawn(request: Request, found: Resource) -> Looked | None:
     """The fields as its storage gives them now."""
     try:
-        definition = Definition.of(Told(found.settings or {}, WORD))
+        definition = Definition.of(SettingsReader(found.settings or {}, WORD))
     except InvalidInputError as error:
         return Looked(error=error)
-    storage = looking.reading(request).run(lambda work: next(iter(ends(work, found.uid, "storage")), ""))
+    storage = looking.reading(request).run(lambda ctx: next(iter(ends(ctx, found.uid, "storage")), ""))
     return look(request, Look(storage, by=definition.by.value, text=definition.text)) if storage else None
 
 
@@ -140,20 +140,20 @@ def _sent(form: FormData) -> list[Row]:
     ]
 
 
-def _kept(work: Work, uid: str, rows: Sequence[Row], version: int | None) -> None:
-    need_edit(work, uid)
+def _kept(ctx: RequestContext, uid: str, rows: Sequence[Row], version: int | None) -> None:
+    need_edit(ctx, uid)
     hidden = next((row.name for row in rows if row.hidden and row.key), "")
     if hidden:
         raise InvalidInputError(f"{hidden} is hidden, and a part of the primary key.", "A key has to be kept.")
     told = [_told(row) for row in rows]
     settings = {
-        **details.read(work, uid).settings,
+        **details.read(ctx, uid).settings,
         "columns": [each for each in told if len(each) > 1],
         "keys": [row.name for row in rows if row.key],
     }
     if settings.get("by"):
-        Definition.of(Told(settings, WORD))
-    editing.edit(work, uid, Edit(settings=settings), expect_version=version)
+        Definition.of(SettingsReader(settings, WORD))
+    editing.edit(ctx, uid, Edit(settings=settings), expect_version=version)
 
 
 def _told(row: Row) -> dict[str, object]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from lakehold.api.iceberg.catalog import lake_of
-from lakehold.catalog.shapes import Eyes
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading
 from lakehold.web.lakehouse.sources import looking
@@ -22,7 +22,7 @@ from lakehold.web.marts.looking import look
 from lakehold.workspaces.marts.definitions import WORD, Definition
 from lakehold.workspaces.marts.looking import Seen, problems
 from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,22 @@ def tried(request: Request, filled: Filled, before: Mapping[str, object] | None)
             return Tried(no_worker=looked.error)
         return Tried(errors={filled.by: str(looked.error)})
     try:
-        definition = Definition.of(Told(filled.settings(before), WORD))
+        definition = Definition.of(SettingsReader(filled.settings(before), WORD))
     except InvalidInputError as error:
         return Tried(looked.seen, {filled.by: str(error)})
     found = problems(definition, looked.seen.fields)
     if "columns" in found:
         found[filled.by] = f"The schema names a field that would be gone. {found.pop('columns')}"
     names = [each["name"] for each in looked.seen.fields]
-    found |= looking.reading(request).run(lambda work: _joins(request, work, filled, names))
+    found |= looking.reading(request).run(lambda ctx: _joins(request, ctx, filled, names))
     return Tried(looked.seen, found)
 
 
-def _joins(request: Request, work: Work, filled: Filled, names: Sequence[str]) -> dict[str, str]:
+def _joins(request: Request, ctx: RequestContext, filled: Filled, names: Sequence[str]) -> dict[str, str]:
     """Columns of joins that are not there, as far as one can tell before the other mart has rows."""
-    eyes, lake, found = Eyes(work), lake_of(request), dict[str, str]()
+    eyes, lake, found = VisibleRefs(ctx), lake_of(request), dict[str, str]()
     for n, join in enumerate(filled.joins):
-        now = lake.now(reading.place_of(work, join.mart)) if eyes.sees(join.mart) else None
+        now = lake.now(reading.place_of(ctx, join.mart)) if eyes.sees(join.mart) else None
         theirs = {each.name for each in now.fields} if now else None
         for our, their in pairs(join.on).items():
             if our not in names:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Targets
+from lakehold.directory.request_context import Targets
 from lakehold.web.deliveries import filled as way
 from lakehold.web.deliveries.filled import Filled
 from lakehold.web.deliveries.ways import CHAT, DATABASE, FILES, LABELS, LIVE, MAIL, SIGNS, WEBHOOK

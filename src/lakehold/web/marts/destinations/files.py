@@ -11,7 +11,7 @@ from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import details
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings import Settings
 from lakehold.pipeline.volumes import File
@@ -27,10 +27,10 @@ _MOST = 50
 
 
 @routes.get("/{uid:path}/destination/file")
-def download(work: Reading, house: House, uid: str, path: str = "") -> Response:
+def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Response:
     """One of them, for who may use the destination."""
-    volume, file = files.opened(work, house.settings, uid, path)
-    using.note(house, work, "use", uid)
+    volume, file = files.opened(ctx, platform.settings, uid, path)
+    using.note(platform, ctx, "use", uid)
     return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
@@ -38,24 +38,24 @@ Left = tuple[str, str, str, Moment]
 """Name, address, size and time of a file."""
 
 
-def about(work: Work, settings: Settings, found: Resource) -> list[Left] | None:
+def about(ctx: RequestContext, settings: Settings, found: Resource) -> list[Left] | None:
     """Each of them, the newest first. None where there are no files for the caller."""
-    if "use" not in found.actions or details.read(work, found.uid).settings.get("to") != FILES:
+    if "use" not in found.actions or details.read(ctx, found.uid).settings.get("to") != FILES:
         return None
-    some = [each for each in files.listed(work, settings, found.uid) if not each.is_folder]
+    some = [each for each in files.listed(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MOST]
     return [_left(found.uid, each) for each in newest]
 
 
-def last(work: Work, settings: Settings, report: str) -> Left | None:
+def last(ctx: RequestContext, settings: Settings, report: str) -> Left | None:
     """What a report has left when it was last sent, if it is there and the caller may have it."""
-    delivered = insights.of_report(work, report)
+    delivered = insights.of_report(ctx, report)
     to, places = delivered.destination, delivered.delivered.places
-    if to is None or not places or not work.session.check(work.asker, "use", to.uid):
+    if to is None or not places or not ctx.session.check(ctx.asker, "use", to.uid):
         return None
-    if details.read(work, to.uid).settings.get("to") != FILES:
+    if details.read(ctx, to.uid).settings.get("to") != FILES:
         return None
-    there = (each for each in files.listed(work, settings, to.uid) if each.path == places[0])
+    there = (each for each in files.listed(ctx, settings, to.uid) if each.path == places[0])
     return next((_left(to.uid, each) for each in there), None)
 
 

@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import details
-from lakehold.catalog.shapes import Eyes, Ref, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
@@ -42,42 +42,42 @@ class Live:
 
 
 @routes.post("/{uid:path}/destination/secret")
-def make(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def make(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Make one, or another in place of the one that there is."""
-    found, back = need_edit(work, uid), views.home(uid, nouns.DESTINATION)
-    if secrets.of(work, uid) is not None:
+    found, back = need_edit(ctx, uid), views.home(uid, nouns.DESTINATION)
+    if secrets.of(ctx, uid) is not None:
         text = "The one that there is ends at once: whatever pulls with it needs the new one."
         if question := unsure(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
             return question
     try:
-        made = secrets.make(work, uid)
+        made = secrets.make(ctx, uid)
     except ConflictError as error:
         return pages.go(request, back, Flash(str(error), tone="bad"))
     words = "BI tools show it to pull the reports that go here. Keep it where secrets are kept."
     shown = once.Secret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
-    return once.show(request, work.caller, shown)
+    return once.show(request, ctx.caller, shown)
 
 
 @routes.post("/{uid:path}/destination/secret/revoke")
-def revoke(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it."""
-    found, back = need_edit(work, uid), views.home(uid, nouns.DESTINATION)
+    found, back = need_edit(ctx, uid), views.home(uid, nouns.DESTINATION)
     text = "Nothing can be pulled until another one is made."
     if question := unsure(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
     try:
-        secrets.revoke(work, uid)
+        secrets.revoke(ctx, uid)
     except ConflictError as error:
         return pages.go(request, back, Flash(str(error), tone="bad"))
     return pages.go(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
 
 
-def about(work: Work, settings: Settings, found: Resource, reports: list[Ref]) -> Live | None:
+def about(ctx: RequestContext, settings: Settings, found: Resource, reports: list[Ref]) -> Live | None:
     """For the page of a live one, for who may use it or edit it; None otherwise."""
     uid, may_edit = found.uid, "edit" in found.actions
-    if details.read(work, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
+    if details.read(ctx, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
         return None
-    secret = secrets.of(work, uid) if may_edit else None
+    secret = secrets.of(ctx, uid) if may_edit else None
     base = f"{settings.base}/api/v1/live/{addresses.segment(uid)}"
     pulled = [(each, f"{base}/{addresses.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
@@ -91,9 +91,9 @@ def about(work: Work, settings: Settings, found: Resource, reports: list[Ref]) -
     end = Action("Revoke", f"{here}/revoke", "post", "x", confirm="Revoke the secret?", danger=True)
     return Live(
         secret,
-        Eyes(work).ref(secret.made_by) if secret else None,
+        VisibleRefs(ctx).ref(secret.made_by) if secret else None,
         pulled,
         example,
-        acting.actions_of(work, uid, {"edit": fresh})[0],
+        acting.actions_of(ctx, uid, {"edit": fresh})[0],
         end if secret else None,
     )

@@ -10,7 +10,7 @@ from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials
 from lakehold.catalog.shapes import Ref, Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -39,51 +39,51 @@ class Went:
 
 
 @routes.get("/{uid:path}/destination")
-def destination_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+def destination_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """It, as the caller may see it."""
-    found = need_destination(work, uid)
-    using.note(house, work, "see", uid)
-    reports = destinations.reports(work, uid)
+    found = need_destination(ctx, uid)
+    using.note(platform, ctx, "see", uid)
+    reports = destinations.reports(ctx, uid)
     values: dict[str, object] = {
         "found": found,
-        "crumbs": acting.crumbs(work, uid),
-        "tabs": acting.tabs(work, uid),
+        "crumbs": acting.crumbs(ctx, uid),
+        "tabs": acting.tabs(ctx, uid),
         "tab": views.home(uid, found.kind),
-        "may": acting.actions_of(work, uid),
-        "deleted": destinations.is_deleted(work, uid),
+        "may": acting.actions_of(ctx, uid),
+        "deleted": destinations.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),
-        "where": _where(work, found),
+        "where": _where(ctx, found),
         "reports": reports,
-        "went": _went(work, reports),
-        "live": live.about(work, house.settings, found, reports),
-        "files": files.about(work, house.settings, found),
+        "went": _went(ctx, reports),
+        "live": live.about(ctx, platform.settings, found, reports),
+        "files": files.about(ctx, platform.settings, found),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
-        **_actions(work, found),
+        **_actions(ctx, found),
     }
     return pages.page(request, "marts/destination.html", values)
 
 
-def _where(work: Work, found: Resource) -> telling.Facts | None:
+def _where(ctx: RequestContext, found: Resource) -> telling.Facts | None:
     """None for those who may not edit it."""
     if found.settings is None:
         return None
     filled = destination.present(found)
     if not filled.to:
         return []
-    kept = credentials.names(work, found.uid)
+    kept = credentials.names(ctx, found.uid)
     secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
     return [("As", ways.LABELS[filled.to]), *telling.place(filled, found.settings), *secrets]
 
 
-def _went(work: Work, reports: list[Ref]) -> list[Went]:
+def _went(ctx: RequestContext, reports: list[Ref]) -> list[Went]:
     """The newest runs of what goes there, of those that the caller may see."""
     refs = {each.uid: each for each in reports}
-    newest = RUNS.page(work, among=[*refs], limit=_MOST)
-    return [Went(refs[run.resource], run, sum(step.rows for step in RUNS.get(work, run.id).steps)) for run in newest]
+    newest = RUNS.page(ctx, among=[*refs], limit=_MOST)
+    return [Went(refs[run.resource], run, sum(step.rows for step in RUNS.get(ctx, run.id).steps)) for run in newest]
 
 
-def _actions(work: Work, found: Resource) -> dict[str, object]:
+def _actions(ctx: RequestContext, found: Resource) -> dict[str, object]:
     here, uid = addresses.resource, found.uid
     asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
     wanted = {
@@ -93,7 +93,7 @@ def _actions(work: Work, found: Resource) -> dict[str, object]:
         "delete": ("delete", Action("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
     }
     told: dict[str, object] = {
-        name: acting.actions_of(work, uid, {right: act})[0] for name, (right, act) in wanted.items()
+        name: acting.actions_of(ctx, uid, {right: act})[0] for name, (right, act) in wanted.items()
     }
-    told["menu"] = [told["change"], copying.action(work, uid), told["delete"]]
+    told["menu"] = [told["change"], copying.action(ctx, uid), told["delete"]]
     return told

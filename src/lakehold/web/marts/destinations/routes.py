@@ -11,9 +11,9 @@ from lakehold.api.frame.works import House, Reading, house_of
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.runs import asking
 from lakehold.web import pages, views
 from lakehold.web.deliveries import troubles, ways
@@ -32,37 +32,37 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/destinations/new")
-def new_form(request: Request, work: Reading, uid: str, to: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
     """How it sends is chosen first; then the form for that."""
-    need_project(work, uid)
-    return Form(request, uid).page(work, destination.blank(to))
+    need_project(ctx, uid)
+    return Form(request, uid).page(ctx, destination.blank(to))
 
 
 @new.post("/{uid:path}/destinations/new")
-def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Make it, or try it first."""
-    looking.reading(request).run(lambda work: need_project(work, uid))
-    return _sent(Form(request, uid), house, sent)
+    looking.reading(request).run(lambda ctx: need_project(ctx, uid))
+    return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/destination/edit")
-def edit_form(request: Request, work: Reading, uid: str, to: str = "") -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
-    found = need_edit(work, uid)
-    return Form(request, within(found), found).page(work, destination.present(found, to))
+    found = need_edit(ctx, uid)
+    return Form(request, within(found), found).page(ctx, destination.present(found, to))
 
 
 @routes.post("/{uid:path}/destination/edit")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Change it, or try it first."""
-    found = looking.reading(request).run(lambda work: need_edit(work, uid))
-    return _sent(Form(request, within(found), found), house, sent)
+    found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
+    return _sent(Form(request, within(found), found), platform, sent)
 
 
 @routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Try it as it is kept."""
-    found = looking.reading(request).run(lambda work: need_edit(work, uid))
+    found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     asked = {"destination": uid, "project": within(found), "settings": dict(found.settings or {})}
     said, refused = _tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
@@ -74,38 +74,38 @@ class Form(reaching.Form[Destination]):
 
     kind, template = nouns.DESTINATION, "marts/destination_form.html"
 
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        del work
+        del ctx
         return {"ways": destination.WAYS, "modes": ways.MODES, "shapes": ways.SHAPES}
 
 
-def need_project(work: Work, uid: str) -> None:
+def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse what is no project of marts."""
-    workspaces.need_workspace(work, uid)
-    if kinds.schema_of(work.view, uid).id != nouns.PROJECT:
-        raise NotFoundError(f"There is no project {shown(uid)}.", "Look its name up among the workspaces.")
+    workspaces.need_workspace(ctx, uid)
+    if kinds.schema_of(ctx.view, uid).id != nouns.PROJECT:
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Look its name up among the workspaces.")
 
 
-def need_destination(work: Work, uid: str) -> Resource:
+def need_destination(ctx: RequestContext, uid: str) -> Resource:
     """The destination, as the caller may see it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != nouns.DESTINATION:
-        raise NotFoundError(f"There is no destination {shown(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no destination {quote(uid)}.", "Look its name up in the project.")
     return found
 
 
-def need_edit(work: Work, uid: str) -> Resource:
+def need_edit(ctx: RequestContext, uid: str) -> Resource:
     """The destination, if the caller may change it."""
-    found = need_destination(work, uid)
-    work.need("edit", uid)
+    found = need_destination(ctx, uid)
+    ctx.need("edit", uid)
     return found
 
 
-def _sent(form: Form, house: House, sent: Sent) -> Response:
+def _sent(form: Form, platform: House, sent: Sent) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, reading = destination.sent(sent), looking.reading(form.request)
-    secret, kept = sealed.filled(house, reading.run(lambda work: work.caller), sent)
+    secret, kept = sealed.filled(platform, reading.run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors(has_secret=bool(secret) or filled.credential in reading.run(form.secrets)):
         return form.again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
@@ -131,9 +131,9 @@ def _asked(form: Form, filled: Destination, secrets: dict[str, str]) -> dict[str
 def _tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdError | None]:
     """What was found, or what is wrong. Whether the caller may is neither: it is refused."""
 
-    def let_in(work: Work) -> Caller:
-        destinations.may_try(work, str(asked.get("destination", "")), str(asked["project"]))
-        return work.caller
+    def let_in(ctx: RequestContext) -> Caller:
+        destinations.may_try(ctx, str(asked.get("destination", "")), str(asked["project"]))
+        return ctx.caller
 
     caller = looking.reading(request).run(let_in)
     try:

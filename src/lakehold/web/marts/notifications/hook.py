@@ -9,7 +9,7 @@ import httpx
 
 from lakehold.catalog import credentials, details, editing
 from lakehold.catalog.editing import Edit
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.runnable import WEBHOOK
 
@@ -24,24 +24,24 @@ class Hook:
     error: str = ""
 
 
-def present(work: Work, uid: str) -> Hook:
+def present(ctx: RequestContext, uid: str) -> Hook:
     """What is kept, for who keeps the project's settings. The secret is in no page."""
-    told = details.read(work, uid)
-    return Hook(str(told.settings.get(WEBHOOK, "")), WEBHOOK in credentials.names(work, uid), told.version)
+    told = details.read(ctx, uid)
+    return Hook(str(told.settings.get(WEBHOOK, "")), WEBHOOK in credentials.names(ctx, uid), told.version)
 
 
-def save(work: Work, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
+def save(ctx: RequestContext, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
     """Keep another address, or none; and a secret, if one was filled in. Without an address there is none."""
     address, secret = (str(sent.get(name, "")).strip() for name in ("address", "secret"))
     version = str(sent.get("version", ""))
-    settings = {name: value for name, value in details.read(work, uid).settings.items() if name != WEBHOOK}
+    settings = {name: value for name, value in details.read(ctx, uid).settings.items() if name != WEBHOOK}
     if address:
         settings[WEBHOOK] = _valid(address, private=private)
-    editing.edit(work, uid, Edit(settings=settings), expect_version=int(version) if version.isdigit() else None)
+    editing.edit(ctx, uid, Edit(settings=settings), expect_version=int(version) if version.isdigit() else None)
     if secret and address:
-        credentials.put(work, uid, {WEBHOOK: secret})
-    elif not address and WEBHOOK in credentials.names(work, uid):
-        credentials.put(work, uid, {WEBHOOK: None})
+        credentials.put(ctx, uid, {WEBHOOK: secret})
+    elif not address and WEBHOOK in credentials.names(ctx, uid):
+        credentials.put(ctx, uid, {WEBHOOK: None})
 
 
 def _valid(address: str, *, private: bool) -> str:

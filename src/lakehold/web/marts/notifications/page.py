@@ -10,7 +10,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, house_of
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 from lakehold.web import addresses, pages
 from lakehold.web.listing import Column, Filter, Listing
@@ -47,40 +47,40 @@ class Owner:
 
 
 @routes.get("/{uid:path}/notifications")
-def notifications_page(request: Request, work: Reading, uid: str) -> Response:
+def notifications_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All for who keeps the project's settings; for others what is their own."""
-    return shown(request, work, uid)
+    return shown(request, ctx, uid)
 
 
-def shown(request: Request, work: Work, uid: str, wrong: Hook | None = None) -> Response:
+def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = None) -> Response:
     """The page; with an address that could not be kept, as it was filled in."""
-    need_project(work, uid)
-    space, manages = space_of(work, uid), receivers.manages(work, uid)
-    everybody = receivers.listed(work, uid)
+    need_project(ctx, uid)
+    space, manages = space_of(ctx, uid), receivers.manages(ctx, uid)
+    everybody = receivers.listed(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": trail(work, space, "Notifications"),
+        "crumbs": trail(ctx, space, "Notifications"),
         **tabs.shown(uid, space.kind, NOTIFICATIONS),
         "space": space,
-        "channels": [(each, HINTS[each], on) for each, on in receivers.switches(work, uid).items()],
+        "channels": [(each, HINTS[each], on) for each, on in receivers.switches(ctx, uid).items()],
         "mails": bool(house_of(request).settings.smtp.get_secret_value()),
         "manages": manages,
-        "titles": _titles(work, uid),
-        "me": next((each for each in everybody if each.member.uid == work.caller.member), None),
-        "owners": _owners(work, uid),
-        "hook": (wrong or hook.present(work, uid)) if manages else None,
-        **(_list(request, work, uid, everybody) if manages else {}),
+        "titles": _titles(ctx, uid),
+        "me": next((each for each in everybody if each.member.uid == ctx.caller.member), None),
+        "owners": _owners(ctx, uid),
+        "hook": (wrong or hook.present(ctx, uid)) if manages else None,
+        **(_list(request, ctx, uid, everybody) if manages else {}),
     }
     return pages.page(request, "marts/notifications.html", values, status=422 if wrong else 200)
 
 
-def _list(request: Request, work: Work, uid: str, everybody: Sequence[Receiver]) -> dict[str, object]:
+def _list(request: Request, ctx: RequestContext, uid: str, everybody: Sequence[Receiver]) -> dict[str, object]:
     listing = Listing.of(
-        request, sorts=("name",), filters=(Filter("role", "Role", tuple(_titles(work, uid).items())), _RECEIVES)
+        request, sorts=("name",), filters=(Filter("role", "Role", tuple(_titles(ctx, uid).items())), _RECEIVES)
     )
     # However it is asked for, the list is at one address.
     listing = replace(listing, path=addresses.workspace(uid, NOTIFICATIONS))
     rows = [each for each in everybody if _fits(each, listing)]
-    on = receivers.switches(work, uid)
+    on = receivers.switches(ctx, uid)
     there = addresses.workspace(uid, CHOOSING)
     part = listing.part(rows[::-1] if listing.descending else rows)
     return {
@@ -96,8 +96,8 @@ def _list(request: Request, work: Work, uid: str, everybody: Sequence[Receiver])
     }
 
 
-def _titles(work: Work, uid: str) -> dict[str, str]:
-    return {name: role.title for name, role in kinds.schema_of(work.view, uid).roles.items() if name in ROLES}
+def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
+    return {name: role.title for name, role in kinds.schema_of(ctx.view, uid).roles.items() if name in ROLES}
 
 
 def _fits(each: Receiver, listing: Listing) -> bool:
@@ -109,10 +109,10 @@ def _fits(each: Receiver, listing: Listing) -> bool:
     )
 
 
-def _owners(work: Work, uid: str) -> list[Owner]:
-    keeps = work.session.check(work.asker, "manage_members", uid)
+def _owners(ctx: RequestContext, uid: str) -> list[Owner]:
+    keeps = ctx.session.check(ctx.asker, "manage_members", uid)
     found = []
-    for each in owners.too_low(work, uid):
+    for each in owners.too_low(ctx, uid):
         who = urlencode({"subject": each.owner.uid})
         change = f"{addresses.workspace(uid, 'members/change')}?{who}"
         href = change if keeps else addresses.workspace(uid, "members")

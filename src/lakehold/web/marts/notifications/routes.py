@@ -24,44 +24,44 @@ _WANTED = {"on": True, "off": False}
 
 
 @routes.post("/{uid:path}/notifications/channels")
-def switch(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Which channels the project tells of."""
-    changing.switch(work, uid, {each.value: bool(sent.get(each.value)) for each in Channel})
+    changing.switch(ctx, uid, {each.value: bool(sent.get(each.value)) for each in Channel})
     return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/notifications/mine")
-def choose_mine(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def choose_mine(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """What the caller receives: only what is to be another than it is becomes a choice."""
-    receivers.need_project(work, uid)
+    receivers.need_project(ctx, uid)
     here = addresses.workspace(uid, NOTIFICATIONS)
-    me = receivers.one(work, uid, work.caller.member)
+    me = receivers.one(ctx, uid, ctx.caller.member)
     wanted = {each.value: bool(sent.get(each.value)) for each in Channel}
     new = {name: on for name, on in wanted.items() if me is None or me.channels[Channel(name)].on != on}
-    changing.choose(work, uid, work.caller.member, new)
+    changing.choose(ctx, uid, ctx.caller.member, new)
     return pages.go(request, here, Flash("Saved."))
 
 
 @routes.post("/{uid:path}/notifications/receivers")
-def choose(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def choose(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Subscribe a member to one channel or no longer, or give them back what their role has."""
     member, name, wanted = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
-    found = changing.choose(work, uid, member, {channel(name).value: _WANTED.get(wanted)})
+    found = changing.choose(ctx, uid, member, {channel(name).value: _WANTED.get(wanted)})
     # With scripts the list is drawn anew in its place.
     if request.headers.get("hx-request"):
-        return shown(request, work, uid)
+        return shown(request, ctx, uid)
     back = addresses.workspace(uid, NOTIFICATIONS) + (f"?{request.url.query}" if request.url.query else "")
     return pages.go(request, back, Flash(f"{found.member.name} was changed."))
 
 
 @routes.post("/{uid:path}/notifications/hook")
-def save_hook(request: Request, work: Writing, uid: str, sent: Sent) -> Response:
+def save_hook(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """The address that failures are told to."""
-    receivers.need_project(work, uid)
-    work.need(receivers.MANAGE, uid)
+    receivers.need_project(ctx, uid)
+    ctx.need(receivers.MANAGE, uid)
     try:
-        hook.save(work, uid, sent, private=house_of(request).settings.private_addresses)
+        hook.save(ctx, uid, sent, private=house_of(request).settings.private_addresses)
     except (InvalidInputError, ConflictError, ChangedMeanwhileError) as error:
-        wrong = replace(hook.present(work, uid), address=str(sent.get("address", "")), error=str(error))
-        return shown(request, work, uid, wrong)
+        wrong = replace(hook.present(ctx, uid), address=str(sent.get("address", "")), error=str(error))
+        return shown(request, ctx, uid, wrong)
     return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))

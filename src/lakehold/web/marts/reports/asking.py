@@ -13,7 +13,7 @@ from markupsafe import Markup
 from lakehold.api.frame.works import house_of
 from lakehold.api.iceberg.catalog import lake_of
 from lakehold.directory.caller import Caller
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading
 from lakehold.runs import asking
@@ -23,7 +23,7 @@ from lakehold.web.lakehouse.sources import looking
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.first import MOST, First
 from lakehold.workspaces.marts.messages.message import Message
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 _SHOWN = 100
 _STYLE = re.compile(r' style="[^"]*"')
@@ -48,11 +48,11 @@ class Preview:
 
 def preview(request: Request, mart: str, settings: Mapping[str, object], name: str) -> Preview:
     """Ask as the caller. Whatever is refused is a part of what is shown."""
-    told = Told(settings, reporting.WORD)
+    told = SettingsReader(settings, reporting.WORD)
 
-    def asked(work: Work) -> tuple[Caller, str, str]:
-        reading.refuse_viewer(work)
-        return work.caller, reporting.text(work, lake_of(request), told, mart), reporting.today(work, told)
+    def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
+        reading.refuse_viewer(ctx)
+        return ctx.caller, reporting.text(ctx, lake_of(request), told, mart), reporting.today(ctx, told)
 
     try:
         caller, text, day = looking.reading(request).run(asked)

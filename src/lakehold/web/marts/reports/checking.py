@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline.lake import Lake
 from lakehold.web.lakehouse.forms import whole
 from lakehold.web.marts.reports.filled import Report
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.message import Message
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
-def wrong(work: Work, lake: Lake, mart: str, said: Report, *, has_goal: bool) -> dict[str, str]:
+def wrong(ctx: RequestContext, lake: Lake, mart: str, said: Report, *, has_goal: bool) -> dict[str, str]:
     """Everything at once."""
     found: dict[str, str] = {} if said.name else {"name": "Give it a name."}
     if not said.destination and not has_goal:
@@ -21,10 +21,10 @@ def wrong(work: Work, lake: Lake, mart: str, said: Report, *, has_goal: bool) ->
         found["limit"] = "Write a number from one on."
     if ":" not in said.parameters and said.parameters:
         found["parameters"] = "Write a name, a colon and a value on each line."
-    return {**found, **_asked(work, lake, mart, said)}
+    return {**found, **_asked(ctx, lake, mart, said)}
 
 
-def _asked(work: Work, lake: Lake, mart: str, said: Report) -> dict[str, str]:
+def _asked(ctx: RequestContext, lake: Lake, mart: str, said: Report) -> dict[str, str]:
     """Each part by itself first, so that it is told at its place."""
     settings = said.settings()
     whole_of: dict[str, object] = {name: settings[name] for name in ("zone", "parameters") if name in settings}
@@ -39,20 +39,20 @@ def _asked(work: Work, lake: Lake, mart: str, said: Report) -> dict[str, str]:
         if place == "sort" and found:
             break
         try:
-            reporting.text(work, lake, Told({**whole_of, **told}, reporting.WORD), mart)
+            reporting.text(ctx, lake, SettingsReader({**whole_of, **told}, reporting.WORD), mart)
         except InvalidInputError as error:
             found["zone" if "time zone" in error.message else place] = str(error)
         except LakeholdError:
             # Nothing can be asked of the mart at present: the form says so by itself.
             return {}
-    return found or _message(work, lake, mart, said)
+    return found or _message(ctx, lake, mart, said)
 
 
-def _message(work: Work, lake: Lake, mart: str, said: Report) -> dict[str, str]:
+def _message(ctx: RequestContext, lake: Lake, mart: str, said: Report) -> dict[str, str]:
     if not said.message:
         return {}
     try:
-        Message(said.message).check(reporting.columns(work, lake, Told(said.settings(), reporting.WORD), mart))
+        Message(said.message).check(reporting.columns(ctx, lake, SettingsReader(said.settings(), reporting.WORD), mart))
     except InvalidInputError as error:
         return {"message": str(error)}
     return {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lakehold.catalog import details
 from lakehold.catalog.shapes import Resource
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.pipeline.lake import Lake
 from lakehold.web.deliveries import ways
@@ -44,10 +44,10 @@ class Columns:
         return next((each.label for each in self.columns if each.name == name), name)
 
 
-def marts(work: Work, within: str | None, *, limit: int = _MOST) -> list[Mart]:
+def marts(ctx: RequestContext, within: str | None, *, limit: int = _MOST) -> list[Mart]:
     """Those that the caller may report on, by name."""
-    found = work.session.list(work.asker, "use", nouns.DATA_MART, within=within, limit=limit).items
-    told = details.read_many(work, [item.id for item in found])
+    found = ctx.session.list(ctx.asker, "use", nouns.DATA_MART, within=within, limit=limit).items
+    told = details.read_many(ctx, [item.id for item in found])
     return [
         Mart(
             item.uid,
@@ -59,10 +59,10 @@ def marts(work: Work, within: str | None, *, limit: int = _MOST) -> list[Mart]:
     ]
 
 
-def goals(work: Work, within: str, found: Resource | None) -> list[tuple[str, str]]:
+def goals(ctx: RequestContext, within: str, found: Resource | None) -> list[tuple[str, str]]:
     """Destinations that the caller may use, with how they send. That a report has one that they may not use stays."""
-    usable = work.session.list(work.asker, "use", nouns.DESTINATION, within=within, limit=_MOST).items
-    told = details.read_many(work, [item.id for item in usable])
+    usable = ctx.session.list(ctx.asker, "use", nouns.DESTINATION, within=within, limit=_MOST).items
+    told = details.read_many(ctx, [item.id for item in usable])
     options = [(item.uid, _labelled(item.name, told.get(item.id))) for item in usable]
     if found is None:
         return [("", "–"), *options]
@@ -70,10 +70,10 @@ def goals(work: Work, within: str, found: Resource | None) -> list[tuple[str, st
     return options if now & {uid for uid, _ in options} else [("", "As it is"), *options]
 
 
-def columns(work: Work, lake: Lake, mart: str) -> Columns:
+def columns(ctx: RequestContext, lake: Lake, mart: str) -> Columns:
     """What can be asked of a mart by the caller."""
     try:
-        return Columns(offering.offered(work, lake, mart))
+        return Columns(offering.offered(ctx, lake, mart))
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         return Columns(unknown=error)
 

@@ -38,28 +38,26 @@ _SORTS = {
 
 
 @routes.get("/{uid:path}/insights")
-def report_insights(request: Request, work: Reading, uid: str) -> Response:
+def report_insights(request: Request, ctx: Reading, uid: str) -> Response:
     """Of one report, in ninety days."""
-    found = need_report(work, uid)
-    told = insights.of_report(work, uid)
-    values: dict[str, object] = {**shown(work, found, "insights"), "told": told, "took": _took(told)}
+    found = need_report(ctx, uid)
+    told = insights.of_report(ctx, uid)
+    values: dict[str, object] = {**shown(ctx, found, "insights"), "told": told, "took": _took(told)}
     return pages.page(request, "marts/insights.html", values)
 
 
 @of_project.get("/{uid:path}/insights")
-def project_insights(request: Request, work: Reading, uid: str) -> Response:
+def project_insights(request: Request, ctx: Reading, uid: str) -> Response:
     """Of all reports of a project that the caller sees."""
-    need_project(work, uid)
+    need_project(ctx, uid)
     listing = Listing.of(request, ("-last", "name", "sent", "failed", "read"))
-    found = [
-        each for each in insights.of_project(work, uid) if listing.search.casefold() in each.report.name.casefold()
-    ]
+    found = [each for each in insights.of_project(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
     found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(work, uid, "Insights"),
+        "crumbs": acting.crumbs(ctx, uid, "Insights"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": insights.placed(work, listing.part(found)),
+        "rows": insights.placed(ctx, listing.part(found)),
         "total": len(found),
     }
     return pages.page(request, "marts/project_insights.html", values)

@@ -10,8 +10,8 @@ from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import details, kinds, resources
-from lakehold.catalog.shapes import Eyes, Ref, Resource, owners_of
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, owners_of
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs import run_table as states
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages
@@ -49,28 +49,28 @@ class Goal:
 
 
 @routes.get("/{uid:path}/report")
-def report_page(request: Request, work: Reading, house: House, lake: InLake, uid: str) -> Response:
+def report_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
     """It, as the caller may see it."""
-    found = need_report(work, uid)
-    using.note(house, work, "see", uid)
-    last = _last(work, found)
+    found = need_report(ctx, uid)
+    using.note(platform, ctx, "see", uid)
+    last = _last(ctx, found)
     values: dict[str, object] = {
-        **shown(work, found, "report"),
-        "may": acting.actions_of(work, uid),
-        "asks": telling.asked(filled.present(found, details.read(work, uid).settings), _columns(work, lake, found))
-        if _reads(work, found)
+        **shown(ctx, found, "report"),
+        "may": acting.actions_of(ctx, uid),
+        "asks": telling.asked(filled.present(found, details.read(ctx, uid).settings), _columns(ctx, lake, found))
+        if _reads(ctx, found)
         else None,
-        "goal": _goal(work, uid),
-        "left": files.last(work, house.settings, uid) if last else None,
+        "goal": _goal(ctx, uid),
+        "left": files.last(ctx, platform.settings, uid) if last else None,
         "change": acting.actions_of(
-            work, uid, {"edit": Action("Edit", addresses.resource(uid, "report/edit"), icon="pencil")}
+            ctx, uid, {"edit": Action("Edit", addresses.resource(uid, "report/edit"), icon="pencil")}
         )[0],
-        "mart": Eyes(work).parent(uid),
+        "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
-        "runs": rows(work, latest(work, found, _LATEST)),
-        "triggers": TRIGGERS.of(work, uid),
+        "runs": rows(ctx, latest(ctx, found, _LATEST)),
+        "triggers": TRIGGERS.of(ctx, uid),
         "said": schedules.said,
-        "followed": lambda trigger: Eyes(work).refs(trigger.when.after),
+        "followed": lambda trigger: VisibleRefs(ctx).refs(trigger.when.after),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
@@ -81,62 +81,62 @@ def report_page(request: Request, work: Reading, house: House, lake: InLake, uid
 def report_rows(request: Request, uid: str) -> Response:
     """What it would send to the caller now."""
 
-    def asked(work: Work) -> tuple[Resource, str, dict[str, object]]:
-        found = need_report(work, uid)
-        mart = work.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
-        return found, mart, dict(details.read(work, uid).settings)
+    def asked(ctx: RequestContext) -> tuple[Resource, str, dict[str, object]]:
+        found = need_report(ctx, uid)
+        mart = ctx.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+        return found, mart, dict(details.read(ctx, uid).settings)
 
     found, mart, settings = looking.reading(request).run(asked)
     seen = asking.preview(request, mart, settings, found.name)
 
-    def page(work: Work) -> Response:
+    def page(ctx: RequestContext) -> Response:
         no_worker = seen.error is not None and is_no_worker(seen.error)
-        values = {**shown(work, found, "rows"), "seen": seen, "no_worker": no_worker}
+        values = {**shown(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
         return pages.page(request, "marts/report_rows.html", values)
 
     return looking.reading(request).run(page)
 
 
-def _reads(work: Work, found: Resource) -> bool:
+def _reads(ctx: RequestContext, found: Resource) -> bool:
     """Whether the caller may know what it asks: whoever edits or runs it, and its owners even while they cannot."""
-    mine = any(who.uid == work.caller.member for held in found.owners.values() for who in held)
+    mine = any(who.uid == ctx.caller.member for held in found.owners.values() for who in held)
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _columns(work: Work, lake: InLake, found: Resource) -> choosing.Columns:
-    mart = work.session.asking(lambda view: kinds.parent_of(view, found.uid))
-    return choosing.columns(work, lake, mart) if mart else choosing.Columns()
+def _columns(ctx: RequestContext, lake: InLake, found: Resource) -> choosing.Columns:
+    mart = ctx.session.asking(lambda view: kinds.parent_of(view, found.uid))
+    return choosing.columns(ctx, lake, mart) if mart else choosing.Columns()
 
 
-def _goal(work: Work, uid: str) -> Goal:
-    there = ends(work, uid, "destination")
+def _goal(ctx: RequestContext, uid: str) -> Goal:
+    there = ends(ctx, uid, "destination")
     if not there:
         return Goal(None, True, [], None)
-    eyes, gone = Eyes(work), destinations.is_deleted(work, there[0])
+    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there[0])
     seen = eyes.ref(there[0])
     if not gone:
         return Goal(seen, gone, [], None)
     here = (("back", addresses.resource(uid)),)
     # Who sees the report may be who brings it back, though they do not see where it goes.
     restore = Action("Restore it", addresses.resource(there[0], "restore"), "post", "undo-2", here)
-    may = resources.may_restore(work, there[0])
-    return Goal(seen, gone, _owners(work, seen.uid) if seen else [], restore if may else None)
+    may = resources.may_restore(ctx, there[0])
+    return Goal(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
 
 
-def _owners(work: Work, uid: str) -> list[Ref]:
-    held = work.session.asking(lambda view: owners_of(view, uid))
-    return Eyes(work).refs(each for some in held.values() for each in some)
+def _owners(ctx: RequestContext, uid: str) -> list[Ref]:
+    held = ctx.session.asking(lambda view: owners_of(view, uid))
+    return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
 
 
-def _last(work: Work, found: Resource) -> list[tuple[str, Run, str]]:
+def _last(ctx: RequestContext, found: Resource) -> list[tuple[str, Run, str]]:
     """When it was last sent; and the newest run, if that is another one, with why nothing was sent."""
     told: list[tuple[str, Run, str]] = []
-    for run in latest(work, found, _LOOKED_AT):
+    for run in latest(ctx, found, _LOOKED_AT):
         if run.state != states.SUCCEEDED:
             if not told and run.state == states.FAILED:
                 told.append(("It failed", run, run.error))
             continue
-        lines = RUNS.last_lines(work, run.id)
+        lines = RUNS.last_lines(ctx, run.id)
         reason = next((line.text.removeprefix(_NOT_SENT) for line in lines if line.text.startswith(_NOT_SENT)), "")
         if not reason:
             return [*told, ("Last sent", run, "")]

@@ -13,9 +13,9 @@ from lakehold.api.iceberg.catalog import lake_of
 from lakehold.catalog import editing, kinds, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.deliveries import ways
@@ -37,37 +37,37 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/reports/new")
-def new_form(request: Request, work: Reading, uid: str, mart: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, mart: str = "") -> Response:
     """What it is about is chosen first; then the form for that."""
-    work.see(uid)
-    if kinds.schema_of(work.view, uid).id == DATA_MART:
-        return pages.go(request, new_address(work, uid))
-    need_project(work, uid)
-    return Form(request, uid, _usable(work, mart)).page(work, Report())
+    ctx.see(uid)
+    if kinds.schema_of(ctx.view, uid).id == DATA_MART:
+        return pages.go(request, new_address(ctx, uid))
+    need_project(ctx, uid)
+    return Form(request, uid, _usable(ctx, mart)).page(ctx, Report())
 
 
 @new.post("/{uid:path}/reports/new")
 def make(request: Request, uid: str, sent: Sent) -> Response:
     """Make it, or show the form again with what a button did."""
 
-    def asked(work: Work) -> str:
-        need_project(work, uid)
-        return _usable(work, str(sent.get("mart", "")))
+    def asked(ctx: RequestContext) -> str:
+        need_project(ctx, uid)
+        return _usable(ctx, str(sent.get("mart", "")))
 
     return _sent(Form(request, uid, looking.reading(request).run(asked)), sent)
 
 
 @routes.get("/{uid:path}/report/edit")
-def edit_form(request: Request, work: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
     """The form with what it says now."""
-    found, mart = _need_edit(work, uid)
-    return Form(request, _within(found), mart, found).page(work, filled.present(found, found.settings or {}))
+    found, mart = _need_edit(ctx, uid)
+    return Form(request, _within(found), mart, found).page(ctx, filled.present(found, found.settings or {}))
 
 
 @routes.post("/{uid:path}/report/edit")
 def edit(request: Request, uid: str, sent: Sent) -> Response:
     """Change it, or show the form again with what a button did."""
-    found, mart = looking.reading(request).run(lambda work: _need_edit(work, uid))
+    found, mart = looking.reading(request).run(lambda ctx: _need_edit(ctx, uid))
     return _sent(Form(request, _within(found), mart, found), sent)
 
 
@@ -79,7 +79,7 @@ class Form:
 
     def page(
         self,
-        work: Work,
+        ctx: RequestContext,
         said: Report,
         *,
         errors: dict[str, str] | None = None,
@@ -89,29 +89,29 @@ class Form:
         """Show it, with all that was filled in."""
         uid = self.found.uid if self.found else ""
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(work, uid or self.within, "Edit" if uid else "New report"),
+            "crumbs": acting.crumbs(ctx, uid or self.within, "Edit" if uid else "New report"),
             "title": f"Edit {self.found.name}" if self.found else "New report",
             "to": addresses.resource(uid, "report/edit") if uid else addresses.workspace(self.within, "reports/new"),
-            "back": acting.home_of(work, uid) if uid else addresses.workspace(self.within, "report"),
+            "back": acting.home_of(ctx, uid) if uid else addresses.workspace(self.within, "report"),
             "is_new": not uid,
             "filled": said,
-            "mart": self._mart(work),
+            "mart": self._mart(ctx),
             "errors": errors or {},
             "error": error,
             "seen": seen,
             "no_worker": seen is not None and seen.error is not None and is_no_worker(seen.error),
         }
-        values |= self._options(work, said) if self.mart else {"marts": choosing.marts(work, self.within)}
+        values |= self._options(ctx, said) if self.mart else {"marts": choosing.marts(ctx, self.within)}
         status = 422 if errors or error else 200
         return pages.page(self.request, "marts/report_form.html", values, status=status)
 
-    def _mart(self, work: Work) -> tuple[str, str] | None:
+    def _mart(self, ctx: RequestContext) -> tuple[str, str] | None:
         if not self.mart:
             return None
-        return self.mart, work.session.asking(lambda view: view.names.get(view.resource(self.mart)) or "")
+        return self.mart, ctx.session.asking(lambda view: view.names.get(view.resource(self.mart)) or "")
 
-    def _options(self, work: Work, said: Report) -> dict[str, object]:
-        known = choosing.columns(work, lake_of(self.request), self.mart)
+    def _options(self, ctx: RequestContext, said: Report) -> dict[str, object]:
+        known = choosing.columns(ctx, lake_of(self.request), self.mart)
         chosen = list(said.columns)
         order = sorted(known.columns, key=lambda each: chosen.index(each.name) if each.name in chosen else len(chosen))
         sorts = said.shown or [each.name for each in known.columns]
@@ -126,21 +126,21 @@ class Form:
             "sends": types.SENDS,
             "shapes": [("", "As its destination says"), *ways.SHAPES],
             "zones": [(each, each) for each in zones()],
-            "destinations": choosing.goals(work, self.within, self.found),
+            "destinations": choosing.goals(ctx, self.within, self.found),
         }
 
 
-def new_address(work: Work, mart: str) -> str:
+def new_address(ctx: RequestContext, mart: str) -> str:
     """Where a report on a mart is made."""
-    project = work.session.asking(lambda view: kinds.workspace_of(view, mart)) or ""
+    project = ctx.session.asking(lambda view: kinds.workspace_of(view, mart)) or ""
     return f"{addresses.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
-def need_report(work: Work, uid: str) -> Resource:
+def need_report(ctx: RequestContext, uid: str) -> Resource:
     """The report, as the caller may see it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != REPORT:
-        raise NotFoundError(f"There is no report {shown(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no report {quote(uid)}.", "Look its name up in the project.")
     return found
 
 
@@ -148,23 +148,23 @@ def _sent(form: Form, sent: Sent) -> Response:
     """What becomes of a form: a row more or less, a preview, or kept."""
     said, do, reading = filled.sent(sent), str(sent.get("do", "")), looking.reading(form.request)
     if not form.mart:
-        return reading.run(lambda work: form.page(work, said))
+        return reading.run(lambda ctx: form.page(ctx, said))
     if do not in {"save", "preview"}:
-        return reading.run(lambda work: form.page(work, said.added(do, sent)))
+        return reading.run(lambda ctx: form.page(ctx, said.added(do, sent)))
     before = form.found.settings if form.found else None
     lake = lake_of(form.request)
-    wrong = reading.run(lambda work: checking.wrong(work, lake, form.mart, said, has_goal=form.found is not None))
+    wrong = reading.run(lambda ctx: checking.wrong(ctx, lake, form.mart, said, has_goal=form.found is not None))
     if do == "preview":
         wrong = {name: words for name, words in wrong.items() if name not in {"name", "destination"}}
         seen = None if wrong else asking.preview(form.request, form.mart, said.settings(before), said.name or "Report")
-        return reading.run(lambda work: form.page(work, said, errors=wrong, seen=seen))
+        return reading.run(lambda ctx: form.page(ctx, said, errors=wrong, seen=seen))
     if wrong:
-        return reading.run(lambda work: form.page(work, said, errors=wrong))
+        return reading.run(lambda ctx: form.page(ctx, said, errors=wrong))
     try:
-        uid = looking.writing(form.request).run(lambda work: _kept(work, form, said, before))
+        uid = looking.writing(form.request).run(lambda ctx: _kept(ctx, form, said, before))
     except forms.MENDED as refusal:
         error = refusal
-        return reading.run(lambda work: form.page(work, said, error=error))
+        return reading.run(lambda ctx: form.page(ctx, said, error=error))
     words = (
         "Saved. It is so from the next run on."
         if form.found
@@ -173,29 +173,29 @@ def _sent(form: Form, sent: Sent) -> Response:
     return pages.go(form.request, views.home(uid, REPORT), Flash(words))
 
 
-def _kept(work: Work, form: Form, said: Report, before: Mapping[str, object] | None) -> str:
+def _kept(ctx: RequestContext, form: Form, said: Report, before: Mapping[str, object] | None) -> str:
     settings = said.settings(before)
     if form.found is None:
         edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
-        return resources.create(work, REPORT, said.name, edges=edges, settings=settings, description=said.description)
+        return resources.create(ctx, REPORT, said.name, edges=edges, settings=settings, description=said.description)
     goal = {"destination": [said.destination]} if said.destination else None
     wanted = Edit(said.name, said.description, settings, edges=goal)
-    editing.edit(work, form.found.uid, wanted, expect_version=forms.whole(said.version))
+    editing.edit(ctx, form.found.uid, wanted, expect_version=forms.whole(said.version))
     return form.found.uid
 
 
-def _need_edit(work: Work, uid: str) -> tuple[Resource, str]:
-    found = need_report(work, uid)
-    work.need("edit", uid)
-    return found, work.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+def _need_edit(ctx: RequestContext, uid: str) -> tuple[Resource, str]:
+    found = need_report(ctx, uid)
+    ctx.need("edit", uid)
+    return found, ctx.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
 
 
-def _usable(work: Work, mart: str) -> str:
+def _usable(ctx: RequestContext, mart: str) -> str:
     """The mart, if it is one that the caller may report on; empty where none is named."""
     if mart:
-        if kinds.schema_of(work.view, resources.get(work, mart).uid).id != DATA_MART:
-            raise NotFoundError(f"There is no data mart {shown(mart)}.", "Look its name up in the project.")
-        work.need("use", mart)
+        if kinds.schema_of(ctx.view, resources.get(ctx, mart).uid).id != DATA_MART:
+            raise NotFoundError(f"There is no data mart {quote(mart)}.", "Look its name up in the project.")
+        ctx.need("use", mart)
     return mart
 
 

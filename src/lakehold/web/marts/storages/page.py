@@ -7,8 +7,8 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials, kinds
-from lakehold.catalog.shapes import Eyes, Resource
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -28,52 +28,52 @@ _WORDS = {word: label for word, label, _, _ in form.KINDS}
 
 
 @routes.get("/{uid:path}/storage")
-def storage_page(request: Request, work: Reading, house: House, uid: str) -> Response:
+def storage_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """It, as the caller may see it."""
-    found = need_storage(work, uid)
-    using.note(house, work, kinds.kept_here(work.view.policy, found.kind).visible, uid)
-    return _page(request, work, found)
+    found = need_storage(ctx, uid)
+    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
+    return _page(request, ctx, found)
 
 
 @routes.post("/{uid:path}/storage/test")
 def test(request: Request, uid: str) -> Response:
     """Connect to it, and say how that went."""
     reading = looking.reading(request)
-    found = reading.run(lambda work: need_storage(work, uid))
+    found = reading.run(lambda ctx: need_storage(ctx, uid))
     looked = look(request, Look(uid))
-    return reading.run(lambda work: _page(request, work, found, looked))
+    return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
 
-def _page(request: Request, work: Work, found: Resource, looked: Looked | None = None) -> Response:
-    told, uid = storages.told_of(work, found.uid), found.uid
+def _page(request: Request, ctx: RequestContext, found: Resource, looked: Looked | None = None) -> Response:
+    told, uid = storages.told_of(ctx, found.uid), found.uid
     kind = str(told.all.get("kind", ""))
-    marts, more = storages.marts_of(work, uid)
-    (set_up,) = acting.actions_of(work, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})
+    marts, more = storages.marts_of(ctx, uid)
+    (set_up,) = acting.actions_of(ctx, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})
     values: dict[str, object] = {
-        **framing.frame(work, found, "storage"),
+        **framing.frame(ctx, found, "storage"),
         "kind": kind,
         "kind_said": _WORDS.get(kind, ""),
-        "facts": None if found.settings is None else _facts(work, found),
+        "facts": None if found.settings is None else _facts(ctx, found),
         "set_up": set_up,
-        "acts": _acts(work, found, kind),
+        "acts": _acts(ctx, found, kind),
         "looked": looked,
         "marts": marts,
         "more_marts": more,
         "new_mart": _new_mart(found),
-        "may": acting.actions_of(work, uid),
+        "may": acting.actions_of(ctx, uid),
     }
     return pages.page(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
 
 
-def _facts(work: Work, found: Resource) -> list[tuple[str, str]]:
+def _facts(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
     """How it is set, without its secrets."""
     filled, told = form.present(found), found.settings or {}
     match filled.kind:
         case "lake":
-            lakehouse = Eyes(work).ref(filled.text("lakehouse"))
+            lakehouse = VisibleRefs(ctx).ref(filled.text("lakehouse"))
             return [("Lakehouse", lakehouse.name if lakehouse else "Not visible to you")]
         case "database":
-            kept = credentials.names(work, found.uid)
+            kept = credentials.names(ctx, found.uid)
             place = [("Address", str(told.get("address", ""))), ("User name", filled.text("user"))]
             place.append(("Schemas", filled.text("schemas") or "That of the connection"))
             return [*place, *((name.capitalize(), "Kept, and not shown") for name in kept)]
@@ -83,12 +83,12 @@ def _facts(work: Work, found: Resource) -> list[tuple[str, str]]:
             return []
 
 
-def _acts(work: Work, found: Resource, kind: str) -> list[Action]:
+def _acts(ctx: RequestContext, found: Resource, kind: str) -> list[Action]:
     if not kind:
         return []
     tested = Action("Test connection", addresses.resource(found.uid, "storage/test"), "post", "zap")
-    copied = [copying.action(work, found.uid)] if kind == In.DATABASE else []
-    return [*copied, *acting.actions_of(work, found.uid, {"use": tested})]
+    copied = [copying.action(ctx, found.uid)] if kind == In.DATABASE else []
+    return [*copied, *acting.actions_of(ctx, found.uid, {"use": tested})]
 
 
 def _new_mart(found: Resource) -> str:

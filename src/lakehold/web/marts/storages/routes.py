@@ -9,10 +9,10 @@ from lakehold.access import Draft
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.web import addresses, pages
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms
@@ -35,44 +35,44 @@ _LAKEHOUSE, _MOST = "lakehouse.lakehouse", 200
 
 
 @new.get("/{uid:path}/storages/new")
-def new_form(request: Request, work: Reading, uid: str, kind: str = "") -> Response:
+def new_form(request: Request, ctx: Reading, uid: str, kind: str = "") -> Response:
     """What it is comes first; then the form for that."""
-    need_project(work, uid)
-    return Form(request, uid).page(work, form.blank(kind))
+    need_project(ctx, uid)
+    return Form(request, uid).page(ctx, form.blank(kind))
 
 
 @new.post("/{uid:path}/storages/new")
-def make(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
-    looking.reading(request).run(lambda work: need_project(work, uid))
-    return _sent(Form(request, uid), house, sent)
+    looking.reading(request).run(lambda ctx: need_project(ctx, uid))
+    return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/storage/edit")
-def edit_form(request: Request, work: Reading, uid: str, kind: str = "") -> Response:
+def edit_form(request: Request, ctx: Reading, uid: str, kind: str = "") -> Response:
     """The form with what it says now, without its secret."""
-    found = _need_edit(work, uid)
-    return Form(request, within(found), found).page(work, form.present(found, kind))
+    found = _need_edit(ctx, uid)
+    return Form(request, within(found), found).page(ctx, form.present(found, kind))
 
 
 @routes.post("/{uid:path}/storage/edit")
-def edit(request: Request, house: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda work: _need_edit(work, uid))
-    return _sent(Form(request, within(found), found), house, sent)
+    found = looking.reading(request).run(lambda ctx: _need_edit(ctx, uid))
+    return _sent(Form(request, within(found), found), platform, sent)
 
 
-def need_project(work: Work, uid: str) -> None:
+def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller may make storages there."""
-    workspaces.need_workspace(work, uid)
-    work.need_draft(Draft(STORAGE, {"project": uid}))
+    workspaces.need_workspace(ctx, uid)
+    ctx.need_draft(Draft(STORAGE, {"project": uid}))
 
 
-def need_storage(work: Work, uid: str) -> Resource:
+def need_storage(ctx: RequestContext, uid: str) -> Resource:
     """The storage, if the caller sees it."""
-    found = resources.get(work, uid)
+    found = resources.get(ctx, uid)
     if found.kind != STORAGE:
-        raise NotFoundError(f"There is no storage {shown(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no storage {quote(uid)}.", "Look its name up in the project.")
     return found
 
 
@@ -81,15 +81,15 @@ class Form(reaching.Form[Filled]):
 
     kind, template = STORAGE, "marts/storage_form.html"
 
-    def about(self, work: Work) -> dict[str, object]:
+    def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        return {"kinds": form.KINDS, "lakehouses": _lakehouses(work)}
+        return {"kinds": form.KINDS, "lakehouses": _lakehouses(ctx)}
 
 
-def _sent(shown: Form, house: Installation, sent: FormData) -> Response:
+def _sent(shown: Form, platform: Platform, sent: FormData) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, do = form.sent(sent), str(sent.get("do", ""))
-    secret, kept = sealed.filled(house, looking.reading(shown.request).run(lambda work: work.caller), sent)
+    secret, kept = sealed.filled(platform, looking.reading(shown.request).run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors():
         return shown.again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
@@ -120,13 +120,13 @@ def _said(filled: Filled, looked: Looked) -> str:
     return f"It can be reached: {counted(len(looked.seen.tables), noun)} found."
 
 
-def _need_edit(work: Work, uid: str) -> Resource:
-    found = need_storage(work, uid)
-    kinds.need(work, work.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+    found = need_storage(ctx, uid)
+    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 
-def _lakehouses(work: Work) -> list[tuple[str, str]]:
-    sight = work.view.policy.kind(_LAKEHOUSE).schema.visible
-    found = work.session.list(work.asker, sight, _LAKEHOUSE, limit=_MOST).items
+def _lakehouses(ctx: RequestContext) -> list[tuple[str, str]]:
+    sight = ctx.view.policy.kind(_LAKEHOUSE).schema.visible
+    found = ctx.session.list(ctx.asker, sight, _LAKEHOUSE, limit=_MOST).items
     return [(item.uid, item.name) for item in found]

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.catalog.shapes import Resource
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages, views
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.listing import Column, Listing
@@ -30,22 +30,22 @@ _COLUMNS = [Column("Name", "name"), Column("Keys", wide=True)]
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
     """Those that the storage has, as they are found at this moment; or one of them, with its first rows."""
     reading = looking.reading(request)
-    found = reading.run(lambda work: _need_use(work, uid))
+    found = reading.run(lambda ctx: _need_use(ctx, uid))
     if table:
         looked = look(request, Look(uid, by=By.TABLE.value, text=table))
-        return reading.run(lambda work: _one(request, work, found, table, looked))
-    is_set = reading.run(lambda work: bool(storages.told_of(work, uid).all.get("kind")))
+        return reading.run(lambda ctx: _one(request, ctx, found, table, looked))
+    is_set = reading.run(lambda ctx: bool(storages.told_of(ctx, uid).all.get("kind")))
     search = Listing.of(request, ("name",)).search
     listed = look(request, Look(uid, search=search)) if is_set else None
-    return reading.run(lambda work: _list(request, work, found, listed))
+    return reading.run(lambda ctx: _list(request, ctx, found, listed))
 
 
-def _list(request: Request, work: Work, found: Resource, looked: Looked | None) -> Response:
+def _list(request: Request, ctx: RequestContext, found: Resource, looked: Looked | None) -> Response:
     listing = Listing.of(request, ("name",))
     rows = [each for each in (looked.seen.tables if looked else ()) if _fits(each, listing.search)]
     rows.sort(key=lambda each: str(each["name"]).casefold(), reverse=listing.descending)
     values: dict[str, object] = {
-        **framing.frame(work, found, "tables"),
+        **framing.frame(ctx, found, "tables"),
         "listing": listing,
         "columns": _COLUMNS,
         "rows": listing.part(rows),
@@ -57,9 +57,9 @@ def _list(request: Request, work: Work, found: Resource, looked: Looked | None) 
     return pages.page(request, "marts/tables.html", values)
 
 
-def _one(request: Request, work: Work, found: Resource, table: str, looked: Looked) -> Response:
+def _one(request: Request, ctx: RequestContext, found: Resource, table: str, looked: Looked) -> Response:
     values: dict[str, object] = {
-        **framing.frame(work, found, "tables"),
+        **framing.frame(ctx, found, "tables"),
         "table": table,
         "looked": looked,
         "grid": grid(looked.seen),
@@ -68,9 +68,9 @@ def _one(request: Request, work: Work, found: Resource, table: str, looked: Look
     return pages.page(request, "marts/table_look.html", values)
 
 
-def _need_use(work: Work, uid: str) -> Resource:
-    found = need_storage(work, uid)
-    work.need("use", uid)
+def _need_use(ctx: RequestContext, uid: str) -> Resource:
+    found = need_storage(ctx, uid)
+    ctx.need("use", uid)
     return found
 
 

@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
-from lakehold.runs.runnable import Doers
+from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.lakehouse.doing import deliver, ingest, keep, materialise, upkeep
 from lakehold.workspaces.lakehouse.steps import Deliver, Describe, Ingest, Keep, Materialise, Restore, Rollback, Upkeep
 
-DOERS: Doers = {
+DOERS: StepExecutors = {
     Materialise: materialise.do,
-    Keep: keep.do,
+    Keep: keep.run_update_history,
     Ingest: ingest.do,
     Deliver: deliver.do,
     Upkeep: upkeep.do,

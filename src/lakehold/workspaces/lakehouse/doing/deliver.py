@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from lakehold.catalog import credentials, details
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import inputs
 from lakehold.workspaces.lakehouse.steps import Deliver
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.moving.noted import Noted, told_of
 from lakehold.workspaces.moving.sending import Sending
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
-def do(step: Deliver, doing: Doing) -> Done:
+def do(step: Deliver, doing: StepContext) -> Done:
     """Send the rows that the table has now."""
-    with doing.house.read(doing.caller) as work:
-        told = Told(details.read(work, step.destination).settings, "destination")
-        secrets = credentials.used(work, step.destination)
-        volume = volumes.files_of(work, doing.house.settings, step.writes[0], "write") if step.writes else None
+    with doing.platform.read(doing.caller) as ctx:
+        told = SettingsReader(details.read(ctx, step.destination).settings, "destination")
+        secrets = credentials.used(ctx, step.destination)
+        volume = volumes.files_of(ctx, doing.platform.settings, step.writes[0], "write") if step.writes else None
     rows = inputs.rows(doing, step.table)
     doing.go_on()
-    connecting = Connecting(doing.house.settings, secrets, volume)
+    connecting = Connecting(doing.platform.settings, secrets, volume)
     sending = Sending(connecting, told, "" if step.alone else step.name, doing.mark, doing.kept, Noted(doing))
     return told_of(doing, sending.send(rows))

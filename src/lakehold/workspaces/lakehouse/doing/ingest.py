@@ -9,26 +9,26 @@ from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark.evolution import Evolution
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import outputs
 from lakehold.workspaces.lakehouse.pipelines.pipeline import EVOLUTIONS
 from lakehold.workspaces.lakehouse.pipelines.source import told_of
 from lakehold.workspaces.lakehouse.steps import Ingest
 from lakehold.workspaces.moving.connecting import Connecting
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 MODES = tuple(SyncMode)
 _ANY = 2**62
 
 
-def do(step: Ingest, doing: Doing) -> Done:
+def do(step: Ingest, doing: StepContext) -> Done:
     """One write of what the stream has, and one of the rows that are none."""
-    with doing.house.read(doing.caller) as work:
-        stream, source = told_of(work, step.stream), Told(details.read(work, step.source).settings, "source")
-        settings, at = doing.house.settings, source.text("volume", "")
-        volume = volumes.files_of(work, settings, at, "read") if at else None
-        connecting = Connecting(settings, credentials.used(work, step.source), volume)
+    with doing.platform.read(doing.caller) as ctx:
+        stream, source = told_of(ctx, step.stream), SettingsReader(details.read(ctx, step.source).settings, "source")
+        settings, at = doing.platform.settings, source.text("volume", "")
+        volume = volumes.files_of(ctx, settings, at, "read") if at else None
+        connecting = Connecting(settings, credentials.used(ctx, step.source), volume)
     place = outputs.place(doing, step.into)
     how = _how(doing, step, stream, place)
     name = stream.text("stream")
@@ -46,7 +46,7 @@ def do(step: Ingest, doing: Doing) -> Done:
     return Done(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
-def _how(doing: Doing, step: Ingest, told: Told, place: Place) -> SyncHow:
+def _how(doing: StepContext, step: Ingest, told: SettingsReader, place: Place) -> SyncHow:
     """A reload of what comes bit by bit replaces it all."""
     mode = SyncMode(told.one_of("mode", MODES, SyncMode.FULL))
     if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
@@ -79,7 +79,7 @@ def _span(step: Ingest, cursor: str) -> Since | None:
 class _Rejected:
     """The table beside a stream's own in which its bad rows are kept."""
 
-    doing: Doing
+    doing: StepContext
     step: Ingest
 
     def find(self) -> Place | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakehold.pipeline import names
-from lakehold.runs.runnable import Doing
+from lakehold.runs.runnable import StepContext
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def rows(doing: Doing, uid: str) -> DataFrame:
+def rows(doing: StepContext, uid: str) -> DataFrame:
     """All of them. A table is read by nobody but through the guard."""
-    with doing.house.read(doing.caller) as work:
-        table = names.sql(work, uid)
+    with doing.platform.read(doing.caller) as ctx:
+        table = names.sql(ctx, uid)
     found, _ = doing.asked("", f"SELECT * FROM {table}")  # noqa: S608 - quoted
     return found

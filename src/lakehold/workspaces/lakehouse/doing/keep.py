@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 from lakehold.kit.clock import SECOND
 from lakehold.pipeline.spark.histories import History, keep
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.doing import inputs, outputs
 from lakehold.workspaces.lakehouse.steps import Keep
 
 
-def do(step: Keep, doing: Doing) -> Done:
+def run_update_history(step: Keep, doing: StepContext) -> Done:
     """One write of all that has changed."""
     rows = inputs.rows(doing, step.source)
     place = outputs.place(doing, step.into)
@@ -24,7 +24,7 @@ def do(step: Keep, doing: Doing) -> Done:
         closes_missing=step.closes_missing,
         last_by=step.last_by or None,
     )
-    moment = datetime.fromtimestamp(doing.house.clock() / SECOND, UTC)
+    moment = datetime.fromtimestamp(doing.platform.clock() / SECOND, UTC)
     done = keep(doing.tables, rows, place, how, mark=doing.mark, moment=moment)
     doing.log(f"{done.added:,} versions written; the history has {done.total:,}")
     return Done(done.added, done.size)

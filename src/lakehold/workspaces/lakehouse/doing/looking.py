@@ -8,11 +8,11 @@ from typing import Any
 
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.workspaces.lakehouse import sources, volumes
 from lakehold.workspaces.moving import looking as moving
 from lakehold.workspaces.moving.connecting import Connecting
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Look:
     """The settings of the stream."""
 
 
-def look(house: Installation, caller: Caller, asked: Look) -> dict[str, Any]:
+def look(platform: Platform, caller: Caller, asked: Look) -> dict[str, Any]:
     """What there is, as JSON has it. Only for those who may make or edit such a source."""
-    told = Told(asked.settings, "source")
-    with house.read(caller) as work:
-        sources.may_look(work, asked.source, asked.lakehouse, asked.layer)
-        kept = credentials.used_at(work, asked.source, asked.settings) if asked.source else {}
+    told = SettingsReader(asked.settings, "source")
+    with platform.read(caller) as ctx:
+        sources.may_look(ctx, asked.source, asked.lakehouse, asked.layer)
+        kept = credentials.used_at(ctx, asked.source, asked.settings) if asked.source else {}
         reads_files = told.text("connector", "") == "files"
-        volume = volumes.files_of(work, house.settings, told.text("volume"), "read") if reads_files else None
-    streams = {asked.stream: Told(asked.how, "stream")} if asked.stream else {}
-    connector = Connecting(house.settings, {**kept, **asked.secrets}, volume).connector(told, streams)
+        volume = volumes.files_of(ctx, platform.settings, told.text("volume"), "read") if reads_files else None
+    streams = {asked.stream: SettingsReader(asked.how, "stream")} if asked.stream else {}
+    connector = Connecting(platform.settings, {**kept, **asked.secrets}, volume).connector(told, streams)
     return moving.look(connector, asked.stream)

@@ -10,12 +10,12 @@ from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.spark.evolution import Evolution
 from lakehold.pipeline.spark.spans import Within
 from lakehold.pipeline.spark.writing import Mode, Write, write
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.doing import outputs
 from lakehold.workspaces.lakehouse.steps import How, Materialise
 
 
-def do(step: Materialise, doing: Doing) -> Done:
+def do(step: Materialise, doing: StepContext) -> Done:
     """One write of the rows that the query gives now."""
     rows, read = doing.asked(step.workspace, step.sql)
     if not read <= set(step.reads):

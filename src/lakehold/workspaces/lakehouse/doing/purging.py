@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline.spark import maintenance
 from lakehold.pipeline.spark.tables import Tables
 from lakehold.workspaces.lakehouse import dropping
 
 
-def purge(house: Installation, tables: Tables) -> int:
+def purge(platform: Platform, tables: Tables) -> int:
     """Drop them, with all their files; how many tables that were. Nobody writes what nobody knows of."""
-    found = dropping.gone(house)
+    found = dropping.gone(platform)
     for place in found:
         tables.drop(place)
         maintenance.sweep(tables, place)

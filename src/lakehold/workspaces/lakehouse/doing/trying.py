@@ -8,11 +8,11 @@ from pathlib import Path
 
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.workspaces.lakehouse import destinations, volumes
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.moving.sending import Sending
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Trial:
     """Instead of those that are kept, or beside them."""
 
 
-def tried(house: Installation, caller: Caller, asked: Trial) -> dict[str, str]:
+def tried(platform: Platform, caller: Caller, asked: Trial) -> dict[str, str]:
     """What was found, in words; refused if nothing could be sent so."""
-    told = Told(asked.settings, "destination")
-    with house.read(caller) as work:
-        destinations.may_try(work, asked.destination, asked.lakehouse, asked.reads, asked.volume)
-        kept = credentials.used_at(work, asked.destination, asked.settings) if asked.destination else {}
+    told = SettingsReader(asked.settings, "destination")
+    with platform.read(caller) as ctx:
+        destinations.may_try(ctx, asked.destination, asked.lakehouse, asked.reads, asked.volume)
+        kept = credentials.used_at(ctx, asked.destination, asked.settings) if asked.destination else {}
         to_files = told.text("to", "") == "files" and asked.volume
-        volume = volumes.files_of(work, house.settings, asked.volume, "write") if to_files else None
-    connecting = Connecting(house.settings, {**kept, **asked.secrets}, volume)
+        volume = volumes.files_of(ctx, platform.settings, asked.volume, "write") if to_files else None
+    connecting = Connecting(platform.settings, {**kept, **asked.secrets}, volume)
     return {"said": Sending(connecting, told, "", "", Path(), None).try_out()}

@@ -8,12 +8,12 @@ from lakehold.kit.clock import SECOND
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.spark import maintenance
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.steps import Describe, Restore, Rollback, Upkeep
 from lakehold.workspaces.lakehouse.upkeep import KEPT
 
 
-def do(step: Upkeep, doing: Doing) -> Done:
+def do(step: Upkeep, doing: StepContext) -> Done:
     """One part of it. A table that has nothing yet can still have left files behind."""
     place = _place(doing, step.table)
     if step.part == "sweep":
@@ -29,28 +29,28 @@ def do(step: Upkeep, doing: Doing) -> Done:
             f"{done.rewritten:,} files became {done.made:,}, and {done.deletes_rewritten:,} lists of deleted rows"
         )
         return Done(size=done.size)
-    now = datetime.fromtimestamp(doing.house.clock() / SECOND, UTC)
-    days = doing.house.settings.snapshot_days
+    now = datetime.fromtimestamp(doing.platform.clock() / SECOND, UTC)
+    days = doing.platform.settings.snapshot_days
     gone = maintenance.expire(doing.tables, place, days=days, at_least=KEPT, now=now)
     doing.log(f"{gone.snapshots:,} snapshots older than {days} days expired, and {gone.files:,} files with them")
     return Done()
 
 
-def roll_back(step: Rollback, doing: Doing) -> Done:
+def roll_back(step: Rollback, doing: StepContext) -> Done:
     """The table as it was then."""
     doing.tables.rollback(_place(doing, step.table), step.snapshot)
     doing.log(f"The table is as it was at snapshot {step.snapshot}")
     return Done()
 
 
-def describe(step: Describe, doing: Doing) -> Done:
+def describe(step: Describe, doing: StepContext) -> Done:
     """What its fields mean."""
     doing.tables.describe(_place(doing, step.table), dict(step.fields))
     doing.log(f"{len(step.fields):,} fields described")
     return Done()
 
 
-def restore(step: Restore, doing: Doing) -> Done:
+def restore(step: Restore, doing: StepContext) -> Done:
     """The rows lie where they lay; the new table is where they are looked for."""
     place = _place(doing, step.table)
     doing.tables.lake.move(Place(place.tenant, step.number), place)
@@ -59,6 +59,6 @@ def restore(step: Restore, doing: Doing) -> Done:
     return Done()
 
 
-def _place(doing: Doing, table: str) -> Place:
-    with doing.house.read(doing.caller) as work:
-        return reading.place_of(work, table)
+def _place(doing: StepContext, table: str) -> Place:
+    with doing.platform.read(doing.caller) as ctx:
+        return reading.place_of(ctx, table)

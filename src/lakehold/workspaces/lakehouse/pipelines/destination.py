@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions, Step
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
@@ -21,18 +21,18 @@ class DestinationPipeline(Pipeline):
     kind = "lakehouse.destination"
     word = "destination"
 
-    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
         """One for each table."""
         whole(wanted, self.word)
-        reads = readable(work, uid)
+        reads = readable(ctx, uid)
         if not reads:
-            raise ConflictError(f"The destination {shown(uid)} reads no table.", "Let it read at least one.")
-        names = work.view.names
+            raise ConflictError(f"The destination {quote(uid)} reads no table.", "Let it read at least one.")
+        names = ctx.view.names
         return [
             Deliver(
-                name=names.get(work.view.resource(table)) or table,
+                name=names.get(ctx.view.resource(table)) or table,
                 reads=(table,),
-                writes=self._volume(work, uid),
+                writes=self._volume(ctx, uid),
                 destination=uid,
                 table=table,
                 alone=len(reads) == 1,
@@ -40,14 +40,14 @@ class DestinationPipeline(Pipeline):
             for table in reads
         ]
 
-    def _volume(self, work: Work, uid: str) -> tuple[str, ...]:
+    def _volume(self, ctx: RequestContext, uid: str) -> tuple[str, ...]:
         """The volume that files go into; refused if the person may not write there."""
-        if self.told(work, uid).text("to", "") != "files":
+        if self.told(ctx, uid).text("to", "") != "files":
             return ()
-        found = [end for end in ends(work, uid, "writes") if work.view.kind(work.view.resource(end)) == volumes.KIND]
+        found = [end for end in ends(ctx, uid, "writes") if ctx.view.kind(ctx.view.resource(end)) == volumes.KIND]
         if len(found) != 1:
             raise ConflictError(
-                f"The destination {shown(uid)} has no volume for its files.", "Let it write one volume."
+                f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume."
             )
-        work.need("write", found[0])
+        ctx.need("write", found[0])
         return tuple(found)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions, Step
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, readable
 from lakehold.workspaces.lakehouse.steps import Keep
 from lakehold.workspaces.spans import whole
@@ -19,16 +19,16 @@ class HistoryPipeline(Pipeline):
     kind = "lakehouse.history"
     word = "history"
 
-    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
         """One: the table as it is now into its history. What is known of before stays known, reload or not."""
         whole(wanted, self.word)
-        told = self.told(work, uid)
-        reads = readable(work, uid)
+        told = self.told(ctx, uid)
+        reads = readable(ctx, uid)
         if len(reads) != 1:
             raise ConflictError(
-                f"The history {shown(uid)} reads {'no table' if not reads else 'several tables'}.", "Let it read one."
+                f"The history {quote(uid)} reads {'no table' if not reads else 'several tables'}.", "Let it read one."
             )
-        into = self.into(work, uid, told)
+        into = self.into(ctx, uid, told)
         if into.end == reads[0]:
             raise ConflictError("A history is kept in a table of its own.", "Let it write another table.")
         step = Keep(

@@ -6,13 +6,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from lakehold.catalog import details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown
-from lakehold.runs.runnable import Alike, Step, Wanted
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import Alike, RunOptions, Step
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.lakehouse.steps import How, Into
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 LAYER, TABLE = "lakehouse.layer", "lakehouse.table"
 MODES = ("overwrite", "append", "merge", "mirror")
@@ -27,39 +27,39 @@ class Pipeline(Alike):
     """What people call it."""
     trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
 
-    def outputs(self, work: Work, uid: str) -> Sequence[str]:
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """The tables that it writes, or their layers."""
-        return ends(work, uid, "writes") or ends(work, uid, "into")
+        return ends(ctx, uid, "writes") or ends(ctx, uid, "into")
 
     @abstractmethod
-    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
         """What is to be done."""
 
-    def told(self, work: Work, uid: str) -> Told:
+    def told(self, ctx: RequestContext, uid: str) -> SettingsReader:
         """Its settings."""
-        return Told(details.read(work, uid).settings, self.word)
+        return SettingsReader(details.read(ctx, uid).settings, self.word)
 
-    def into(self, work: Work, uid: str, told: Told) -> Into:
+    def into(self, ctx: RequestContext, uid: str, told: SettingsReader) -> Into:
         """Where its rows go; refused if the person may not write there."""
-        found = self.outputs(work, uid)
+        found = self.outputs(ctx, uid)
         if len(found) != 1:
             raise ConflictError(
-                f"The {self.word} {shown(uid)} writes {'no table' if not found else 'several tables'}.",
+                f"The {self.word} {quote(uid)} writes {'no table' if not found else 'several tables'}.",
                 "Let it write one table, or one layer in which the table is made.",
             )
-        return output(work, uid, found[0], told)
+        return output(ctx, uid, found[0], told)
 
 
-def output(work: Work, uid: str, end: str, told: Told) -> Into:
+def output(ctx: RequestContext, uid: str, end: str, told: SettingsReader) -> Into:
     """A table that the person may write, or a layer in which they may make one."""
-    if work.view.kind(work.view.resource(end)) == LAYER:
-        work.need("create_table", end)
+    if ctx.view.kind(ctx.view.resource(end)) == LAYER:
+        ctx.need("create_table", end)
         return Into(pipeline=uid, end=end, table=told.table())
-    work.need("write", end)
+    ctx.need("write", end)
     return Into(pipeline=uid, end=end)
 
 
-def how(told: Told, *, default: str = "overwrite") -> How:
+def how(told: SettingsReader, *, default: str = "overwrite") -> How:
     """How rows go into the table."""
     return How(
         mode=told.one_of("mode", MODES, default),
@@ -69,9 +69,9 @@ def how(told: Told, *, default: str = "overwrite") -> How:
     )
 
 
-def readable(work: Work, uid: str, edge: str = "reads") -> tuple[str, ...]:
+def readable(ctx: RequestContext, uid: str, edge: str = "reads") -> tuple[str, ...]:
     """What it reads; refused if the person may not."""
-    found = ends(work, uid, edge)
+    found = ends(ctx, uid, edge)
     for each in found:
-        work.need("read", each)
+        ctx.need("read", each)
     return tuple(found)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.runs.runnable import RunOptions, Step
 from lakehold.workspaces.lakehouse.pipelines.pipeline import Pipeline, how, readable
 from lakehold.workspaces.lakehouse.steps import How, Materialise
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 class QueryPipeline(Pipeline):
@@ -19,11 +19,11 @@ class QueryPipeline(Pipeline):
     kind = "lakehouse.query"
     word = "query"
 
-    def steps(self, work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
         """One: the rows into the table. A reload replaces them all."""
-        told, view = self.told(work, uid), work.view
-        reads = readable(work, uid)
-        into = self.into(work, uid, told)
+        told, view = self.told(ctx, uid), ctx.view
+        reads = readable(ctx, uid)
+        into = self.into(ctx, uid, told)
         chosen = How(evolution=how(told).evolution) if wanted.reload else how(told)
         cursor = _cursor(told) if wanted.span else ""
         workspace = view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or ""
@@ -41,7 +41,7 @@ class QueryPipeline(Pipeline):
         return [step]
 
 
-def _cursor(told: Told) -> str:
+def _cursor(told: SettingsReader) -> str:
     """The field that a span is about; refused where a part of the rows has no meaning."""
     if not told.has("cursor"):
         raise ConflictError(

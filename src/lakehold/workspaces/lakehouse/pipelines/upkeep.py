@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.runnable import Step, Wanted
+from lakehold.runs.runnable import RunOptions, Step
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
 from lakehold.workspaces.lakehouse.steps import Describe, Restore, Rollback, Upkeep
@@ -19,31 +19,29 @@ _RIGHTS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "wr
 _PARTS = ("compact", "expire", "sweep")
 
 
-def right(wanted: Wanted) -> str:
+def right(wanted: RunOptions) -> str:
     """The action that it asks for; empty for a run that is nothing of this."""
     return _RIGHTS.get(str(wanted.parameters.get(DO, "")), "")
 
 
-def locks(work: Work, uid: str) -> list[str]:
+def locks(ctx: RequestContext, uid: str) -> list[str]:
     """The table; its layer, in which others may be making it; and the table whose bad rows it keeps."""
-    layer = ends(work, uid, "layer")
-    name = work.view.names.get(work.view.resource(uid)) or ""
+    layer = ends(ctx, uid, "layer")
+    name = ctx.view.names.get(ctx.view.resource(uid)) or ""
     if not name.endswith(REJECTED):
         return [uid, *layer]
-    near = (each for above in layer for each in starts(work, above, "layer"))
+    near = (each for above in layer for each in starts(ctx, above, "layer"))
     wanted = name.removesuffix(REJECTED)
-    beside = [
-        each for each in near if work.view.names.get(work.view.resource(each)) == wanted and _is_table(work, each)
-    ]
+    beside = [each for each in near if ctx.view.names.get(ctx.view.resource(each)) == wanted and _is_table(ctx, each)]
     return [uid, *layer, *beside]
 
 
-def steps(work: Work, uid: str, wanted: Wanted) -> Sequence[Step]:
+def steps(ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
     """What is to be done. Only files are kept up without a person; all else is for whoever may."""
     do, told = str(wanted.parameters[DO]), wanted.parameters
-    if do == UPKEEP and not work.caller.member:
+    if do == UPKEEP and not ctx.caller.member:
         return [Upkeep(name=part, writes=(uid,), table=uid, part=part) for part in _PARTS]
-    work.need(_RIGHTS[do], uid)
+    ctx.need(_RIGHTS[do], uid)
     match do:
         case "rollback":
             return [Rollback(name=do, writes=(uid,), table=uid, snapshot=_number(told, "snapshot"))]
@@ -69,5 +67,5 @@ def _fields(told: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(text)) for name, text in found.items())
 
 
-def _is_table(work: Work, uid: str) -> bool:
-    return work.view.kind(work.view.resource(uid)) == TABLE
+def _is_table(ctx: RequestContext, uid: str) -> bool:
+    return ctx.view.kind(ctx.view.resource(uid)) == TABLE

@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from lakehold.runs.runnable import Doers
+from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.marts.doing import check, keep, refresh, send
 from lakehold.workspaces.marts.steps import Keep, Look, Refresh, Send
 
-DOERS: Doers = {Refresh: refresh.do, Look: check.do, Keep: keep.do, Send: send.do}
+DOERS: StepExecutors = {Refresh: refresh.do, Look: check.do, Keep: keep.do, Send: send.do}

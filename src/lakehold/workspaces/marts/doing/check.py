@@ -10,7 +10,7 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.pipeline import reading
 from lakehold.pipeline.errors import DataError
 from lakehold.pipeline.spark import checks as rows_are
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.marts import quality
 from lakehold.workspaces.marts.checks import Check, CheckKind, checks_of
 from lakehold.workspaces.marts.pipelines.mart import told_of
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def do(step: Look, doing: Doing) -> Done:
+def do(step: Look, doing: StepContext) -> Done:
     """All of them, whatever comes out of one. What stops a run does so when all are written down."""
-    with doing.house.read(doing.caller) as work:
-        promised = checks_of(told_of(work, step.mart))
-        place = reading.place_of(work, step.mart)
+    with doing.platform.read(doing.caller) as ctx:
+        promised = checks_of(told_of(ctx, step.mart))
+        place = reading.place_of(ctx, step.mart)
     rows = doing.tables.read(place)
     found = [_outcome(check, rows, doing) for check in promised]
-    with doing.house.database.write() as transaction:
+    with doing.platform.database.write() as transaction:
         quality.write(transaction, place.tenant, place.number, doing.mark, found)
     stopping = ""
     for check, outcome in zip(promised, found, strict=True):
@@ -40,8 +40,8 @@ def do(step: Look, doing: Doing) -> Done:
     return Done(told={"broken": sum(outcome.state != KEPT for outcome in found)})
 
 
-def _outcome(check: Check, rows: DataFrame, doing: Doing) -> Outcome:
-    at = doing.house.clock()
+def _outcome(check: Check, rows: DataFrame, doing: StepContext) -> Outcome:
+    at = doing.platform.clock()
     try:
         wrong = _wrong(check, rows, doing)
     except LakeholdError as error:
@@ -49,7 +49,7 @@ def _outcome(check: Check, rows: DataFrame, doing: Doing) -> Outcome:
     return Outcome(check.name, BROKEN if wrong else KEPT, wrong or "as it should be", at)
 
 
-def _wrong(check: Check, rows: DataFrame, doing: Doing) -> str:
+def _wrong(check: Check, rows: DataFrame, doing: StepContext) -> str:
     """What is wrong, in words; empty if nothing is."""
     match check.kind:
         case CheckKind.FILLED:
@@ -61,7 +61,7 @@ def _wrong(check: Check, rows: DataFrame, doing: Doing) -> str:
         case CheckKind.ROWS:
             return _rows(check, rows.count())
         case CheckKind.FRESH:
-            now = datetime.fromtimestamp(doing.house.clock() / SECOND, UTC)
+            now = datetime.fromtimestamp(doing.platform.clock() / SECOND, UTC)
             return _old(check, rows_are.newest(rows, check.fields[0]), now)
         case _:
             return _counted(doing.asked("", check.sql)[0].count(), "are wrong")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.inward.connector import Connector
 from lakehold.pipeline.volumes import Volume
@@ -18,18 +18,18 @@ from lakehold.workspaces.marts.looking import ROWS, fitting, noted
 from lakehold.workspaces.marts.storages import Look
 
 
-def look(house: Installation, caller: Caller, asked: Look, warm: Callable[[], object]) -> dict[str, Any]:
+def look(platform: Platform, caller: Caller, asked: Look, warm: Callable[[], object]) -> dict[str, Any]:
     """What there is, as JSON has it. Only for those who may use the storage, or make or edit one like this."""
-    with house.read(caller) as work:
-        told = storages.let_in(work, asked)
-        secrets = storages.secrets(work, asked)
-        place = reading.place_of(work, asked.storage) if asked.storage else None
+    with platform.read(caller) as ctx:
+        told = storages.let_in(ctx, asked)
+        secrets = storages.secrets(ctx, asked)
+        place = reading.place_of(ctx, asked.storage) if asked.storage else None
     if storages.where(told) is In.DATABASE:
         # Its drivers are Spark's. Files are looked at without.
         warm()
-    volume = Volume(house.settings, place) if place else None
+    volume = Volume(platform.settings, place) if place else None
     sql = asked.text if asked.by == By.SQL else ""
-    connector = storing.connector(house.settings, told, secrets, volume, sql)
+    connector = storing.connector(platform.settings, told, secrets, volume, sql)
     return _sample(connector, asked) if asked.by else _tables(connector)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.pipeline.connectors.inward.connector import Connector
 from lakehold.pipeline.connectors.inward.drawing import DRAWN, Asked, Drawn
@@ -13,26 +13,26 @@ from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached,
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.quoting import quoted
 from lakehold.pipeline.volumes import Volume
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, Definition, In
 from lakehold.workspaces.marts.doing import storing
 from lakehold.workspaces.marts.pipelines.mart import told_of
 from lakehold.workspaces.marts.steps import Refresh
 from lakehold.workspaces.moving.connecting import Connecting
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def do(step: Refresh, doing: Doing) -> Done:
+def do(step: Refresh, doing: StepContext) -> Done:
     """One write of what the definition gives now."""
-    with doing.house.read(doing.caller) as work:
-        definition = Definition.of(told_of(work, step.mart))
-        place = reading.place_of(work, step.mart)
+    with doing.platform.read(doing.caller) as ctx:
+        definition = Definition.of(told_of(ctx, step.mart))
+        place = reading.place_of(ctx, step.mart)
         drawn = Drawn(
-            _connector(work, doing, step, definition),
+            _connector(ctx, doing, step, definition),
             definition.text,
             tuple(column.name for column in definition.columns if column.hidden),
             {column.name: column.type for column in definition.columns if column.type and not column.hidden},
@@ -47,26 +47,26 @@ def do(step: Refresh, doing: Doing) -> Done:
     return Done(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
-def _connector(work: Work, doing: Doing, step: Refresh, definition: Definition) -> Connector:
+def _connector(ctx: RequestContext, doing: StepContext, step: Refresh, definition: Definition) -> Connector:
     """Where its rows come from: its storage, or a connector of its own with the secrets that the mart keeps."""
     if definition.by is By.CONNECTOR:
-        return Connecting(doing.house.settings, credentials.used(work, step.mart)).connector(told_of(work, step.mart))
-    return _storage(work, doing, step.storage, definition)
+        return Connecting(doing.platform.settings, credentials.used(ctx, step.mart)).connector(told_of(ctx, step.mart))
+    return _storage(ctx, doing, step.storage, definition)
 
 
-def _storage(work: Work, doing: Doing, storage: str, definition: Definition) -> Connector:
-    told = storages.told_of(work, storage)
+def _storage(ctx: RequestContext, doing: StepContext, storage: str, definition: Definition) -> Connector:
+    told = storages.told_of(ctx, storage)
     if storages.where(told) is In.LAKE:
-        return _lake(work, doing, told, definition)
-    settings = doing.house.settings
-    volume = Volume(settings, reading.place_of(work, storage))
+        return _lake(ctx, doing, told, definition)
+    settings = doing.platform.settings
+    volume = Volume(settings, reading.place_of(ctx, storage))
     sql = definition.text if definition.by is By.SQL else ""
-    return storing.connector(settings, told, credentials.used(work, storage), volume, sql)
+    return storing.connector(settings, told, credentials.used(ctx, storage), volume, sql)
 
 
-def _lake(work: Work, doing: Doing, told: Told, definition: Definition) -> Asked:
+def _lake(ctx: RequestContext, doing: StepContext, told: SettingsReader, definition: Definition) -> Asked:
     """The lake is read as the person whom the run is for: whoever uses the storage brings their own levels."""
-    lake = storages.lake_tables(work, told)
+    lake = storages.lake_tables(ctx, told)
     tables = tuple(each.name for each in lake.tables)
 
     def ask(stream: str) -> DataFrame:
@@ -81,7 +81,7 @@ def _quoted(name: str) -> str:
     return ".".join(quoted(part) for part in (layer, table) if part)
 
 
-def _how(doing: Doing, definition: Definition, place: Place, *, reload: bool) -> SyncHow:
+def _how(doing: StepContext, definition: Definition, place: Place, *, reload: bool) -> SyncHow:
     """A reload of what comes bit by bit replaces it all."""
     mode = SyncMode(definition.mode)
     if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:

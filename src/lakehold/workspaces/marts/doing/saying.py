@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline.connectors.outward.folder import Folder
-from lakehold.runs.runnable import Doing
+from lakehold.runs.runnable import StepContext
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.first import MOST, First
 from lakehold.workspaces.marts.messages.message import IN_CHAT, Message
 from lakehold.workspaces.moving.sending import Said
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,13 +23,13 @@ _KEPT = "said.json"
 class Saying:
     """A report's message, before its rows are known."""
 
-    def __init__(self, work: Work, name: str, report: Told, to: str) -> None:
-        self._name, self._day = name, reporting.today(work, report)
+    def __init__(self, ctx: RequestContext, name: str, report: SettingsReader, to: str) -> None:
+        self._name, self._day = name, reporting.today(ctx, report)
         template = report.text("message", "")
         self._message = Message(template or IN_CHAT) if template or to == "chat" else None
         self._to = to
 
-    def said(self, rows: DataFrame, doing: Doing) -> Said | None:
+    def said(self, rows: DataFrame, doing: StepContext) -> Said | None:
         """What is said of these rows; nothing where only the rows are sent."""
         if self._message is None or self._to not in {"chat", "mail"}:
             return None

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, details
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline import reading
 from lakehold.pipeline.spark import seals
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs import last
-from lakehold.runs.runnable import Doing, Done
+from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.ends import starts
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.doing.saying import Saying
@@ -22,7 +22,7 @@ from lakehold.workspaces.marts.steps import Send
 from lakehold.workspaces.moving import noted
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.moving.sending import Sending
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,14 +31,14 @@ _CONDITIONS = ("always", "rows", "changed")
 _OWN = frozenset({"name", "subject", "body", "kind"})
 
 
-def do(step: Send, doing: Doing) -> Done:
+def do(step: Send, doing: StepContext) -> Done:
     """Ask, and send what was asked for, if its condition holds."""
-    with doing.house.read(doing.caller) as work:
-        report = reporting.told_of(work, step.report)
-        work.need("use", step.destination)
-        sending, saying = _sending(work, doing, step, report)
-        before = str(last.told(work, step.report).get("seal", ""))
-        text = reporting.text(work, doing.tables.lake, report, step.mart)
+    with doing.platform.read(doing.caller) as ctx:
+        report = reporting.told_of(ctx, step.report)
+        ctx.need("use", step.destination)
+        sending, saying = _sending(ctx, doing, step, report)
+        before = str(last.told(ctx, step.report).get("seal", ""))
+        text = reporting.text(ctx, doing.tables.lake, report, step.mart)
     rows = doing.asked("", text)[0]
     doing.go_on()
     reason, seal = _left_out(rows, report, before)
@@ -49,39 +49,39 @@ def do(step: Send, doing: Doing) -> Done:
     return noted.told_of(doing, sent, seal=seal)
 
 
-def _sending(work: Work, doing: Doing, step: Send, report: Told) -> tuple[Sending, Saying]:
-    name = work.view.names.get(work.view.resource(step.report)) or step.report
+def _sending(ctx: RequestContext, doing: StepContext, step: Send, report: SettingsReader) -> tuple[Sending, Saying]:
+    name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
-    said = {**details.read(work, step.destination).settings, **_plain(report, "delivery")}
-    volume = Volume(doing.house.settings, reading.place_of(work, step.destination))
-    connecting = Connecting(doing.house.settings, credentials.used(work, step.destination), volume)
-    told = Told({"name": _file_of(work, step, name), "subject": name, **said}, "destination")
+    said = {**details.read(ctx, step.destination).settings, **_plain(report, "delivery")}
+    volume = Volume(doing.platform.settings, reading.place_of(ctx, step.destination))
+    connecting = Connecting(doing.platform.settings, credentials.used(ctx, step.destination), volume)
+    told = SettingsReader({"name": _file_of(ctx, step, name), "subject": name, **said}, "destination")
     sending = Sending(connecting, told, "", doing.mark, doing.kept, noted.Noted(doing), speaks=True)
-    return sending, Saying(work, name, report, told.text("to", ""))
+    return sending, Saying(ctx, name, report, told.text("to", ""))
 
 
-def _file_of(work: Work, step: Send, name: str) -> str:
+def _file_of(ctx: RequestContext, step: Send, name: str) -> str:
     """A file that is called as its report is, unless another one that goes there is called the same: neither takes the
     place of the other's.
     """
-    others = (work.view.resource(each) for each in starts(work, step.destination, "destination") if each != step.report)
-    is_twice = any((work.view.names.get(each) or "").casefold() == name.casefold() for each in others)
+    others = (ctx.view.resource(each) for each in starts(ctx, step.destination, "destination") if each != step.report)
+    is_twice = any((ctx.view.names.get(each) or "").casefold() == name.casefold() for each in others)
     return f"{name} {step.report}" if is_twice else name
 
 
-def _plain(report: Told, name: str) -> Mapping[str, object]:
+def _plain(report: SettingsReader, name: str) -> Mapping[str, object]:
     """What a report may say of its delivery: words, and nothing of where it goes."""
     if not report.has(name):
         return {}
     given = report.within(name).all
     if unknown := sorted(set(given) - _OWN):
         raise InvalidInputError(
-            f"A report does not say {shown(unknown[0])} of its delivery.", f"It may say {', '.join(sorted(_OWN))}."
+            f"A report does not say {quote(unknown[0])} of its delivery.", f"It may say {', '.join(sorted(_OWN))}."
         )
     return given
 
 
-def _left_out(rows: DataFrame, report: Told, before: str) -> tuple[str, str]:
+def _left_out(rows: DataFrame, report: SettingsReader, before: str) -> tuple[str, str]:
     """Why nothing is sent, if nothing is; and a seal of the rows, where it matters whether they have changed."""
     match report.one_of("send", _CONDITIONS, "always"):
         case "rows":

@@ -12,16 +12,16 @@ from lakehold.pipeline.volumes import Volume
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import In
 from lakehold.workspaces.moving.connecting import Connecting
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 
 def connector(
-    settings: Settings, told: Told, secrets: Mapping[str, str], volume: Volume | None, sql: str = ""
+    settings: Settings, told: SettingsReader, secrets: Mapping[str, str], volume: Volume | None, sql: str = ""
 ) -> Connector:
     """Its tables or files; or one query, which is then a stream of that name."""
     where = storages.where(told)
     connecting = Connecting(settings, secrets, volume)
-    plain = Told({**told.all, "connector": where.value}, storages.WORD)
+    plain = SettingsReader({**told.all, "connector": where.value}, storages.WORD)
     if not sql:
         return connecting.connector(plain)
     if where is not In.DATABASE:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from lakehold.workspaces.marts import destinations
 from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.moving.sending import Sending
-from lakehold.workspaces.told import Told
+from lakehold.workspaces.told import SettingsReader
 
 _NAMES = {"name": "report", "subject": "report"}
 """What each report says itself."""
@@ -32,14 +32,14 @@ class Trial:
     """Instead of those that are kept, or beside them."""
 
 
-def tried(house: Installation, caller: Caller, asked: Trial) -> dict[str, str]:
+def tried(platform: Platform, caller: Caller, asked: Trial) -> dict[str, str]:
     """What was found, in words; refused if nothing could be sent so."""
-    with house.read(caller) as work:
-        destinations.may_try(work, asked.destination, asked.project)
-        kept = credentials.used_at(work, asked.destination, asked.settings) if asked.destination else {}
-        volume = Volume(house.settings, reading.place_of(work, asked.destination or asked.project))
+    with platform.read(caller) as ctx:
+        destinations.may_try(ctx, asked.destination, asked.project)
+        kept = credentials.used_at(ctx, asked.destination, asked.settings) if asked.destination else {}
+        volume = Volume(platform.settings, reading.place_of(ctx, asked.destination or asked.project))
     if asked.settings.get("to") == LIVE:
         return {"said": "It sends nothing: it is asked. Make a secret for whoever asks it."}
-    connecting = Connecting(house.settings, {**kept, **asked.secrets}, volume)
-    told = Told({**_NAMES, **asked.settings}, "destination")
+    connecting = Connecting(platform.settings, {**kept, **asked.secrets}, volume)
+    told = SettingsReader({**_NAMES, **asked.settings}, "destination")
     return {"said": Sending(connecting, told, "", "", Path(), None, speaks=True).try_out()}

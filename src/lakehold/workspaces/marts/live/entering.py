@@ -13,7 +13,7 @@ from lakehold.access.facts.tables import resource
 from lakehold.directory import credentials, throttle
 from lakehold.directory.credentials import Shown
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.database import Transaction
@@ -42,21 +42,21 @@ class _Found:
     right: bool
 
 
-def enter(house: Installation, destination: str, text: str, visit: Visit) -> Entered:
+def enter(platform: Platform, destination: str, text: str, visit: Visit) -> Entered:
     """Let them in, or refuse."""
     given = credentials.read(credentials.LIVE, text)
     found = None
     if given is not None:
-        with house.database.read() as transaction:
+        with platform.database.read() as transaction:
             found = _found(transaction, given)
     if given is not None and found is not None and found.right and found.destination == destination:
         return Entered(found.tenant, destination, given.id, visit)
     counted = throttle.keys("live", f"{destination} {visit.address}", visit.address, throttle.ACCOUNT, throttle.ADDRESS)
-    with house.database.write("live") as transaction:
-        throttle.count(transaction, _NOBODY, house.clock(), counted)
+    with platform.database.write("live") as transaction:
+        throttle.count(transaction, _NOBODY, platform.clock(), counted)
     if given is not None and found is not None:
-        with house.write(visit.caller(found.tenant)) as work:
-            work.note("pull", found.destination, after={"secret": given.id}, outcome=DENIED)
+        with platform.write(visit.caller(found.tenant)) as ctx:
+            ctx.note("pull", found.destination, after={"secret": given.id}, outcome=DENIED)
     raise UnauthorizedError("This secret is not valid here, or not any more.", "Ask for a new one.")
 
 

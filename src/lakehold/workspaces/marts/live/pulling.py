@@ -8,10 +8,10 @@ from lakehold.access.decide.words import named, spoken
 from lakehold.catalog import details
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.installation import Installation
-from lakehold.directory.work import Work
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.marts import destinations, reporting
@@ -42,82 +42,84 @@ class Pull:
     destination: int
 
 
-def offered(house: Installation, entered: Entered, lake: Lake) -> list[Offered]:
+def offered(platform: Platform, entered: Entered, lake: Lake) -> list[Offered]:
     """The reports that go to the destination, by name."""
-    with house.read(_installation(entered)) as work:
-        _need_live(work, entered.destination)
-        found = starts(work, entered.destination, "destination")
-        savers = {uid: details.saver(work, uid) for uid in found}
-        names = {uid: _name(work, uid) for uid in found}
-    made = [Offered(uid, names[uid], _refused(house, entered, lake, uid, savers[uid])) for uid in found]
+    with platform.read(_installation(entered)) as ctx:
+        _need_live(ctx, entered.destination)
+        found = starts(ctx, entered.destination, "destination")
+        savers = {uid: details.saver(ctx, uid) for uid in found}
+        names = {uid: _name(ctx, uid) for uid in found}
+    made = [Offered(uid, names[uid], _refused(platform, entered, lake, uid, savers[uid])) for uid in found]
     return sorted(made, key=lambda each: each.name.casefold())
 
 
-def asked(house: Installation, entered: Entered, lake: Lake, report: str) -> Pull:
+def asked(platform: Platform, entered: Entered, lake: Lake, report: str) -> Pull:
     """A pull that may be made, written down; or what stands against it, without a row."""
-    with house.read(_installation(entered)) as work:
-        _need_live(work, entered.destination)
-        if not work.view.ids.get(report) or entered.destination not in ends(work, report, "destination"):
-            raise NotFoundError(f"There is no report {shown(report)} here.", "Ask for the list of reports.")
-        saver = details.saver(work, report)
-    with house.write(_as(entered, saver, report)) as work:
-        text = _allowed(work, entered, lake, report)
-        work.note("pull", report, after={"destination": entered.destination, "secret": entered.secret})
-        numbers = (work.view.resource(uid) for uid in (report, entered.destination))
-        return Pull(work.caller, text, work.session.tenant, *numbers)
+    with platform.read(_installation(entered)) as ctx:
+        _need_live(ctx, entered.destination)
+        if not ctx.view.ids.get(report) or entered.destination not in ends(ctx, report, "destination"):
+            raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
+        saver = details.saver(ctx, report)
+    with platform.write(_as(entered, saver, report)) as ctx:
+        text = _allowed(ctx, entered, lake, report)
+        ctx.note("pull", report, after={"destination": entered.destination, "secret": entered.secret})
+        numbers = (ctx.view.resource(uid) for uid in (report, entered.destination))
+        return Pull(ctx.caller, text, ctx.session.tenant, *numbers)
 
 
-def _allowed(work: Work, entered: Entered, lake: Lake, report: str) -> str:
+def _allowed(ctx: RequestContext, entered: Entered, lake: Lake, report: str) -> str:
     """What is asked, if whoever it is asked as may do all that it takes."""
-    if work.view.ids.get(work.caller.member) is None:
+    if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
-            f"Whoever last saved the report {shown(report)} is no longer here.",
+            f"Whoever last saved the report {quote(report)} is no longer here.",
             "Let somebody who may run it save it anew.",
             action="run",
             resource=report,
         )
-    mart = mart_of(work, report)
+    mart = mart_of(ctx, report)
     for action, uid in (("run", report), ("use", mart), ("use", entered.destination)):
-        _need(work, action, uid, report)
-    need_published(work, mart)
-    return reporting.text(work, lake, reporting.told_of(work, report), mart)
+        _need(ctx, action, uid, report)
+    need_published(ctx, mart)
+    return reporting.text(ctx, lake, reporting.told_of(ctx, report), mart)
 
 
-def _need(work: Work, action: str, uid: str, report: str) -> None:
+def _need(ctx: RequestContext, action: str, uid: str, report: str) -> None:
     """It is not whoever pulls that lacks something."""
     try:
-        work.need(action, uid)
+        ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:
-        who, missing = _name(work, work.caller.member), error.hint if isinstance(error, DeniedError) else ""
+        who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
         raise DeniedError(
-            f"The report is pulled as {who}, who may not {spoken(action)} {named(work.view, uid)}.",
-            missing or f"Let {who} see it again, or let somebody who may run it save the report {shown(report)}.",
+            f"The report is pulled as {who}, who may not {spoken(action)} {named(ctx.view, uid)}.",
+            missing or f"Let {who} see it again, or let somebody who may run it save the report {quote(report)}.",
             action=action,
             resource=uid,
         ) from error
 
 
-def _refused(house: Installation, entered: Entered, lake: Lake, report: str, saver: Caller | None) -> str:
+def _refused(platform: Platform, entered: Entered, lake: Lake, report: str, saver: Caller | None) -> str:
     try:
         # Nobody has asked for it: what is refused here is no attempt, and is not written down as one.
-        with house.database.read() as transaction:
-            work = Work(house.access.session(transaction, entered.tenant), _as(entered, saver, report), house.keys)
-            _allowed(work, entered, lake, report)
+        with platform.database.read() as transaction:
+            ctx = RequestContext(
+                platform.access.session(transaction, entered.tenant), _as(entered, saver, report), platform.keys
+            )
+            _allowed(ctx, entered, lake, report)
     except (DeniedError, ConflictError, InvalidInputError, NotFoundError) as error:
         return error.message
     return ""
 
 
-def _need_live(work: Work, destination: str) -> None:
-    if destinations.is_deleted(work, destination):
-        raise ConflictError(f"The destination {shown(destination)} is deleted.", "Restore it first.")
-    if details.read(work, destination).settings.get("to") != LIVE:
-        raise ConflictError(f"The destination {shown(destination)} is not live.", "Its reports are sent.")
+def _need_live(ctx: RequestContext, destination: str) -> None:
+    if destinations.is_deleted(ctx, destination):
+        raise ConflictError(f"The destination {quote(destination)} is deleted.", "Restore it first.")
+    if details.read(ctx, destination).settings.get("to") != LIVE:
+        raise ConflictError(f"The destination {quote(destination)} is not live.", "Its reports are sent.")
 
 
 def _as(entered: Entered, saver: Caller | None, report: str) -> Caller:
     if saver is None:
-        raise ConflictError(f"Nobody has saved the report {shown(report)}.", "Save it once.")
+        raise ConflictError(f"Nobody has saved the report {quote(report)}.", "Save it once.")
     # The audit log names the secret where it names a token.
     visit = entered.visit
     return replace(saver, token_id=entered.secret, request=visit.request, address=visit.address)
@@ -127,6 +129,6 @@ def _installation(entered: Entered) -> Caller:
     return entered.visit.caller(entered.tenant)
 
 
-def _name(work: Work, uid: str) -> str:
-    number = work.view.ids.get(uid)
-    return (work.view.names.get(number) if number is not None else None) or uid
+def _name(ctx: RequestContext, uid: str) -> str:
+    number = ctx.view.ids.get(uid)
+    return (ctx.view.names.get(number) if number is not None else None) or uid

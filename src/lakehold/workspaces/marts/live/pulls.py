@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from lakehold.directory.installation import Installation
+from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Id, metadata
 from lakehold.workspaces.marts.live.entering import Entered
@@ -28,17 +28,17 @@ sa.Index("live_pull_by_time", live_pull_table.c.at)
 DAYS = 90
 
 
-def write(house: Installation, entered: Entered, pull: Pull, at: Moment, *, rows: int, milliseconds: int) -> None:
+def write(platform: Platform, entered: Entered, pull: Pull, at: Moment, *, rows: int, milliseconds: int) -> None:
     """Write one down, with all that was sent of it."""
     told = {"report_id": pull.report, "destination_id": pull.destination, "rows": rows, "milliseconds": milliseconds}
-    with house.database.write("live") as transaction:
+    with platform.database.write("live") as transaction:
         transaction.connection.execute(live_pull_table.insert().values(tenant_id=pull.tenant, at=at, **told))
         used = live_secret_table.update().where(live_secret_table.c.id == entered.secret).values(used_at=at)
         transaction.connection.execute(used)
 
 
-def forget(house: Installation) -> int:
+def forget(platform: Platform) -> int:
     """Drop what is older; how many."""
-    with house.database.write("live") as transaction:
-        old = live_pull_table.delete().where(live_pull_table.c.at < house.clock() - DAYS * DAY)
+    with platform.database.write("live") as transaction:
+        old = live_pull_table.delete().where(live_pull_table.c.at < platform.clock() - DAYS * DAY)
         return transaction.connection.execute(old).rowcount

@@ -8,11 +8,11 @@ import sqlalchemy as sa
 
 from lakehold.catalog import details
 from lakehold.directory import credentials
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.live import LIVE
 
@@ -56,52 +56,52 @@ class Made:
     text: str = field(repr=False)
 
 
-def make(work: Work, uid: str) -> Made:
+def make(ctx: RequestContext, uid: str) -> Made:
     """Make one, in place of the one that there was: that one is not valid from now on."""
-    work.writing()
-    _need(work, uid)
-    if details.read(work, uid).settings.get("to") != LIVE:
-        raise ConflictError(f"The destination {shown(uid)} is not live.", "Only what is pulled has a secret.")
-    before = _row(work, uid)
+    ctx.writing()
+    _need(ctx, uid)
+    if details.read(ctx, uid).settings.get("to") != LIVE:
+        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
+    before = _row(ctx, uid)
     fresh = credentials.new(credentials.LIVE, "" if before is None else str(before.id))
-    kept = {"hash": fresh.hash, "made_by": work.caller.member, "made_at": work.at, "used_at": 0}
+    kept = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
     if before is None:
-        here = {"tenant_id": work.session.tenant, "resource_id": work.view.resource(uid), "id": fresh.id}
-        work.session.transaction.connection.execute(live_secret_table.insert().values(**here, **kept))
+        here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "id": fresh.id}
+        ctx.session.transaction.connection.execute(live_secret_table.insert().values(**here, **kept))
     else:
-        work.session.transaction.connection.execute(live_secret_table.update().where(_mine(work, uid)).values(**kept))
+        ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(**kept))
     rotated = before is not None and before.hash
-    work.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
-    return Made(Secret(fresh.id, work.caller.member, work.at, 0), fresh.text)
+    ctx.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
+    return Made(Secret(fresh.id, ctx.caller.member, ctx.at, 0), fresh.text)
 
 
-def revoke(work: Work, uid: str) -> None:
+def revoke(ctx: RequestContext, uid: str) -> None:
     """End it at once."""
-    work.writing()
-    _need(work, uid)
-    before = _row(work, uid)
+    ctx.writing()
+    _need(ctx, uid)
+    before = _row(ctx, uid)
     if before is None or not before.hash:
-        raise ConflictError(f"The destination {shown(uid)} has no secret.", "There is nothing to revoke.")
-    work.session.transaction.connection.execute(live_secret_table.update().where(_mine(work, uid)).values(hash=""))
-    work.note("revoke secret", uid, before={"secret": before.id})
+        raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
+    ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(hash=""))
+    ctx.note("revoke secret", uid, before={"secret": before.id})
 
 
-def of(work: Work, uid: str) -> Secret | None:
+def of(ctx: RequestContext, uid: str) -> Secret | None:
     """What is known of it; None if there is none. For those who may edit the destination."""
-    _need(work, uid)
-    row = _row(work, uid)
+    _need(ctx, uid)
+    row = _row(ctx, uid)
     return None if row is None or not row.hash else Secret(row.id, row.made_by, row.made_at, row.used_at)
 
 
-def _need(work: Work, uid: str) -> None:
-    nouns.need(work, uid, nouns.DESTINATION, "edit")
+def _need(ctx: RequestContext, uid: str) -> None:
+    nouns.need(ctx, uid, nouns.DESTINATION, "edit")
 
 
-def _row(work: Work, uid: str) -> sa.Row[tuple[object, ...]] | None:
-    query = sa.select(live_secret_table).where(_mine(work, uid))
-    return work.session.transaction.connection.execute(query).one_or_none()
+def _row(ctx: RequestContext, uid: str) -> sa.Row[tuple[object, ...]] | None:
+    query = sa.select(live_secret_table).where(_mine(ctx, uid))
+    return ctx.session.transaction.connection.execute(query).one_or_none()
 
 
-def _mine(work: Work, uid: str) -> sa.ColumnElement[bool]:
+def _mine(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
     c = live_secret_table.c
-    return sa.and_(c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(uid))
+    return sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.workspaces.marts.messages.first import MOST, First, is_number, short
 from lakehold.workspaces.marts.messages.tables import fenced
 
@@ -69,7 +69,7 @@ class Chart:
             return 0.0
         if not is_number(value):
             raise InvalidInputError(
-                f"The chart of the message cannot draw {shown(self.y)}: it is no number.", "Choose another column."
+                f"The chart of the message cannot draw {quote(self.y)}: it is no number.", "Choose another column."
             )
         number = float(value)  # type: ignore[arg-type]
         return number if math.isfinite(number) else 0.0

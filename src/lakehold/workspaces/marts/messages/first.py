@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.pipeline import rows as data
 
 MOST = 20
@@ -33,7 +33,7 @@ class First:
         if column not in self.columns:
             there = ", ".join(self.columns[:MOST]) or "none"
             raise InvalidInputError(
-                f"The message speaks of a column {shown(column)}, which the report does not have.",
+                f"The message speaks of a column {quote(column)}, which the report does not have.",
                 f"Its columns: {there}. Beside them there are rows, day, name, table, and chart with two columns.",
             )
         return self.columns.index(column)

@@ -15,7 +15,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote as quote_text
 from lakehold.pipeline.markdown import as_chat, as_html, chat_escaped
 from lakehold.workspaces.marts.messages.charts import Chart
 from lakehold.workspaces.marts.messages.first import First
@@ -131,7 +131,7 @@ def _chart(rest: str, first: First) -> Chart:
         names = []
     if len(names) != 2:  # noqa: PLR2004 - what is drawn, and by what
         raise InvalidInputError(
-            f"The chart {shown(rest)} cannot be drawn.", 'Name two columns: {{ chart day "sum of amount" }}.'
+            f"The chart {quote_text(rest)} cannot be drawn.", 'Name two columns: {{ chart day "sum of amount" }}.'
         )
     for name in names:
         first.place(name)

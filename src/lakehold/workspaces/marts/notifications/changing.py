@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from lakehold.access.facts.inputs import mapping
 from lakehold.access.model.policy import MEMBER
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.workspaces.marts.notifications import choices, receivers
 from lakehold.workspaces.marts.notifications.channels import Channel, channel
 from lakehold.workspaces.marts.notifications.receivers import MANAGE, Receiver
@@ -18,45 +18,45 @@ from lakehold.workspaces.marts.notifications.receivers import MANAGE, Receiver
 _DEED = "set notifications"
 
 
-def switch(work: Work, project: str, wanted: Mapping[str, bool]) -> None:
+def switch(ctx: RequestContext, project: str, wanted: Mapping[str, bool]) -> None:
     """Let a project tell of these channels, or no longer."""
-    work.writing()
-    receivers.need_project(work, project)
-    work.need(MANAGE, project)
-    before = receivers.switches(work, project)
+    ctx.writing()
+    receivers.need_project(ctx, project)
+    ctx.need(MANAGE, project)
+    before = receivers.switches(ctx, project)
     asked = {name: on for name, on in _asked(wanted).items() if on is not None}
     changed = {name: on for name, on in asked.items() if on != before[name]}
     for name, on in changed.items():
-        choices.put(work, project, choices.PROJECT, name, wanted=on)
+        choices.put(ctx, project, choices.PROJECT, name, wanted=on)
     if changed:
-        work.note(_DEED, project, before={name.value: before[name] for name in changed}, after=_told(changed))
+        ctx.note(_DEED, project, before={name.value: before[name] for name in changed}, after=_told(changed))
 
 
-def choose(work: Work, project: str, member: str, wanted: Mapping[str, bool | None]) -> Receiver:
+def choose(ctx: RequestContext, project: str, member: str, wanted: Mapping[str, bool | None]) -> Receiver:
     """Subscribe a member to channels, or no longer; None: as their role has it. What they are subscribed to then."""
-    work.writing()
-    receivers.need_project(work, project)
+    ctx.writing()
+    receivers.need_project(ctx, project)
     # A narrowed token may do no more than it says, not even for its own member.
-    if member != work.caller.member or work.caller.narrowed is not None:
-        work.need(MANAGE, project)
-    before = _there(work, project, member)
+    if member != ctx.caller.member or ctx.caller.narrowed is not None:
+        ctx.need(MANAGE, project)
+    before = _there(ctx, project, member)
     asked = _asked(wanted)
     for name, on in asked.items():
-        choices.put(work, project, work.view.member(member), name, wanted=on)
-    after = _there(work, project, member)
+        choices.put(ctx, project, ctx.view.member(member), name, wanted=on)
+    after = _there(ctx, project, member)
     if before != after:
         was, will = ({"member": member, **_shown(each, asked)} for each in (before, after))
-        work.note(_DEED, project, before=was, after=will)
+        ctx.note(_DEED, project, before=was, after=will)
     return after
 
 
-def _there(work: Work, project: str, member: str) -> Receiver:
-    work.see(member)
-    if work.view.kind(work.view.resource(member)) != MEMBER:
-        raise InvalidInputError(f"{shown(member)} is no member.", "Only people receive mails; choose each of them.")
-    found = receivers.one(work, project, member)
+def _there(ctx: RequestContext, project: str, member: str) -> Receiver:
+    ctx.see(member)
+    if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
+        raise InvalidInputError(f"{quote(member)} is no member.", "Only people receive mails; choose each of them.")
+    found = receivers.one(ctx, project, member)
     if found is None:
-        raise InvalidInputError(f"{shown(member)} is not in the project.", "Give them a role in it first.")
+        raise InvalidInputError(f"{quote(member)} is not in the project.", "Give them a role in it first.")
     return found
 
 
@@ -64,7 +64,7 @@ def _asked(wanted: object) -> dict[Channel, bool | None]:
     asked = {channel(name): on for name, on in mapping(wanted, "channels").items()}
     wrong = next((on for on in asked.values() if on is not None and not isinstance(on, bool)), None)
     if wrong is not None:
-        raise InvalidInputError(f"A channel is on or off, not {shown(str(wrong))}.", "Write true or false.")
+        raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
     return asked  # type: ignore[return-value] # each was looked at
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from lakehold.access.model.errors import did_you_mean
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 
 
 class Channel(StrEnum):
@@ -29,5 +29,5 @@ ON_AT_FIRST = frozenset({Channel.FAILED_RUNS, Channel.BROKEN_CHECKS})
 def channel(name: object) -> Channel:
     """The one of this name; a refusal if there is none."""
     if not isinstance(name, str) or name not in set(Channel):
-        raise InvalidInputError(f"There is no channel {shown(str(name))}.", did_you_mean(str(name), Channel))
+        raise InvalidInputError(f"There is no channel {quote(str(name))}.", did_you_mean(str(name), Channel))
     return Channel(name)

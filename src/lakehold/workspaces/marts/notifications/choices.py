@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Exact, Id, metadata
 from lakehold.workspaces.marts.notifications.channels import ON_AT_FIRST, Channel
@@ -40,14 +40,14 @@ class Choice:
 Chosen = Mapping[Channel, Choice]
 
 
-def read(work: Work, project: str) -> dict[int, Chosen]:
+def read(ctx: RequestContext, project: str) -> dict[int, Chosen]:
     """All of a project, by the number of the member; by 0 those of the project itself."""
     c = notification_table.c
     query = sa.select(notification_table).where(
-        c.tenant_id == work.session.tenant, c.resource_id == work.view.resource(project)
+        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(project)
     )
     found: dict[int, dict[Channel, Choice]] = {}
-    for row in work.session.transaction.connection.execute(query):
+    for row in ctx.session.transaction.connection.execute(query):
         if row.channel in set(Channel):
             found.setdefault(row.member_id, {})[Channel(row.channel)] = Choice(row.wanted, row.chosen_at)
     return dict(found)
@@ -59,16 +59,16 @@ def switches(chosen: Mapping[int, Chosen]) -> dict[Channel, bool]:
     return {each: own[each].wanted if each in own else each in ON_AT_FIRST for each in Channel}
 
 
-def put(work: Work, project: str, member: int, channel: Channel, *, wanted: bool | None) -> None:
+def put(ctx: RequestContext, project: str, member: int, channel: Channel, *, wanted: bool | None) -> None:
     """Keep a choice in place of the one that there was; None keeps none."""
     here = {
-        "tenant_id": work.session.tenant,
-        "resource_id": work.view.resource(project),
+        "tenant_id": ctx.session.tenant,
+        "resource_id": ctx.view.resource(project),
         "member_id": member,
         "channel": channel.value,
     }
-    c, connection = notification_table.c, work.session.transaction.connection
+    c, connection = notification_table.c, ctx.session.transaction.connection
     connection.execute(notification_table.delete().where(*(c[name] == value for name, value in here.items())))
     if wanted is not None:
-        kept = {"wanted": wanted, "chosen_at": work.at, "chosen_by": work.caller.member}
+        kept = {"wanted": wanted, "chosen_at": ctx.at, "chosen_by": ctx.caller.member}
         connection.execute(notification_table.insert().values(**here, **kept))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakehold.access.facts.view import View, role_bit
-from lakehold.catalog.shapes import Eyes, Ref
-from lakehold.directory.work import Work
+from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import receivers, sides
@@ -23,16 +23,16 @@ class TooLow:
     owner: Ref
 
 
-def too_low(work: Work, project: str) -> list[TooLow]:
+def too_low(ctx: RequestContext, project: str) -> list[TooLow]:
     """Those of marts that the caller sees: all for who keeps the project's settings, for others themself."""
-    receivers.need_project(work, project)
-    marts = work.session.ids(work.asker, "see", nouns.DATA_MART, within=project)
-    found = work.session.asking(lambda view: _pairs(view, project, marts))
-    if not receivers.manages(work, project):
-        found = [(mart, owner) for mart, owner in found if owner == work.caller.member]
-    eyes = Eyes(work)
+    receivers.need_project(ctx, project)
+    marts = ctx.session.ids(ctx.asker, "see", nouns.DATA_MART, within=project)
+    found = ctx.session.asking(lambda view: _pairs(view, project, marts))
+    if not receivers.manages(ctx, project):
+        found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
+    eyes = VisibleRefs(ctx)
     # Who is an admin by their role in the tenant is no Business User, whatever else they hold.
-    admins = frozenset(work.session.who(MANAGE, project)) if found else frozenset()
+    admins = frozenset(ctx.session.who(MANAGE, project)) if found else frozenset()
     seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
     named = [TooLow(mart, owner) for mart, owner in seen if mart and owner]
     return sorted(named, key=lambda each: (folded(each.mart.name), each.mart.uid, folded(each.owner.name)))

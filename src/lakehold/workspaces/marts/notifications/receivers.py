@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from lakehold.catalog.shapes import Eyes, Ref
+from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import accounts
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import folded
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import choices, sides
@@ -49,63 +49,63 @@ class Receiver:
         return self.side is not Side.ABOVE
 
 
-def need_project(work: Work, uid: str) -> None:
+def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse what is no project, or not the caller's to see."""
-    nouns.need_kind(work, uid, nouns.PROJECT)
+    nouns.need_kind(ctx, uid, nouns.PROJECT)
 
 
-def switches(work: Work, project: str) -> dict[Channel, bool]:
+def switches(ctx: RequestContext, project: str) -> dict[Channel, bool]:
     """Which channels a project tells of, for its members."""
-    need_project(work, project)
-    return choices.switches(choices.read(work, project))
+    need_project(ctx, project)
+    return choices.switches(choices.read(ctx, project))
 
 
-def manages(work: Work, project: str) -> bool:
+def manages(ctx: RequestContext, project: str) -> bool:
     """Whether the caller sees and changes all of it, and not only what is their own."""
-    return work.session.check(work.asker, MANAGE, project)
+    return ctx.session.check(ctx.asker, MANAGE, project)
 
 
-def listed(work: Work, project: str, search: str = "") -> list[Receiver]:
+def listed(ctx: RequestContext, project: str, search: str = "") -> list[Receiver]:
     """Everybody in the project and above it, by name, for who keeps its settings; for others, themself."""
-    need_project(work, project)
-    held = work.session.asking(lambda view: sides.roles(view, project))
-    if manages(work, project):
-        numbers = {*held, *(work.view.member(uid) for uid in work.session.who(MANAGE, project))}
+    need_project(ctx, project)
+    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    if manages(ctx, project):
+        numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE, project))}
     else:
-        numbers = {work.view.member(work.caller.member)}
-    found = [each for each in _receivers(work, project, held, numbers) if folded(search) in folded(each.member.name)]
+        numbers = {ctx.view.member(ctx.caller.member)}
+    found = [each for each in _receivers(ctx, project, held, numbers) if folded(search) in folded(each.member.name)]
     return sorted(found, key=lambda each: (folded(each.member.name), each.member.uid))
 
 
-def one(work: Work, project: str, member: str) -> Receiver | None:
+def one(ctx: RequestContext, project: str, member: str) -> Receiver | None:
     """One of them, for who has been let ask; None if they are neither in the project nor above it."""
-    held = work.session.asking(lambda view: sides.roles(view, project))
-    return next(iter(_receivers(work, project, held, [work.view.member(member)])), None)
+    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    return next(iter(_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
-def of(work: Work, project: str, channel: Channel, also: Iterable[str] = ()) -> list[str]:
+def of(ctx: RequestContext, project: str, channel: Channel, also: Iterable[str] = ()) -> list[str]:
     """All who receive a channel, and others who were named; nobody while it is switched off. For the platform's own
     use: who may know what is told is asked by who tells it.
     """
-    chosen = choices.read(work, project)
+    chosen = choices.read(ctx, project)
     if not choices.switches(chosen)[channel]:
         return []
-    held = work.session.asking(lambda view: sides.roles(view, project))
-    some = {number for number, each in chosen.items() if channel in each and _is_there(work, project, held, number)}
-    past = Past.of(work, project, some) if some else None
+    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    some = {number for number, each in chosen.items() if channel in each and _is_there(ctx, project, held, number)}
+    past = Past.of(ctx, project, some) if some else None
     subscribed = [
         number
         for number in {*held, *some}
         if _subscribed(held.get(number), number, chosen.get(number, {}).get(channel), past).on
     ]
-    return [*sorted(work.view.uid(number) for number in subscribed), *also]
+    return [*sorted(ctx.view.uid(number) for number in subscribed), *also]
 
 
-def _receivers(work: Work, project: str, held: Mapping[int, str], numbers: Collection[int]) -> list[Receiver]:
-    chosen, eyes = choices.read(work, project), Eyes(work)
-    there = [number for number in numbers if _is_there(work, project, held, number)]
-    past = Past.of(work, project, [number for number in there if number in chosen])
-    known = accounts.among(work, there)
+def _receivers(ctx: RequestContext, project: str, held: Mapping[int, str], numbers: Collection[int]) -> list[Receiver]:
+    chosen, eyes = choices.read(ctx, project), VisibleRefs(ctx)
+    there = [number for number in numbers if _is_there(ctx, project, held, number)]
+    past = Past.of(ctx, project, [number for number in there if number in chosen])
+    known = accounts.among(ctx, there)
     found = []
     for number in there:
         if member := eyes.numbered(number):
@@ -123,10 +123,10 @@ def _receivers(work: Work, project: str, held: Mapping[int, str], numbers: Colle
     return found
 
 
-def _is_there(work: Work, project: str, held: Mapping[int, str], number: int) -> bool:
+def _is_there(ctx: RequestContext, project: str, held: Mapping[int, str], number: int) -> bool:
     """Whether the member is in the project, or above it."""
-    uid = work.session.asking(lambda view: view.uids.get(number))
-    return uid is not None and (number in held or work.session.check(uid, MANAGE, project))
+    uid = ctx.session.asking(lambda view: view.uids.get(number))
+    return uid is not None and (number in held or ctx.session.check(uid, MANAGE, project))
 
 
 def _subscribed(role: str | None, number: int, choice: Choice | None, past: Past | None) -> Subscription:

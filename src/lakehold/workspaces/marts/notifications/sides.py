@@ -17,7 +17,7 @@ from lakehold.access.facts import spans
 from lakehold.access.facts.spans import Span
 from lakehold.access.facts.view import View, role_bit
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 
 ADMIN, TECHNICAL_USER, BUSINESS_USER = ROLES = ("admin", "technical_user", "business_user")
@@ -81,9 +81,9 @@ class Past:
     at: Moment
 
     @classmethod
-    def of(cls, work: Work, project: str, members: Collection[int]) -> Past:
+    def of(cls, ctx: RequestContext, project: str, members: Collection[int]) -> Past:
         """Of these members."""
-        session, view = work.session, work.view
+        session, view = ctx.session, ctx.view
         tenant = session.tenant
         stays: dict[int, dict[int, list[Stretch]]] = {member: {} for member in members}
         for stay in spans.stays(session.transaction, tenant, members):
@@ -91,7 +91,7 @@ class Past:
         on_project, on_tenant = (
             _by_subject(spans.on(session.transaction, tenant, here, 0)) for here in (view.resource(project), tenant)
         )
-        return cls(on_project, on_tenant, stays, view.everyone, work.at)
+        return cls(on_project, on_tenant, stays, view.everyone, ctx.at)
 
     def since(self, member: int, side: Side) -> Moment:
         """Since when the member is on the side on which they are now."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from lakehold.catalog import kinds
-from lakehold.directory.work import Work
+from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import Ended, Notice, named, seeing
 from lakehold.workspaces.marts import quality
@@ -23,28 +23,28 @@ _DEEDS = {
 }
 
 
-def notices(work: Work, uid: str, mart: str, ended: Ended) -> list[Notice]:
+def notices(ctx: RequestContext, uid: str, mart: str, ended: Ended) -> list[Notice]:
     """Of a run of a data mart, or of a report on it: the worst first. Of one that was stopped, nothing is told."""
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
-    broken = quality.not_kept(work, ended.run, ended.since)
+    broken = quality.not_kept(ctx, ended.run, ended.since)
     found = []
     if ended.state == FAILED:
         said = "\n\n".join([ended.problem, *([_listed(broken)] if broken else [])])
-        found.append(_notice(work, uid, mart, Channel.FAILED_RUNS, said))
+        found.append(_notice(ctx, uid, mart, Channel.FAILED_RUNS, said))
     if broken:
-        found.append(_notice(work, uid, mart, Channel.BROKEN_CHECKS, _listed(broken)))
+        found.append(_notice(ctx, uid, mart, Channel.BROKEN_CHECKS, _listed(broken)))
     if ended.state == SUCCEEDED:
-        found.append(_notice(work, uid, mart, Channel.SUCCEEDED_RUNS, ""))
+        found.append(_notice(ctx, uid, mart, Channel.SUCCEEDED_RUNS, ""))
     return found
 
 
-def _notice(work: Work, uid: str, mart: str, channel: Channel, said: str) -> Notice:
-    project = kinds.workspace_of(work.view, mart)
+def _notice(ctx: RequestContext, uid: str, mart: str, channel: Channel, said: str) -> Notice:
+    project = kinds.workspace_of(ctx.view, mart)
     assert project is not None  # noqa: S101 - every mart lies in one
     # Whom a mart or a report names is told of what goes wrong.
-    also = () if channel is Channel.SUCCEEDED_RUNS else named(work, uid) or ()
-    told = seeing(work, receivers.of(work, project, channel, also), "see", mart)
+    also = () if channel is Channel.SUCCEEDED_RUNS else named(ctx, uid) or ()
+    told = seeing(ctx, receivers.of(ctx, project, channel, also), "see", mart)
     return Notice(_DEEDS[channel], told, said, f"/workspaces/{quote(project, safe='')}/notifications")
 
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from lakehold.access import Access
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.request_context import RequestContext, entry_of
 from lakehold.directory.uses import Uses
-from lakehold.directory.work import Work, entry_of
 from lakehold.kit import keys
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
@@ -19,7 +19,7 @@ from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import DENIED, Audit
 
 
-class Installation:
+class Platform:
     """Shared by all requests of a process."""
 
     def __init__(self, settings: Settings, clock: Clock = now) -> None:
@@ -37,18 +37,18 @@ class Installation:
         return keys.ring(self.settings.key.get_secret_value(), self.settings.data / "key")
 
     @contextmanager
-    def read(self, caller: Caller) -> Iterator[Work]:
+    def read(self, caller: Caller) -> Iterator[RequestContext]:
         """A caller's questions, in a transaction that changes nothing."""
         with self._written_down(caller), self.database.read() as transaction:
-            yield Work(self.access.session(transaction, caller.tenant), caller, self.keys)
+            yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 
     @contextmanager
-    def write(self, caller: Caller) -> Iterator[Work]:
+    def write(self, caller: Caller) -> Iterator[RequestContext]:
         """A caller's questions and changes, in a transaction that is committed at the end. One at a time in each
         tenant, so that the audit log is one chain.
         """
         with self._written_down(caller), self.database.write(caller.tenant) as transaction:
-            yield Work(self.access.session(transaction, caller.tenant), caller, self.keys)
+            yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 
     def close(self) -> None:
         """Give all connections back."""

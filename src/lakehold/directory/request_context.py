@@ -20,7 +20,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, NotFoundError
-from lakehold.kit.ids import shown
+from lakehold.kit.ids import quote
 from lakehold.kit.keys import Keys
 from lakehold.ledger.audit import DONE, Audit, Entry
 
@@ -28,7 +28,7 @@ Targets = Mapping[str, str | Sequence[str]]
 When = Moment | datetime
 
 
-class Work:
+class RequestContext:
     """A caller's questions and changes, all in one transaction."""
 
     def __init__(self, session: Session, caller: Caller, keys: Keys) -> None:
@@ -60,7 +60,7 @@ class Work:
     def see(self, resource: str, action: str = "see") -> None:
         """Refuse unless the caller may know of the resource."""
         if not self.session.sees(self.asker, resource):
-            told = NotFoundError(f"There is no resource {shown(resource)}.", "Look the id up in a list.")
+            told = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
             raise HiddenError(told, action=action, resource=resource)
 
     def need(self, action: str, resource: str, *, role: str | None = None, edges: Targets | None = None) -> None:
@@ -188,7 +188,7 @@ class Work:
 
     def writing(self) -> None:
         """Refuse whoever only looks: to be asked before anything that is no fact is written."""
-        if self.caller.behind:
+        if self.caller.impersonator:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
             raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
@@ -246,17 +246,17 @@ class Work:
 def entry_of(caller: Caller, view: View, at: Moment, action: str, resource: str) -> Entry:
     """A line about this caller and resource, with the names that they have now."""
     number = view.ids.get(resource)
-    who = view.ids.get(caller.behind or caller.member)
+    who = view.ids.get(caller.impersonator or caller.member)
     return Entry(
         at=at,
-        member=caller.behind or caller.member,
+        member=caller.impersonator or caller.member,
         action=action,
         resource=resource,
         member_name=(view.names.get(who) if who is not None else "") or "",
         resource_name=(view.names.get(number) if number is not None else "") or "",
         kind=view.kind(number) if number is not None else "",
         token=caller.token_id,
-        viewing_as=caller.member if caller.behind else "",
+        viewing_as=caller.member if caller.impersonator else "",
         request=caller.request,
         address=caller.address,
     )
