@@ -62,7 +62,7 @@ def _check(world: World, name: str, questions: Sequence[Question], most: float) 
 def _cold(world: World) -> float:
     """The first question after a change: what layers and the lakehouse answered is to be worked out anew."""
     with world.databases["SQLite"].access.read(TENANT) as session:
-        return p50(session.check, world.questions.union, before=session.decisions.view.memo.clear)
+        return p50(session.check, world.questions.union, before=session.evaluator.view.memo.clear)
 
 
 def _sample(ask: Callable[[str, str, str], bool], questions: Sequence[Question]) -> Sample:
@@ -75,6 +75,6 @@ def _every(peer: Peer) -> Sample:
 
 def _wide(world: World, *, forget: bool) -> float:
     with world.databases["SQLite"].access.read(TENANT) as session:
-        memo = session.decisions.view.memo
+        memo = session.evaluator.view.memo
         asked = [(MOST, "see", WIDE_QUERY)] * 1_000
         return p50(session.check, asked, before=memo.clear if forget else None)

@@ -10,12 +10,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from benchmarks.facts import ALL, LAKE, TENANT, Facts
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts import tables
-from lakehold.access.facts.loading import tenant_of
+from lakehold.access.facts.loader import tenant_number
 from lakehold.kit.clock import DAY, FOREVER, now
 from lakehold.kit.database import Database, Transaction
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.workspaces import models
 
 FIRST = 100
@@ -26,7 +26,7 @@ FIRST = 100
 class Loaded:
     """A database that holds the company."""
 
-    access: Access
+    access: AccessEngine
     numbers: Mapping[str, int]
     """From ids to the numbers that stand for them in every table."""
 
@@ -40,10 +40,10 @@ def load(url: str, facts: Facts) -> Loaded:
     """Make the tables and the tenant, and fill them."""
     database = Database(url)
     database.migrate()
-    access = Access(database)
-    access.found(TENANT, "Acme", models())
+    access = AccessEngine(database)
+    access.create_tenant(TENANT, "Acme", models())
     with database.write() as transaction:
-        tenant = tenant_of(transaction, TENANT)
+        tenant = tenant_number(transaction, TENANT)
         numbers = {TENANT: tenant, ALL: _number_of(transaction, ALL), **numbered(facts)}
         for table, rows in _rows(facts, numbers, tenant):
             _insert(transaction, table, rows)
@@ -67,7 +67,7 @@ def _rows(
         tables.resource,
         (
             always
-            | {"id": numbers[uid], "uid": uid, "kind": kind, "name": name, "sort_name": folded(name)}
+            | {"id": numbers[uid], "uid": uid, "kind": kind, "name": name, "sort_name": fold_name(name)}
             | {"workspace_id": lake if kind.startswith("lakehouse.") else numbers[uid]}
             for uid, kind, name in facts.resources
         ),

@@ -9,7 +9,7 @@ from benchmarks.figures import Figure, Sample, p50
 from benchmarks.listing_bench import TABLE, WHO_NOTE
 from benchmarks.world import World
 from lakehold.access.facts.records import Add, Grant
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 
 _US, _MS = 1e-6, 1e-3
 
@@ -55,20 +55,20 @@ def figures(world: World) -> Iterator[Figure]:
     )
 
 
-def _allowed(session: Session) -> list[Question]:
+def _allowed(session: AccessSession) -> list[Question]:
     """Tables that members see in different ways."""
     found = [(member, session.list(member, "see", TABLE, limit=100).items) for member in (FEW, SOME, MOST)]
     return [(member, "read", item.uid) for member, items in found for item in items]
 
 
-def _denied(session: Session) -> list[Question]:
+def _denied(session: AccessSession) -> list[Question]:
     """Tables that members see and may not delete."""
     return [(member, "delete", uid) for member, _, uid in _allowed(session) if not session.check(member, "delete", uid)]
 
 
-def _forget(session: Session) -> None:
+def _forget(session: AccessSession) -> None:
     """As after a change: nothing is worked out yet."""
-    view = session.decisions.view
+    view = session.evaluator.view
     view.memo.clear()
     view.sets.clear()
 

@@ -12,10 +12,10 @@ from time import perf_counter_ns
 
 from benchmarks.figures import ROUNDS, Figure, median_of, p50
 from benchmarks.plot import Axes, draw
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.facts.index import Index
-from lakehold.access.facts.loading import Spanned
-from lakehold.access.facts.view import ALL_MEMBERS, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.facts.index import FactIndex
+from lakehold.access.facts.loader import TimedRow
+from lakehold.access.facts.view import ALL_MEMBERS, EdgeRow, FactRow, FactView, GrantRow, ModelRow, ResourceRow
 from lakehold.workspaces import models
 
 SIZES = (10_000, 31_600, 100_000, 316_000, 1_000_000)
@@ -33,7 +33,7 @@ SIMPLE, UNION, CHANGE = "check, simple path", "check, full union", "take up one 
 class _Grown:
     """An index of some size, and what to ask of it."""
 
-    index: Index
+    index: FactIndex
     simple: Sequence[tuple[str, str, str]]
     union: Sequence[tuple[str, str, str]]
     changes: Sequence[GrantRow]
@@ -61,7 +61,7 @@ def _measured(say: Callable[[str], None]) -> Mapping[str, Mapping[int, float]]:
         grown = _grown(size)
         gc.collect()
         gc.freeze()
-        decisions = Decisions(grown.index)
+        decisions = DecisionEvaluator(grown.index)
         for _ in range(ROUNDS):
             for name, sample in (
                 (SIMPLE, p50(decisions.check, grown.simple)),
@@ -89,12 +89,12 @@ def _change(grown: _Grown) -> float:
 def _grown(size: int) -> _Grown:
     chance = Random(size)
 
-    def opened(view: View) -> Sequence[Spanned]:
+    def opened(view: FactView) -> Sequence[TimedRow]:
         for row in _rows(size, chance):
             view.open(row)
         return ()
 
-    index = Index(1, 1, 0, opened)
+    index = FactIndex(1, 1, 0, opened)
     members = [f"m{number}" for number in range(_MEMBERS)]
     tables = [(f"t{number}", number) for number in (chance.randrange(size) for _ in range(_QUESTIONS))]
     return _Grown(
@@ -126,7 +126,7 @@ def _holder(number: int, which: int) -> int:
     return (number * 7 + which * 331) % _MEMBERS
 
 
-def _rows(size: int, chance: Random) -> Iterator[Row]:
+def _rows(size: int, chance: Random) -> Iterator[FactRow]:
     yield from (ModelRow(model.name, model.source) for model in models())
     yield ResourceRow(1, "acme", "tenant.tenant", "Acme")
     yield ResourceRow(2, "all", ALL_MEMBERS, "All")

@@ -18,7 +18,7 @@ from benchmarks.world import World
 from lakehold.access.facts import tables
 from lakehold.kit.clock import FOREVER, now
 from lakehold.kit.database import Transaction
-from lakehold.ledger import changes
+from lakehold.ledger import change_log
 
 _CHANGES = 20
 
@@ -76,7 +76,7 @@ def _given(loaded: Loaded) -> int:
         statement = tables.grant.insert().values(tenant_id=tenant, since=at, until=FOREVER, **row)
         key = transaction.connection.execute(statement).inserted_primary_key
         assert key is not None
-        _log(transaction, tenant, changes.Entry("grant", int(key[0]), 0, FOREVER))
+        _log(transaction, tenant, change_log.ChangeLogEntry("grant", int(key[0]), 0, FOREVER))
     return int(key[0])
 
 
@@ -84,8 +84,8 @@ def _taken_away(loaded: Loaded, number: int) -> None:
     tenant, at = loaded.numbers[TENANT], now()
     with loaded.access.database.write() as transaction:
         transaction.connection.execute(sa.update(tables.grant).where(tables.grant.c.id == number).values(until=at))
-        _log(transaction, tenant, changes.Entry("grant", number, FOREVER, at))
+        _log(transaction, tenant, change_log.ChangeLogEntry("grant", number, FOREVER, at))
 
 
-def _log(transaction: Transaction, tenant: int, entry: changes.Entry) -> None:
-    changes.append(transaction, tenant, now(), [entry])
+def _log(transaction: Transaction, tenant: int, entry: change_log.ChangeLogEntry) -> None:
+    change_log.append_changes(transaction, tenant, now(), [entry])

@@ -129,7 +129,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     """With a file of so many rows in its volume. The heap is one GiB."""
     platform = Platform(Settings(data=folder / "data", spark="local[2]"))
     platform.database.migrate()
-    platform.access.found(TENANT, "Bench", workspaces.models())
+    platform.access.create_tenant(TENANT, "Bench", workspaces.models())
     _furnish(platform)
     spark = session.session("local[2]", {"spark.driver.memory": "1g"})
     with answering(platform) as (_, warm):

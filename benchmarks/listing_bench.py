@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.facts import MOST, SEEN, SOME, TENANT
 from benchmarks.figures import Figure, Sample, p50
 from benchmarks.world import World
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 
 _MS = 1e-3
 _REPEATS = 25
@@ -58,7 +58,7 @@ def figures(world: World) -> Iterator[Figure]:
         yield _who(world, database)
 
 
-def _ours(world: World, database: str, ask: Callable[[Session], object]) -> Sample:
+def _ours(world: World, database: str, ask: Callable[[AccessSession], object]) -> Sample:
     def sample() -> float:
         with world.databases[database].access.read(TENANT) as session:
             return p50(ask, [(session,)] * _REPEATS)

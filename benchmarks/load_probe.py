@@ -8,8 +8,8 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.facts import TENANT
-from lakehold.access.facts.index import Index
-from lakehold.access.facts.loading import tenant_of
+from lakehold.access.facts.index import FactIndex
+from lakehold.access.facts.loader import tenant_number
 from lakehold.kit.clock import now
 from lakehold.kit.database import Database
 
@@ -17,10 +17,10 @@ from lakehold.kit.database import Database
 def main(url: str) -> None:
     """Load, and say what it took."""
     with Database(url).read() as transaction:
-        tenant = tenant_of(transaction, TENANT)
+        tenant = tenant_number(transaction, TENANT)
         before = _memory("VmRSS")
         start = perf_counter()
-        index = Index.load(transaction, tenant, now())
+        index = FactIndex.load(transaction, tenant, now())
         seconds = perf_counter() - start
         taken = {"seconds": seconds, "kept": _memory("VmRSS") - before, "peak": _memory("VmHWM") - before}
     assert index.seq > 0

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from benchmarks.facts import SOME, TENANT
 from benchmarks.figures import Figure
 from benchmarks.world import World
-from lakehold.access.review.review import Review
-from lakehold.access.session import Session
+from lakehold.access.review.review import AccessReview
+from lakehold.access.session import AccessSession
 
 TABLE = "lakehouse.table"
 _WARM = 4
@@ -46,7 +46,7 @@ def agree(world: World, session: SparkSession) -> None:
     """The review counts what listings count."""
     with world.databases["SQLite"].access.read(TENANT) as asked:
         review = _review(session, asked)
-        number = asked.seen().members[asked.seen().member(SOME)]
+        number = asked.current_view().members[asked.current_view().member(SOME)]
         bit = review.actions(TABLE).index("see")
         pairs = review.pairs().where(f"kind = '{TABLE}' AND member = {number} AND (actions >> {bit}) & 1 = 1")
         assert pairs.count() == len(asked.ids(SOME, "see", TABLE))
@@ -71,8 +71,8 @@ def figures(world: World, session: SparkSession) -> Iterator[Figure]:
     )
 
 
-def _review(session: SparkSession, asked: Session) -> Review:
-    return asked.asking(lambda view: Review(session, view))
+def _review(session: SparkSession, asked: AccessSession) -> AccessReview:
+    return asked.read_view(lambda view: AccessReview(session, view))
 
 
 def _counted(world: World, session: SparkSession) -> float:

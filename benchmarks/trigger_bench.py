@@ -67,7 +67,7 @@ def _house(folder: Path, url: str) -> Platform:
     told = {"data": folder, "database": url} if url else {"data": folder}
     platform = Platform(Settings.model_validate(told))
     platform.database.migrate()
-    platform.access.found(_TENANT, "Bench", workspaces.models())
+    platform.access.create_tenant(_TENANT, "Bench", workspaces.models())
     return platform
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
-from lakehold.ledger.audit import Filter, Numbered
+from lakehold.ledger.audit import AuditFilter, NumberedEntry
 from tests import postgres
 
 TENANT = company.TENANT
@@ -45,11 +45,11 @@ class Corner(Platform):
         self.hand = Hand(LOADED + DAY)
         super().__init__(settings, self.hand)
 
-    def log(self, wanted: Filter | None = None) -> list[Numbered]:
+    def log(self, wanted: AuditFilter | None = None) -> list[NumberedEntry]:
         """The audit log, newest first, after a look at its chain."""
         with self.read(by("olga")) as ctx:
             assert not ctx.audit.verify().fault
-            return ctx.audit.page(wanted or Filter(), limit=1_000)
+            return ctx.audit.page(wanted or AuditFilter(), limit=1_000)
 
 
 def by(member: str) -> Caller:
@@ -76,7 +76,7 @@ def corner_template(server: postgres.Server, template: str) -> str:
 
 def _load(url: str) -> None:
     database = Database(url)
-    company.load(Access(database, Hand()))
+    company.load(AccessEngine(database, Hand()))
     database.close()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.facts.changes import rows
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.facts.changes import resolve_change
 from lakehold.access.facts.records import Add, Attribute, Change, Edge, Fact, Grant, Remove
-from lakehold.access.facts.view import ALL_MEMBERS, ResourceRow, View
+from lakehold.access.facts.view import ALL_MEMBERS, FactView, ResourceRow
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, Policy
 from lakehold.workspaces import policy as shipped
 
@@ -18,15 +18,15 @@ class World:
     """A tenant called `acme` with the group All, and whatever a test adds."""
 
     def __init__(self, policy: Policy | None = None) -> None:
-        self.view = View(policy or shipped())
+        self.view = FactView(policy or shipped())
         self._count = 0
         self.tenant = self.add("tenant.tenant", "acme")
         self.add(ALL_MEMBERS, ALL, tenant="acme")
 
     @property
-    def decisions(self) -> Decisions:
+    def decisions(self) -> DecisionEvaluator:
         """Every decision over the facts as they are now."""
-        return Decisions(self.view)
+        return DecisionEvaluator(self.view)
 
     def add(self, kind: str, uid: str, **edges: str | Sequence[str]) -> str:
         """A resource with its edges: world.add("lakehouse.table", "orders", layer="bronze")."""
@@ -74,7 +74,7 @@ class World:
     def change(self, change: Change) -> None:
         """Make one change."""
         if isinstance(change, Add | Remove):
-            for opens, row in rows(self.view, change):
+            for opens, row in resolve_change(self.view, change):
                 (self.view.open if opens else self.view.close)(row)
             self.view.touch()
 

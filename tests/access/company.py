@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold import workspaces
-from lakehold.access import Access, Grant
+from lakehold.access import AccessEngine, Grant
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
 
@@ -11,10 +11,10 @@ TENANT = "acme"
 BOB_SEES = Grant("bob", "viewer", "orders")
 
 
-def founded(database: Database, clock: Clock = now) -> Access:
+def founded(database: Database, clock: Clock = now) -> AccessEngine:
     """Ann, who is Owner, Bob, and one table."""
-    access = Access(database, clock)
-    access.found(TENANT, "Acme", workspaces.models())
+    access = AccessEngine(database, clock)
+    access.create_tenant(TENANT, "Acme", workspaces.models())
     with access.write(TENANT) as session:
         store = session.store
         for member in ("ann", "bob"):

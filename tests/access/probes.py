@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session, Token
+from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove, TokenPrincipal
 from tests.access.company import TENANT
 
 TABLE = "lakehouse.table"
 LAYER = "lakehouse.layer"
 
-Call = Callable[[Session, Any], object]
+Call = Callable[[AccessSession, Any], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ ASKING = [
     Probe("who action", lambda s, v: s.who(v, "orders")),
     Probe("who resource", lambda s, v: s.who("see", v)),
     Probe("as of", lambda s, v: s.as_of(v).check("ann", "see", "orders"), lambda value: type(value) is int),
-    Probe("token member", lambda s, v: s.check(Token(v), "see", "orders")),
-    Probe("token member of a listing", lambda s, v: s.list(Token(v, frozenset({"read"})), "see", TABLE)),
-    Probe("token actions", lambda s, v: s.check(Token("ann", v), "see", "orders"), _is_rows),
-    Probe("token resources", lambda s, v: s.check(Token("ann", None, v), "see", "orders"), _is_rows),
+    Probe("token member", lambda s, v: s.check(TokenPrincipal(v), "see", "orders")),
+    Probe("token member of a listing", lambda s, v: s.list(TokenPrincipal(v, frozenset({"read"})), "see", TABLE)),
+    Probe("token actions", lambda s, v: s.check(TokenPrincipal("ann", v), "see", "orders"), _is_rows),
+    Probe("token resources", lambda s, v: s.check(TokenPrincipal("ann", None, v), "see", "orders"), _is_rows),
 ]
 
 LISTING = [
@@ -194,8 +194,8 @@ WRITING = [
         writes=True,
     ),
     Probe("delete", lambda s, v: s.store.delete(v), writes=True),
-    Probe("make", lambda s, v: s.store.make(v), writes=True),
-    Probe("adopt", lambda s, v: s.store.make(Adopt(v)), writes=True),
+    Probe("make", lambda s, v: s.store.apply(v), writes=True),
+    Probe("adopt", lambda s, v: s.store.apply(Adopt(v)), writes=True),
     Probe("since", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), since=v), _is_time, writes=True),
     Probe("until", lambda s, v: s.store.add(Grant("bob", "viewer", "orders"), until=v), _is_time, writes=True),
 ]

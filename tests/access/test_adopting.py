@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold import directory
-from lakehold.access import Access, Adopt, Edge
-from lakehold.access.model.document import loads
+from lakehold.access import AccessEngine, Adopt, Edge
+from lakehold.access.model.loader import parse_model
 from lakehold.kit.clock import DAY
 from lakehold.kit.database import Database
 from lakehold.kit.errors import InvalidInputError, LakeholdError
@@ -34,9 +34,9 @@ kinds:
 
 
 @pytest.fixture
-def access(database: Database) -> Access:
-    access = Access(database)
-    access.found(TENANT, "Acme", (directory.model(), loads(NOTES)))
+def access(database: Database) -> AccessEngine:
+    access = AccessEngine(database)
+    access.create_tenant(TENANT, "Acme", (directory.model(), parse_model(NOTES)))
     with access.write(TENANT) as session:
         store = session.store
         store.create("tenant.member", "Ann", uid="ann", edges={"tenant": TENANT})
@@ -58,23 +58,23 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_would_lose_its_meaning(access: Access, name: str) -> None:
+def test_what_would_lose_its_meaning(access: AccessEngine, name: str) -> None:
     with access.write(TENANT) as session:
         said = session.check("ann", "see", "one")
         with pytest.raises(LakeholdError):
             session.what_if([Adopt(REFUSED[name])])
         with pytest.raises(LakeholdError):
-            session.store.make(Adopt(REFUSED[name]))
+            session.store.apply(Adopt(REFUSED[name]))
         assert session.check("ann", "see", "one") == said
     with access.read(TENANT) as session:
         assert session.check("ann", "see", "one") == said
 
 
-def test_what_fits_again_after_a_change(access: Access) -> None:
+def test_what_fits_again_after_a_change(access: AccessEngine) -> None:
     narrower = REFUSED["an edge that points at a kind it no longer may"]
     with access.write(TENANT) as session:
         session.store.remove(Edge("about", "one", "shelf"))
-        session.store.make(Adopt(narrower))
+        session.store.apply(Adopt(narrower))
         assert session.check("ann", "see", "one")
         assert not session.check("ann", "see", "three")
         with pytest.raises(InvalidInputError):
@@ -83,9 +83,9 @@ def test_what_fits_again_after_a_change(access: Access) -> None:
         assert {item.uid for item in session.list("ann", "see", "notes.note").items} == {"one"}
 
 
-def test_a_model_has_no_span_of_time(access: Access) -> None:
+def test_a_model_has_no_span_of_time(access: AccessEngine) -> None:
     with access.write(TENANT) as session:
         with pytest.raises(InvalidInputError):
-            session.store.make(Adopt(NOTES), since=session.at + DAY)
+            session.store.apply(Adopt(NOTES), since=session.at + DAY)
         with pytest.raises(InvalidInputError):
-            session.store.make(Adopt(NOTES), until=session.at + DAY)
+            session.store.apply(Adopt(NOTES), until=session.at + DAY)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehold.access import Access, Draft, Edge, Grant, Session
-from lakehold.access.query.listing import Found
+from lakehold.access import AccessEngine, AccessSession, Draft, Edge, Grant
+from lakehold.access.query.listing import ListedResource
 from lakehold.kit.database import Database
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.workspaces import models, policy
@@ -50,17 +50,17 @@ KNOWN = words()
 
 
 @pytest.fixture(scope="module")
-def access(shared: Database) -> Access:
+def access(shared: Database) -> AccessEngine:
     """The smallest tenant in which every probe has something to ask for. Nothing in it is ever committed again."""
-    access = Access(shared)
+    access = AccessEngine(shared)
     with suppress(ConflictError):
-        access.found(TENANT, "Acme", models())
+        access.create_tenant(TENANT, "Acme", models())
         with access.write(TENANT) as session:
             fill(session)
     return access
 
 
-def fill(session: Session) -> None:
+def fill(session: AccessSession) -> None:
     store = session.store
     for member in ("ann", "bob"):
         store.create("tenant.member", member, uid=member, edges={"tenant": TENANT})
@@ -71,23 +71,23 @@ def fill(session: Session) -> None:
     store.add(Grant("ann", "owner", TENANT))
 
 
-def put(access: Access, probe: Probe, value: object) -> LakeholdError | None:
+def put(access: AccessEngine, probe: Probe, value: object) -> LakeholdError | None:
     """Ask with this value, and leave nothing behind. Anything but a Lakehold error comes through."""
     began = time.monotonic()
     refused: LakeholdError | None = None
     with suppress(RollbackError), (access.write if probe.writes else access.read)(TENANT) as session:
-        before = facts(session.seen())
+        before = facts(session.current_view())
         try:
             probe.call(session, value)
         except LakeholdError as error:
             refused = error
-            assert facts(session.seen()) == before, "half of it was written"
+            assert facts(session.current_view()) == before, "half of it was written"
         raise RollbackError
     assert time.monotonic() - began < SLOW
     return refused
 
 
-def assert_refused(access: Access, probe: Probe, value: object) -> None:
+def assert_refused(access: AccessEngine, probe: Probe, value: object) -> None:
     """The value is refused in words, unless it may be there."""
     refused = put(access, probe, value)
     if refused is None:
@@ -98,7 +98,7 @@ def assert_refused(access: Access, probe: Probe, value: object) -> None:
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_what_is_wrong_is_refused_by_name(access: Access, probe: Probe) -> None:
+def test_what_is_wrong_is_refused_by_name(access: AccessEngine, probe: Probe) -> None:
     for value in (*TEXTS, *OTHERS):
         assert_refused(access, probe, value)
 
@@ -115,7 +115,7 @@ VALUES = st.one_of(
 
 @examples(400)
 @given(probe=st.sampled_from(PROBES), value=VALUES)
-def test_anything_is_answered_or_refused(access: Access, probe: Probe, value: object) -> None:
+def test_anything_is_answered_or_refused(access: AccessEngine, probe: Probe, value: object) -> None:
     if isinstance(value, str) and value in KNOWN:
         put(access, probe, value)
     else:
@@ -123,17 +123,17 @@ def test_anything_is_answered_or_refused(access: Access, probe: Probe, value: ob
 
 
 @pytest.mark.parametrize("value", [*TEXTS, *OTHERS], ids=lambda value: repr(value)[:20])
-def test_a_tenant_that_is_not_there(access: Access, value: object) -> None:
+def test_a_tenant_that_is_not_there(access: AccessEngine, value: object) -> None:
     with pytest.raises(LakeholdError), access.read(value):  # type: ignore[arg-type] # wrong on purpose
         pass
 
 
 @pytest.mark.parametrize("value", ["", "a\0b", "\ud800", "x" * 201, None, 5, []], ids=lambda value: repr(value)[:20])
-def test_a_tenant_that_cannot_be(access: Access, value: object) -> None:
+def test_a_tenant_that_cannot_be(access: AccessEngine, value: object) -> None:
     with pytest.raises(InvalidInputError):
-        access.found(value, "Name", models())  # type: ignore[arg-type] # wrong on purpose
+        access.create_tenant(value, "Name", models())  # type: ignore[arg-type] # wrong on purpose
     with pytest.raises(InvalidInputError):
-        access.found("another", value, models())  # type: ignore[arg-type] # wrong on purpose
+        access.create_tenant("another", value, models())  # type: ignore[arg-type] # wrong on purpose
 
 
 def cursor(*parts: object) -> str:
@@ -159,7 +159,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_a_forged_cursor(access: Access, forged: str) -> None:
+def test_a_forged_cursor(access: AccessEngine, forged: str) -> None:
     sort, after = FORGED[forged]
     with access.read(TENANT) as session, pytest.raises(InvalidInputError):
         session.list("ann", "see", TABLE, sort=sort, after=after)
@@ -176,7 +176,7 @@ NO_ENDS = {
 
 
 @pytest.mark.parametrize("end", NO_ENDS)
-def test_edges_that_cannot_be(access: Access, end: str) -> None:
+def test_edges_that_cannot_be(access: AccessEngine, end: str) -> None:
     name, source, target, expected = NO_ENDS[end]
     with suppress(RollbackError), access.write(TENANT) as session:
         with pytest.raises(expected):
@@ -184,7 +184,7 @@ def test_edges_that_cannot_be(access: Access, end: str) -> None:
         raise RollbackError
 
 
-def test_circles_are_refused_however_long_and_however_asked(access: Access) -> None:
+def test_circles_are_refused_however_long_and_however_asked(access: AccessEngine) -> None:
     with suppress(RollbackError), access.write(TENANT) as session:
         for number in range(1, 4):
             session.store.create(TABLE, "Next", uid=f"t{number}", edges={"layer": "bronze"})
@@ -197,7 +197,7 @@ def test_circles_are_refused_however_long_and_however_asked(access: Access) -> N
         raise RollbackError
 
 
-def test_what_looks_like_sql_is_only_a_name(access: Access) -> None:
+def test_what_looks_like_sql_is_only_a_name(access: AccessEngine) -> None:
     odd = [text for text in TEXTS if text.strip() and len(text) <= 200 and text.isprintable()]
     with suppress(RollbackError), access.write(TENANT) as session:
         for text in odd:
@@ -208,7 +208,7 @@ def test_what_looks_like_sql_is_only_a_name(access: Access) -> None:
             found = session.list("ann", "see", TABLE, search=text, limit=1_000).items
             assert f"id {text}" in {item.uid for item in found}
             assert all(text.casefold() in item.name.casefold() for item in found)
-        pages: list[Found] = []
+        pages: list[ListedResource] = []
         after: str | None = None
         while not pages or after:
             page = session.list("ann", "see", TABLE, limit=1, after=after)
@@ -217,9 +217,9 @@ def test_what_looks_like_sql_is_only_a_name(access: Access) -> None:
         raise RollbackError
 
 
-def test_what_is_another_tenants_is_not_there(access: Access) -> None:
+def test_what_is_another_tenants_is_not_there(access: AccessEngine) -> None:
     with suppress(ConflictError):
-        access.found("elsewhere", "Elsewhere", models())
+        access.create_tenant("elsewhere", "Elsewhere", models())
         with access.write("elsewhere") as session:
             session.store.create("tenant.member", "Eve", uid="eve", edges={"tenant": "elsewhere"})
             session.store.create("lakehouse.lakehouse", "Lake", uid="hidden", edges={"tenant": "elsewhere"})

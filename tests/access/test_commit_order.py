@@ -7,14 +7,14 @@ from threading import Thread
 
 import pytest
 
-from lakehold.access import Access, Grant, Session
+from lakehold.access import AccessEngine, AccessSession, Grant
 from lakehold.access.facts import index as index_module
 from lakehold.kit.database import Database
 from tests.access.company import BOB_SEES, TENANT, founded
 
 
 @pytest.fixture
-def access(database: Database) -> Access:
+def access(database: Database) -> AccessEngine:
     return founded(database)
 
 
@@ -22,7 +22,7 @@ def access(database: Database) -> Access:
 postgres_only = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
 
-def bob_sees(session: Session) -> bool:
+def bob_sees(session: AccessSession) -> bool:
     """By check, list, ids and who alike."""
     answers = {
         session.check("bob", "see", "orders"),
@@ -34,7 +34,7 @@ def bob_sees(session: Session) -> bool:
     return answers.pop()
 
 
-def grant(access: Access, *facts: Grant) -> None:
+def grant(access: AccessEngine, *facts: Grant) -> None:
     with access.write(TENANT) as session:
         for fact in facts:
             session.store.add(fact)
@@ -42,7 +42,7 @@ def grant(access: Access, *facts: Grant) -> None:
 
 @postgres_only
 def test_a_revoke_that_begins_first_and_commits_last_is_not_lost(database: Database) -> None:
-    writer, reader = founded(database), Access(database)
+    writer, reader = founded(database), AccessEngine(database)
     grant(writer, BOB_SEES)
     with ExitStack() as stack:
         late = stack.enter_context(writer.write(TENANT))
@@ -83,7 +83,7 @@ def test_the_numbers_that_a_reader_sees_never_have_a_smaller_one_coming(database
         assert not bob_sees(session)
 
 
-def test_what_is_not_committed_is_seen_by_its_own_transaction_only(access: Access) -> None:
+def test_what_is_not_committed_is_seen_by_its_own_transaction_only(access: AccessEngine) -> None:
     with access.write(TENANT) as session:
         session.store.add(BOB_SEES)
         assert bob_sees(session)
@@ -93,8 +93,8 @@ def test_what_is_not_committed_is_seen_by_its_own_transaction_only(access: Acces
         assert bob_sees(other)
 
 
-def test_what_is_rolled_back_was_never_there(access: Access) -> None:
-    def fail(session: Session) -> None:
+def test_what_is_rolled_back_was_never_there(access: AccessEngine) -> None:
+    def fail(session: AccessSession) -> None:
         session.store.add(BOB_SEES)
         assert bob_sees(session)
         raise ZeroDivisionError
@@ -105,7 +105,7 @@ def test_what_is_rolled_back_was_never_there(access: Access) -> None:
         assert not bob_sees(session)
 
 
-def test_a_reader_keeps_its_number_while_others_move_on(access: Access) -> None:
+def test_a_reader_keeps_its_number_while_others_move_on(access: AccessEngine) -> None:
     with access.read(TENANT) as early:
         number = early.seq
         grant(access, BOB_SEES)

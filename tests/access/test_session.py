@@ -8,10 +8,10 @@ from threading import Thread
 
 import pytest
 
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.access.facts import index
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant
-from lakehold.access.questions import Questions
+from lakehold.access.session import AccessQueries
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database
 from lakehold.kit.errors import NotFoundError
@@ -29,7 +29,7 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture
-def access(database: Database, clock: StoppedClock) -> Access:
+def access(database: Database, clock: StoppedClock) -> AccessEngine:
     """Ann, Bob and the Makers, and one table on which Bob holds nothing."""
     access = founded(database, clock)
     with access.write(TENANT) as session:
@@ -39,29 +39,29 @@ def access(database: Database, clock: StoppedClock) -> Access:
     return access
 
 
-def may(asked: Questions, action: str = "see", resource: str = "orders") -> bool:
+def may(asked: AccessQueries, action: str = "see", resource: str = "orders") -> bool:
     """Whether bob may, by check, list, ids and who alike."""
     answers = {
         asked.check("bob", action, resource),
         resource in {item.uid for item in asked.list("bob", action, TABLE).items},
-        asked.seen().resource(resource) in asked.ids("bob", action, TABLE),
+        asked.current_view().resource(resource) in asked.ids("bob", action, TABLE),
         "bob" in asked.who(action, resource),
     }
     assert len(answers) == 1
     return answers.pop()
 
 
-def may_now(access: Access) -> bool:
+def may_now(access: AccessEngine) -> bool:
     with access.read(TENANT) as session:
         return may(session)
 
 
-def give(access: Access) -> None:
+def give(access: AccessEngine) -> None:
     with access.write(TENANT) as session:
         session.store.add(BOB_SEES)
 
 
-def take(access: Access) -> None:
+def take(access: AccessEngine) -> None:
     with access.write(TENANT) as session:
         session.store.remove(BOB_SEES)
 
@@ -86,7 +86,7 @@ ANYWHERE = pytest.mark.parametrize("somewhere", [here, in_another_thread])
 
 @ANYWHERE
 def test_a_reader_keeps_its_answer_when_another_commits(
-    access: Access, somewhere: Callable[[Callable[[], object]], None]
+    access: AccessEngine, somewhere: Callable[[Callable[[], object]], None]
 ) -> None:
     give(access)
     with access.read(TENANT) as reader:
@@ -101,7 +101,7 @@ def test_a_reader_keeps_its_answer_when_another_commits(
 
 @ANYWHERE
 def test_a_reader_that_has_not_asked_yet_reads_what_it_began_with(
-    access: Access, somewhere: Callable[[Callable[[], object]], None]
+    access: AccessEngine, somewhere: Callable[[Callable[[], object]], None]
 ) -> None:
     with access.read(TENANT) as reader:
         somewhere(lambda: give(access))
@@ -114,8 +114,8 @@ def test_a_reader_that_has_not_asked_yet_reads_what_it_began_with(
     assert may_now(access)
 
 
-def test_a_transaction_that_began_before_the_index_was_loaded(access: Access, clock: StoppedClock) -> None:
-    another = Access(access.database, clock)
+def test_a_transaction_that_began_before_the_index_was_loaded(access: AccessEngine, clock: StoppedClock) -> None:
+    another = AccessEngine(access.database, clock)
     with access.database.read() as transaction:
         transaction.connection.exec_driver_sql("SELECT count(*) FROM change").scalar()
         give(access)
@@ -127,12 +127,12 @@ def test_a_transaction_that_began_before_the_index_was_loaded(access: Access, cl
         assert not may(session)
 
 
-def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: Access, clock: StoppedClock) -> None:
+def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: AccessEngine, clock: StoppedClock) -> None:
     give(access)
     with access.write(TENANT) as session:
         session.store.add(Attribute(TENANT, "plan", "growth"))
     with access.read(TENANT) as reader:
-        before = facts(reader.seen()), allowed(reader.seen())
+        before = facts(reader.current_view()), allowed(reader.current_view())
         clock.pass_by(1)
         with access.write(TENANT) as session:
             store = session.store
@@ -147,22 +147,22 @@ def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: Access, clo
             lakehouse = next(model for model in models() if model.name == "lakehouse")
             rule = "{who: editor, may: [edit, write, rollback]}"
             assert rule in lakehouse.source
-            session.store.make(Adopt(lakehouse.source.replace(rule, "{who: viewer, may: [edit, write, rollback]}")))
+            session.store.apply(Adopt(lakehouse.source.replace(rule, "{who: viewer, may: [edit, write, rollback]}")))
         with access.read(TENANT) as newer:
             assert newer.check("bob", "edit", "orders") != reader.check("bob", "edit", "orders")
-            after = facts(newer.seen()), allowed(newer.seen())
-        assert (facts(reader.seen()), allowed(reader.seen())) == before
+            after = facts(newer.current_view()), allowed(newer.current_view())
+        assert (facts(reader.current_view()), allowed(reader.current_view())) == before
         assert may(reader)
         with pytest.raises(NotFoundError):
             reader.check("bob", "see", "new")
         assert reader.list("ann", "see", TABLE).items[0].uid == "orders"
     with access.read(TENANT) as newer:
-        assert (facts(newer.seen()), allowed(newer.seen())) == after != before
+        assert (facts(newer.current_view()), allowed(newer.current_view())) == after != before
 
 
-def test_more_changes_than_the_index_remembers(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_changes_than_the_index_remembers(access: AccessEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "_JOURNAL", 3)
-    another = Access(access.database, access.clock)
+    another = AccessEngine(access.database, access.clock)
     give(access)
     assert may_now(another)
     with another.read(TENANT) as reader, another.database.read() as transaction:
@@ -176,7 +176,7 @@ def test_more_changes_than_the_index_remembers(access: Access, monkeypatch: pyte
     assert not may_now(another)
 
 
-def test_a_session_lasts_longer_than_a_grant(access: Access, clock: StoppedClock) -> None:
+def test_a_session_lasts_longer_than_a_grant(access: AccessEngine, clock: StoppedClock) -> None:
     with access.write(TENANT) as session:
         session.store.add(BOB_SEES, until=clock() + 10 * SECOND)
     with access.read(TENANT) as reader:
@@ -188,7 +188,7 @@ def test_a_session_lasts_longer_than_a_grant(access: Access, clock: StoppedClock
     assert not may_now(access)
 
 
-def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: Access, clock: StoppedClock) -> None:
+def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: AccessEngine, clock: StoppedClock) -> None:
     assert not may_now(access)
     clock.pass_by(5)
     with access.write(TENANT) as session:
@@ -201,7 +201,7 @@ def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: Acce
     assert not may_now(access)
 
 
-def test_own_changes_are_seen_at_once_and_by_nobody_else(access: Access) -> None:
+def test_own_changes_are_seen_at_once_and_by_nobody_else(access: AccessEngine) -> None:
     with access.read(TENANT) as other:
         with suppress(RollbackError), access.write(TENANT) as session:
             session.store.add(BOB_SEES)
@@ -214,12 +214,12 @@ def test_own_changes_are_seen_at_once_and_by_nobody_else(access: Access) -> None
             raise RollbackError
         assert not may(other)
     assert not may_now(access)
-    assert not may_now(Access(access.database, access.clock))
+    assert not may_now(AccessEngine(access.database, access.clock))
 
 
-def test_what_a_transaction_makes_is_gone_with_it(access: Access) -> None:
+def test_what_a_transaction_makes_is_gone_with_it(access: AccessEngine) -> None:
     with access.read(TENANT) as session:
-        before = facts(session.seen())
+        before = facts(session.current_view())
     with suppress(RollbackError), access.write(TENANT) as session:
         session.store.create(TABLE, "New", uid="new", edges={"layer": "bronze"})
         session.store.add(Grant("bob", "editor", "new"))
@@ -228,14 +228,14 @@ def test_what_a_transaction_makes_is_gone_with_it(access: Access) -> None:
         assert session.list("ann", "see", TABLE).items[0].uid == "new"
         raise RollbackError
     with access.read(TENANT) as session:
-        assert facts(session.seen()) == before
+        assert facts(session.current_view()) == before
         with pytest.raises(NotFoundError):
             session.check("bob", "edit", "new")
         with pytest.raises(NotFoundError):
             session.who("edit", "new")
 
 
-def test_rows_of_a_what_if_name_those_who_were_there_when_it_was_asked(access: Access) -> None:
+def test_rows_of_a_what_if_name_those_who_were_there_when_it_was_asked(access: AccessEngine) -> None:
     with access.read(TENANT) as reader:
         changes = [Add(Grant("cyd", "viewer", "orders"))]
         effects, expected = reader.what_if(changes), list(reader.what_if(changes).rows())

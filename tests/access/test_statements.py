@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 
-from lakehold.access import Access, Edge, Grant, Session
+from lakehold.access import AccessEngine, AccessSession, Edge, Grant
 from lakehold.access.model.policy import TENANT as TENANT_KIND
 from lakehold.access.query import listing
 from lakehold.kit.database import Database
@@ -20,10 +20,10 @@ KINDS = in_order(policy(), list(policy().models))
 
 
 @pytest.fixture(scope="module")
-def access(shared: Database) -> Access:
+def access(shared: Database) -> AccessEngine:
     """One resource of every kind, each pointing at whatever it can point at."""
-    access = Access(shared)
-    access.found(TENANT, "One of each", models())
+    access = AccessEngine(shared)
+    access.create_tenant(TENANT, "One of each", models())
     with access.write(TENANT) as session:
         for kind in KINDS:
             if kind not in {TENANT_KIND, "tenant.all_members"}:
@@ -34,14 +34,14 @@ def access(shared: Database) -> Access:
     return access
 
 
-def _make(session: Session, kind: str) -> None:
+def _make(session: AccessSession, kind: str) -> None:
     parent = policy().kinds[kind].parent
-    above = [uid for end in parent.kinds for uid in of_kind(session.seen(), end)] if parent else []
+    above = [uid for end in parent.kinds for uid in of_kind(session.current_view(), end)] if parent else []
     session.store.create(kind, kind, uid=kind, edges={parent.edge: above[0]} if parent else {})
 
 
-def _edges(session: Session) -> Iterator[tuple[str, str, str]]:
-    view = session.seen()
+def _edges(session: AccessSession) -> Iterator[tuple[str, str, str]]:
+    view = session.current_view()
     for uid, kind in resources(view).items():
         for edge in policy().kinds[kind].schema.edges:
             ends = [end for to in policy().kinds[kind].steps[edge].kinds for end in of_kind(view, to) if end != uid]
@@ -49,25 +49,25 @@ def _edges(session: Session) -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("small", "driven"), [(2_000, True), (2_000, False), (0, True), (0, False)])
-def test_listings(access: Access, small: int, driven: bool) -> None:
+def test_listings(access: AccessEngine, small: int, driven: bool) -> None:
     with (
-        mock.patch.object(listing, "SMALL", small),
-        mock.patch.object(listing, "LOOKED_AT", ()),
-        mock.patch.object(listing.Listing, "_are_few", return_value=driven),
+        mock.patch.object(listing, "SMALL_KIND", small),
+        mock.patch.object(listing, "SCAN_SIZES", ()),
+        mock.patch.object(listing.ResourceListing, "_is_selective", return_value=driven),
         access.read(TENANT) as session,
     ):
-        (member,) = members(session.seen())
+        (member,) = members(session.current_view())
         for kind in KINDS:
             for action in policy().kinds[kind].schema.actions:
-                may = [uid for uid in of_kind(session.seen(), kind) if session.check(member, action, uid)]
+                may = [uid for uid in of_kind(session.current_view(), kind) if session.check(member, action, uid)]
                 assert [item.uid for item in session.list(member, action, kind).items] == may, (kind, action)
-                assert list(session.ids(member, action, kind)) == list(map(session.seen().resource, may))
+                assert list(session.ids(member, action, kind)) == list(map(session.current_view().resource, may))
 
 
-def test_who(access: Access) -> None:
+def test_who(access: AccessEngine) -> None:
     with access.read(TENANT) as session:
-        (member,) = members(session.seen())
-        for resource, kind in resources(session.seen()).items():
+        (member,) = members(session.current_view())
+        for resource, kind in resources(session.current_view()).items():
             for action in policy().kinds[kind].schema.actions:
                 may = [member] if session.check(member, action, resource) else []
                 assert list(session.who(action, resource)) == may, (action, resource)

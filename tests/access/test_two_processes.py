@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.kit.clock import DAY, now
 from lakehold.kit.database import Database
 from tests.access.company import BOB_SEES, TENANT, founded
@@ -57,14 +57,14 @@ class OtherProcess:
 
 
 @pytest.fixture
-def other(database: Database, database_url: str) -> Iterator[tuple[Access, OtherProcess]]:
+def other(database: Database, database_url: str) -> Iterator[tuple[AccessEngine, OtherProcess]]:
     access = founded(database)
     process = OtherProcess(database_url)
     yield access, process
     process.end()
 
 
-def test_a_grant_and_its_revoke_hold_at_once_elsewhere(other: tuple[Access, OtherProcess]) -> None:
+def test_a_grant_and_its_revoke_hold_at_once_elsewhere(other: tuple[AccessEngine, OtherProcess]) -> None:
     access, process = other
     assert process.answer() == "False"
     for _ in range(5):
@@ -77,7 +77,7 @@ def test_a_grant_and_its_revoke_hold_at_once_elsewhere(other: tuple[Access, Othe
 
 
 def test_a_reader_whose_clock_lags_does_not_bring_back_what_was_taken(database: Database) -> None:
-    writer, late = founded(database), Access(database, clock=lambda: now() - DAY)
+    writer, late = founded(database), AccessEngine(database, clock=lambda: now() - DAY)
     with writer.write(TENANT) as session:
         session.store.add(BOB_SEES)
     with late.read(TENANT) as session:

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from lakehold.access import Access, Attribute, Edge, Grant, Session
+from lakehold.access import AccessEngine, AccessSession, Attribute, Edge, Grant
 from lakehold.kit.database import Database
 from lakehold.kit.errors import BusyError
 from tests.access.company import TENANT, founded
@@ -20,12 +20,12 @@ from tests.laws.asking import allowed, facts
 
 pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
-Work = Callable[[Session], object]
+Work = Callable[[AccessSession], object]
 PATIENCE = 30
 
 
 @pytest.fixture
-def access(database: Database) -> Access:
+def access(database: Database) -> AccessEngine:
     access = founded(database)
     with access.write(TENANT) as session:
         store = session.store
@@ -38,7 +38,7 @@ def access(database: Database) -> Access:
     return access
 
 
-def together(access: Access, first: Work, second: Work) -> list[BusyError]:
+def together(access: AccessEngine, first: Work, second: Work) -> list[BusyError]:
     """Both begin before either commits, and the second does its work while the first is not done. Who was refused."""
     refused: list[BusyError] = []
     begun, turn = Event(), Event()
@@ -70,18 +70,22 @@ def not_busy(refused: list[BusyError]) -> Iterator[None]:
         refused.append(error)
 
 
-def is_blocked(access: Access) -> bool:
+def is_blocked(access: AccessEngine) -> bool:
     """Whether some transaction of this database waits for another."""
     with access.database.read() as transaction:
         query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         return bool(transaction.connection.exec_driver_sql(query).scalar_one())
 
 
-def assert_sound(access: Access) -> None:
+def assert_sound(access: AccessEngine) -> None:
     """The index says what a fresh one says, and the database agrees."""
-    with access.read(TENANT) as session, Access(access.database).read(TENANT) as fresh:
-        assert facts(session.seen()) == facts(fresh.seen()) == facts(session.as_of(session.at).seen())
-        assert allowed(session.seen()) == allowed(fresh.seen())
+    with access.read(TENANT) as session, AccessEngine(access.database).read(TENANT) as fresh:
+        assert (
+            facts(session.current_view())
+            == facts(fresh.current_view())
+            == facts(session.as_of(session.at).current_view())
+        )
+        assert allowed(session.current_view()) == allowed(fresh.current_view())
         assert_agree(session)
 
 
@@ -126,7 +130,7 @@ BOTH_CANNOT_BE: dict[str, tuple[Work, Work]] = {
 
 
 @pytest.mark.parametrize("name", BOTH_CANNOT_BE)
-def test_what_both_cannot_have(access: Access, name: str) -> None:
+def test_what_both_cannot_have(access: AccessEngine, name: str) -> None:
     first, second = BOTH_CANNOT_BE[name]
     refused = together(access, first, second)
     assert len(refused) == 1
@@ -158,7 +162,7 @@ BOTH_CAN_BE: dict[str, tuple[Work, Work]] = {
 
 
 @pytest.mark.parametrize("name", BOTH_CAN_BE)
-def test_what_both_can_have(access: Access, name: str) -> None:
+def test_what_both_can_have(access: AccessEngine, name: str) -> None:
     first, second = BOTH_CAN_BE[name]
     assert not together(access, first, second)
     assert_sound(access)

@@ -46,7 +46,7 @@ def everybody(api: Api) -> tuple[Api, dict[str, str]]:
     with api.platform.write(ADA) as ctx:
         ctx.create("tenant.member", "Vic", uid="vic", edges={"tenant": "acme"})
         ctx.make(Add(Grant("vic", "viewer", "bronze")))
-    api.platform.access.found(OTHER, "Globex", workspaces.models())
+    api.platform.access.create_tenant(OTHER, "Globex", workspaces.models())
     with api.platform.access.write(OTHER) as session:
         session.store.create("tenant.member", "Hank", uid="hank", edges={"tenant": OTHER})
         session.store.add(Grant("hank", "owner", OTHER))

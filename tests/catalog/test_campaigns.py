@@ -20,7 +20,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.kit.settings import Settings
-from lakehold.ledger.audit import DENIED, Filter
+from lakehold.ledger.audit import DENIED, AuditFilter
 from lakehold.ledger.outbox import outbox_table
 from tests.corner import TENANT, Corner, by
 
@@ -104,7 +104,7 @@ def test_what_is_removed_is_revoked_at_once_and_can_be_given_back(corner: Corner
     decided(corner, campaign_rows.reopen, uid, number)
     assert holds(corner, grant)
     assert row(corner, uid, grant).state == campaign_sight.UNDECIDED
-    deeds = [line.entry.action for line in corner.log(Filter(resource="clean"))]
+    deeds = [line.entry.action for line in corner.log(AuditFilter(resource="clean"))]
     assert deeds == ["reopen decision", "grant", "remove role", "revoke"]
 
 
@@ -150,8 +150,8 @@ def test_a_role_of_which_there_is_one_is_not_taken_from_its_new_holder(corner: C
         held = [
             grant
             for kind, role in single
-            for uid in ctx.view.of_kind.get(kind) or ()
-            for grant in ctx.view.granted(uid)
+            for uid in ctx.view.by_kind.get(kind) or ()
+            for grant in ctx.view.grants_on(uid)
             if grant.role == role
         ]
         grant = held[0]
@@ -189,7 +189,7 @@ def test_what_may_not_be_taken_away_stays_and_the_rest_goes(corner: Corner) -> N
     assert isinstance(error, DeniedError)
     assert holds(corner, theirs.grant)
     assert not holds(corner, mine.grant)
-    (line,) = corner.log(Filter(member="petra", outcome=DENIED))
+    (line,) = corner.log(AuditFilter(member="petra", outcome=DENIED))
     assert (line.entry.action, line.entry.resource) == ("revoke", "copy_crm")
 
 
@@ -237,7 +237,7 @@ def test_a_closed_one_stays_as_it_is(corner: Corner) -> None:
             decided(corner, do, uid, number)
     with pytest.raises(ConflictError, match="closed"), corner.write(by("adam")) as ctx:
         campaigns.close(ctx, uid)
-    (line, *_) = corner.log(Filter(action="close campaign"))
+    (line, *_) = corner.log(AuditFilter(action="close campaign"))
     assert line.entry.after["undecided"] == closed.progress.undecided
 
 
@@ -264,7 +264,7 @@ def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: Corner
     ended = told(corner, "adam", due).campaign
     assert (ended.closed_at is not None, ended.closed_by) == (True, "")
     assert told(corner, "adam", later).campaign.closed_at is None
-    (line, *_) = corner.log(Filter(action="close campaign"))
+    (line, *_) = corner.log(AuditFilter(action="close campaign"))
     assert (line.entry.member, line.entry.resource, line.entry.after["kept"]) == ("", LAKE, 1)
     assert line.entry.after["undecided"] == len(rows(corner, "adam", due)) - 1
     with corner.database.read() as transaction:

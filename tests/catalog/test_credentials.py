@@ -13,7 +13,7 @@ from lakehold.catalog.editing import Edit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit import keys
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.corner import Corner, by
 
 SECRET = "correct horse battery staple"
@@ -30,11 +30,11 @@ def test_they_are_set_by_who_edits_and_copied_by_who_may(corner: Corner) -> None
     assert all(SECRET not in secret for secret in kept(corner))
     with corner.write(by("tim")) as ctx:  # it is shared for maintenance
         assert credentials.copy(ctx, "webshop_db") == {"password": SECRET, "user": "reader"}
-    (line,) = corner.log(Filter(action="copy_credentials"))
+    (line,) = corner.log(AuditFilter(action="copy_credentials"))
     assert (line.entry.member, line.entry.resource) == ("tim", "webshop_db")
     assert line.entry.after == {"credentials": ["password", "user"]}
     with corner.read(by("olga")) as ctx:
-        assert SECRET not in "".join(ctx.audit.export(Filter()))
+        assert SECRET not in "".join(ctx.audit.export(AuditFilter()))
 
 
 def test_who_may_only_use_it_copies_nothing(corner: Corner) -> None:
@@ -48,7 +48,7 @@ def test_who_may_only_use_it_copies_nothing(corner: Corner) -> None:
         credentials.copy(ctx, "lake")
     with pytest.raises(DeniedError), corner.write(by("tim")) as ctx:
         credentials.put(ctx, "lake", {"password": "mine"})
-    assert [line.entry.outcome for line in corner.log(Filter(action="copy_credentials"))] == ["denied", "denied"]
+    assert [line.entry.outcome for line in corner.log(AuditFilter(action="copy_credentials"))] == ["denied", "denied"]
 
 
 def test_one_is_replaced_or_taken_away(corner: Corner) -> None:
@@ -78,7 +78,7 @@ def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: Corner
         assert credentials.names(ctx, "till_link") == ["password"]
         editing.edit(ctx, "till_link", Edit(settings=there))
         assert credentials.names(ctx, "till_link") == []
-    assert [line.entry.before for line in corner.log(Filter(action="forget credentials"))] == [
+    assert [line.entry.before for line in corner.log(AuditFilter(action="forget credentials"))] == [
         {"credentials": ["password"]}
     ]
 
@@ -101,11 +101,11 @@ def test_a_rotated_key_reads_what_the_old_one_wrote_and_then_replaces_it(corner:
             credentials.put(ctx, "lake", {f"key {n}": f"{SECRET} {n}"})
     old = kept(corner)
     file = tmp_path / "data" / "key"
-    ring = keys.rotate(file)
+    ring = keys.rotate_key_file(file)
     with corner.database.write() as transaction:
         assert credentials.reencrypt(transaction, ring) == 3
     assert not set(old) & set(kept(corner))
-    alone = keys.Keys(file.read_text().split()[:1])  # the old key is thrown away
+    alone = keys.KeyRing(file.read_text().split()[:1])  # the old key is thrown away
     assert sorted(alone.decrypt(secret) for secret in kept(corner)) == [f"{SECRET} {n}" for n in range(3)]
 
 

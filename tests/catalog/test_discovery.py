@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access import Add, Attribute, Token
+from lakehold.access import Add, Attribute, TokenPrincipal
 from lakehold.catalog import answers, discovery, requests, resources
 from lakehold.catalog.editing import Edit, edit
 from lakehold.directory.caller import Caller
@@ -137,7 +137,7 @@ def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypat
 
 def test_a_narrowed_token_finds_in_its_own_resources_only(found: Corner) -> None:
     for place, seen in (("clean", []), ("private", ["salaries"])):
-        narrowed = Caller(TENANT, "bella", narrowed=Token("bella", resources=frozenset({place})), token_id="t")
+        narrowed = Caller(TENANT, "bella", narrowed=TokenPrincipal("bella", resources=frozenset({place})), token_id="t")
         with found.read(narrowed) as ctx:
             assert [item.uid for item in discovery.find(ctx).items] == seen
 

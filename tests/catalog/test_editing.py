@@ -7,14 +7,14 @@ from threading import Barrier, Thread
 
 import pytest
 
-from lakehold.access import Add, Attribute, Edge, Grant, Token
+from lakehold.access import Add, Attribute, Edge, Grant, TokenPrincipal
 from lakehold.catalog import resources
 from lakehold.catalog.editing import Edit, edit
 from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.corner import TENANT, Corner, by
 
 ENDS = {"tills", "web_orders"}
@@ -67,7 +67,7 @@ def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
     }
     assert mart.updated_by is not None
     assert mart.updated_by.uid == "tara"
-    (told,) = [line.entry for line in corner.log(Filter(action="edit"))]
+    (told,) = [line.entry for line in corner.log(AuditFilter(action="edit"))]
     assert told.after == {"settings": ["hour"]}, "which settings, not what they say"
 
 
@@ -196,7 +196,9 @@ def test_each_kind_is_edited_with_the_action_that_its_model_names(corner: Corner
 
 
 def test_a_narrowed_token_that_does_not_reach_the_right_is_denied(corner: Corner) -> None:
-    narrowed = Caller(TENANT, "adam", narrowed=Token("adam", resources=frozenset({"lake_house"})), token_id="t")
+    narrowed = Caller(
+        TENANT, "adam", narrowed=TokenPrincipal("adam", resources=frozenset({"lake_house"})), token_id="t"
+    )
     with corner.read(narrowed) as ctx:
         assert not resources.get(ctx, "lake_house").may_edit
         assert resources.get(ctx, "orders").may_edit

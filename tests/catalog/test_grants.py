@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access import Add, Attribute, Grant, Remove, Token
+from lakehold.access import Add, Attribute, Grant, Remove, TokenPrincipal
 from lakehold.catalog import grants, ownership, sharing
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -143,7 +143,7 @@ def test_a_preview_says_nothing_of_what_is_out_of_sight(corner: Corner) -> None:
     with corner.read(by("tara")) as ctx:
         seen = sharing.preview(ctx, [change])
         whole = ctx.session.what_if([change])
-        hidden = {row.resource for row in whole.rows() if not ctx.session.sees("tara", row.resource)}
+        hidden = {row.resource for row in whole.rows() if not ctx.session.can_see("tara", row.resource)}
         assert hidden.isdisjoint(row.resource for row in seen.rows())
         kept = [row for row in whole.rows() if row.resource not in hidden]
         assert list(seen.rows()) == kept
@@ -151,7 +151,7 @@ def test_a_preview_says_nothing_of_what_is_out_of_sight(corner: Corner) -> None:
 
 
 def test_a_narrowed_token_gives_nothing(corner: Corner) -> None:
-    narrowed = Caller(TENANT, "mona", narrowed=Token("mona", resources=frozenset({"clean"})), token_id="t")
+    narrowed = Caller(TENANT, "mona", narrowed=TokenPrincipal("mona", resources=frozenset({"clean"})), token_id="t")
     with pytest.raises((DeniedError, HiddenError)), corner.write(narrowed) as ctx:
         grants.give(ctx, Grant("nils", "viewer", "orders"))
 

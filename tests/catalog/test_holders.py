@@ -47,7 +47,7 @@ def test_an_owner_without_a_role_in_the_project_has_nothing(corner: Corner) -> N
 def test_they_are_the_same_as_every_single_check(corner: Corner, uid: str) -> None:
     with corner.read(by("olga")) as ctx:
         found = holders.of(ctx, uid)
-        assert found.actions == ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+        assert found.actions == ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
         for action in found.actions:
             told = {ctx.view.uid(member) for member in found.members(action)}
             by_path = [ctx.view.uid(member) for path in holders.PATHS for member in found.members(action, path)]

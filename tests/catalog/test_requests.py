@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from lakehold import workspaces
-from lakehold.access import Add, Attribute, Grant, Remove, Token
+from lakehold.access import Add, Attribute, Grant, Remove, TokenPrincipal
 from lakehold.catalog import answers, requests
 from lakehold.catalog.editing import Edit, edit
 from lakehold.catalog.request_table import APPROVED, EXPIRED, PENDING, REFUSED, WITHDRAWN
@@ -210,7 +210,7 @@ def test_a_way_that_names_what_is_out_of_sight_is_asked_for_and_not_shown(corner
 
 
 def test_a_narrowed_token_asks_without_learning_anything(corner: Corner) -> None:
-    narrowed = Caller(TENANT, "ana", narrowed=Token("ana", resources=frozenset({"shaped"})), token_id="t")
+    narrowed = Caller(TENANT, "ana", narrowed=TokenPrincipal("ana", resources=frozenset({"shaped"})), token_id="t")
     with corner.write(narrowed) as ctx:
         there, missing = requests.ask(ctx, "read", "orders"), requests.ask(ctx, "read", "nothing")
     assert shape(there) == shape(missing)
@@ -218,7 +218,7 @@ def test_a_narrowed_token_asks_without_learning_anything(corner: Corner) -> None
 
 def test_of_another_tenant_nothing_is_known(corner: Corner) -> None:
     told = asked(corner, "ana", "edit", "orders")
-    corner.access.found("other", "Other", workspaces.models())
+    corner.access.create_tenant("other", "Other", workspaces.models())
     with corner.access.write("other") as session:
         session.store.create("tenant.member", "Ann", uid="ann", edges={"tenant": "other"})
         session.store.add(Grant("ann", "owner", "other"))
@@ -301,7 +301,7 @@ def test_those_who_can_give_it_get_a_mail(corner: Corner, tmp_path: Path) -> Non
     with corner.write(by("ana")) as ctx:
         told = requests.ask(ctx, "edit", "orders", reason="For the board.", settings=settings)
     with corner.read(by("olga")) as ctx:
-        mails = outbox.due(ctx.session.transaction, ctx.at)
+        mails = outbox.due_messages(ctx.session.transaction, ctx.at)
         assert {mail.receiver for mail in mails} == {"mona@example.org", "adam@example.org"}
         body = ctx.keys.decrypt(mails[0].body)
         assert "For the board." in body
@@ -310,7 +310,9 @@ def test_those_who_can_give_it_get_a_mail(corner: Corner, tmp_path: Path) -> Non
     with corner.write(by("mona")) as ctx:
         answers.approve(ctx, told.request.uid, settings=settings)
     with corner.read(by("olga")) as ctx:
-        assert [mail.receiver for mail in outbox.due(ctx.session.transaction, ctx.at)][2:] == ["ana@example.org"]
+        assert [mail.receiver for mail in outbox.due_messages(ctx.session.transaction, ctx.at)][2:] == [
+            "ana@example.org"
+        ]
 
 
 def test_ones_own_are_found_by_their_state(corner: Corner) -> None:

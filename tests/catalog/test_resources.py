@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lakehold.access import Add, Adopt, Attribute, Grant, Token
+from lakehold.access import Add, Adopt, Attribute, Grant, TokenPrincipal
 from lakehold.catalog import credentials, details, resources, workspaces
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -225,7 +225,7 @@ def test_only_what_was_deleted_is_restored(corner: Corner) -> None:
 
 def test_kinds_that_nobody_edits_or_deletes(corner: Corner) -> None:
     with corner.write(by("olga")) as ctx:
-        ctx.session.store.make(Adopt(NOTES))
+        ctx.session.store.apply(Adopt(NOTES))
         ctx.session.store.create("notes.pad", "Pad", uid="pad", edges={"tenant": TENANT})
     with pytest.raises(ForbiddenError, match="Nobody may delete a pad"), corner.write(by("olga")) as ctx:
         resources.delete(ctx, "pad")
@@ -303,7 +303,7 @@ def test_a_resource_is_made_only_where_one_may(corner: Corner) -> None:
 
 
 def test_a_narrowed_token_sees_no_more_than_it_may(corner: Corner) -> None:
-    narrowed = Caller(TENANT, "mona", narrowed=Token("mona", resources=frozenset({"clean"})), token_id="t")
+    narrowed = Caller(TENANT, "mona", narrowed=TokenPrincipal("mona", resources=frozenset({"clean"})), token_id="t")
     with corner.read(narrowed) as ctx:
         assert {item.parent.uid for item in resources.page(ctx, "lakehouse.table").items if item.parent} == {"clean"}
         assert resources.get(ctx, "orders").workspace is None

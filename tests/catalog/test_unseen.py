@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lakehold.access import Attribute, Grant, Session, Token
+from lakehold.access import AccessSession, Attribute, Grant, TokenPrincipal
 from lakehold.catalog import answers, discovery, grants, requests, resources, usage, workspaces
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
@@ -36,14 +36,14 @@ def ids_in(answer: object) -> Iterator[str]:
         yield from (text for part in answer for text in ids_in(part))
 
 
-def grantable(session: Session) -> list[tuple[str, str]]:
+def grantable(session: AccessSession) -> list[tuple[str, str]]:
     """Every role on every resource of the catalog."""
-    view = session.seen()
+    view = session.current_view()
     return sorted(
         (view.uid(number), role)
         for kind, policy in view.policy.kinds.items()
         if not kind.startswith("tenant.")
-        for number in view.of_kind.get(kind) or ()
+        for number in view.by_kind.get(kind) or ()
         for role in policy.schema.roles
     )
 
@@ -92,12 +92,12 @@ def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObjec
         session.store.add(Attribute(hidden, "discoverable", data.draw(st.sampled_from(["true", "false"]))))
     member = data.draw(st.sampled_from(PEOPLE))
     place = data.draw(st.sampled_from([None, "clean", "sales", "landing"]))
-    narrowed = Token(member, resources=frozenset({place})) if place else None
+    narrowed = TokenPrincipal(member, resources=frozenset({place})) if place else None
     caller = Caller(TENANT, member, narrowed=narrowed, token_id="t" if place else "")
     with world.read(caller) as ctx:
         view = ctx.view
-        uids = [view.uid(number) for kind in view.policy.kinds for number in view.of_kind.get(kind) or ()]
-        unseen = {uid for uid in uids if not ctx.session.sees(caller.asker, uid)}
+        uids = [view.uid(number) for kind in view.policy.kinds for number in view.by_kind.get(kind) or ()]
+        unseen = {uid for uid in uids if not ctx.session.can_see(caller.asker, uid)}
         unseen -= {item.uid for item in discovery.find(ctx, limit=200).items}
         own = {told.request.resource for told in requests.mine(ctx)} | {member}
         some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))

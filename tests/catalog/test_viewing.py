@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access import Grant, Token
+from lakehold.access import Grant, TokenPrincipal
 from lakehold.catalog import credentials, grants, resources, viewing
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -88,6 +88,8 @@ def test_what_cannot_be(corner: Corner) -> None:
         viewing.begin(ctx, "nobody")
     with pytest.raises(NotFoundError), corner.write(by("olga")) as ctx:
         viewing.begin(ctx, "analysts")
-    narrowed = Caller(TENANT, "olga", narrowed=Token("olga", actions=frozenset({"see", "view_as"})), token_id="t")
+    narrowed = Caller(
+        TENANT, "olga", narrowed=TokenPrincipal("olga", actions=frozenset({"see", "view_as"})), token_id="t"
+    )
     with pytest.raises(ForbiddenError, match="narrowed"), corner.write(narrowed) as ctx:
         viewing.begin(ctx, "bella")

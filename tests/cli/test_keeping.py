@@ -20,7 +20,7 @@ from lakehold.kit import keys
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
 from tests.cli.ways import Way, served
 from tests.house import ADA
@@ -49,7 +49,7 @@ def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
         assert not first_run.is_open(platform)
         assert sign_in(platform, Password("olga@example.org", SECRET), Visit()).member == told["owner"]
         with platform.read(Caller(told["tenant"], told["owner"])) as ctx:
-            assert {line.entry.address for line in ctx.audit.page(Filter(action="create"))} == {"local"}
+            assert {line.entry.address for line in ctx.audit.page(AuditFilter(action="create"))} == {"local"}
         with served(platform) as address:
             env = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": told["token"]}
             assert run("check", "me", "manage_owners", "corner-main", **env)[1] == "yes\n"
@@ -73,15 +73,15 @@ def test_init_refuses_a_weak_password_and_leaves_nothing(tmp_path: Path) -> None
 def test_a_new_key_can_be_used() -> None:
     code, out, _ = run("key", "new")
     assert code == 0
-    assert keys.Keys([out.strip()]).decrypt(keys.Keys([out.strip()]).encrypt("x")) == "x"
+    assert keys.KeyRing([out.strip()]).decrypt(keys.KeyRing([out.strip()]).encrypt("x")) == "x"
 
 
 def test_keys_are_rotated_and_everything_is_written_anew(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         ctx.rename("bronze", "Raw")
         kept_body = platform.keys.encrypt("a link")
-        outbox.put(ctx.session.transaction, ctx.session.tenant, 0, receiver="a@x.test", subject="s", body=kept_body)
-    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
+        outbox.enqueue(ctx.session.transaction, ctx.session.tenant, 0, receiver="a@x.test", subject="s", body=kept_body)
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.database_url}
     old = (platform.settings.data / "key").read_text().split()
     assert run("key", "rotate", **env)[0] == 0
     ring = (platform.settings.data / "key").read_text().split()
@@ -94,10 +94,10 @@ def test_keys_are_rotated_and_everything_is_written_anew(platform: Platform) -> 
     assert (platform.settings.data / "key").stat().st_mode & 0o077 == 0
     assert run("audit", "verify", "--local", **env)[0] == 0
     with platform.database.read() as transaction:
-        (mail,) = outbox.due(transaction, 1)
-    assert keys.Keys(ring[:1]).decrypt(mail.body) == "a link"
+        (mail,) = outbox.due_messages(transaction, 1)
+    assert keys.KeyRing(ring[:1]).decrypt(mail.body) == "a link"
     with pytest.raises(InvalidInputError):
-        keys.Keys(old).decrypt(mail.body)
+        keys.KeyRing(old).decrypt(mail.body)
 
 
 def test_a_log_that_does_not_verify_is_not_sealed_anew(platform: Platform) -> None:
@@ -105,7 +105,7 @@ def test_a_log_that_does_not_verify_is_not_sealed_anew(platform: Platform) -> No
         ctx.rename("bronze", "Raw")
     with platform.database.write() as transaction:
         transaction.connection.exec_driver_sql("UPDATE audit SET body = '{}'")
-    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.database_url}
     run("key", "rotate", **env)
     code, _, err = run("key", "finish", **env)
     assert code == 2
@@ -114,7 +114,7 @@ def test_a_log_that_does_not_verify_is_not_sealed_anew(platform: Platform) -> No
 
 
 def test_a_key_of_the_environment_is_rotated_there(tmp_path: Path) -> None:
-    code, _, err = run("key", "rotate", LAKEHOLD_DATA=str(tmp_path), LAKEHOLD_KEY=keys.new_key())
+    code, _, err = run("key", "rotate", LAKEHOLD_DATA=str(tmp_path), LAKEHOLD_KEY=keys.generate_key())
     assert code == 5
     assert "LAKEHOLD_KEY" in err
 
@@ -171,8 +171,8 @@ def test_where_there_is_nobody_or_more_than_one(platform: Platform, tmp_path: Pa
     code, _, err = run("member", "list", "--local", LAKEHOLD_DATA=str(tmp_path / "empty"))
     assert code == 3
     assert "lakehold up" in err
-    platform.access.found("other", "Other", workspaces.models())
-    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.url}
+    platform.access.create_tenant("other", "Other", workspaces.models())
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.database_url}
     code, _, err = run("member", "list", "--local", **env)
     assert code == 2
     assert "acme, other" in err

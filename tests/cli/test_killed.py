@@ -12,7 +12,7 @@ import httpx
 
 from lakehold.directory import tokens
 from lakehold.directory.platform import Platform
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
 from tests.house import ADA
 from tests.processes import Process, children
@@ -58,7 +58,7 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         token = tokens.make(ctx, "load").secret
     settings = platform.settings
-    known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_PORT": "0"}
+    known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "LAKEHOLD_PORT": "0"}
     with Process("up", known) as process:
         told, _ = process.hear_each("answers at", "is ready")
         address = told.split()[-1]
@@ -86,7 +86,7 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
 def check(platform: Platform, writers: list[Writer]) -> None:
     with platform.read(ADA) as ctx:
         assert not ctx.audit.verify().fault
-        made = {line.entry.resource for line in ctx.audit.page(Filter(action="create"), limit=10_000)}
+        made = {line.entry.resource for line in ctx.audit.page(AuditFilter(action="create"), limit=10_000)}
         there = {ctx.view.uid(number) for number in ctx.view.members}
         acknowledged = {uid for writer in writers for uid in writer.acknowledged}
         assert len(acknowledged) >= 3 * ENOUGH * WRITERS

@@ -35,12 +35,12 @@ def corner(tmp_path: Path) -> Iterator[Platform]:
 def decided(platform: Platform, kind: str) -> set[Row]:
     """Everything that check allows, about what Olga may know of."""
     with platform.read(OLGA) as ctx:
-        things = [ctx.view.uid(number) for number in ctx.view.of_kind.get(kind) or ()]
+        things = [ctx.view.uid(number) for number in ctx.view.by_kind.get(kind) or ()]
         members = [ctx.view.uid(number) for number in ctx.view.members]
         return {
             (member, thing, kind, action)
             for thing in things
-            if ctx.session.sees("olga", thing)
+            if ctx.session.can_see("olga", thing)
             for member in members
             for action in ctx.session.actions(member, thing)
         }

@@ -87,7 +87,7 @@ def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:
         with begun.process as process:
             platform = Platform(Settings(data=tmp_path / "data"))
             with platform.database.write() as transaction:
-                outbox.put(transaction, 1, 0, receiver="a@x.test", subject="s", body=platform.keys.encrypt("b"))
+                outbox.enqueue(transaction, 1, 0, receiver="a@x.test", subject="s", body=platform.keys.encrypt("b"))
             platform.close()
             assert post.come.get(timeout=60)
             with watched(*begun.children().values()) as handles:

@@ -58,7 +58,7 @@ class Way:
 
     def environment(self, by: str) -> Mapping[str, str]:
         settings = self.platform.settings
-        known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "COLUMNS": "200"}
+        known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "COLUMNS": "200"}
         return {**known, "LAKEHOLD_URL": self.address, "LAKEHOLD_TOKEN": self.token(by)} if self.address else known
 
     def token(self, by: str) -> str:

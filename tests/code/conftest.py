@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.demo import company
 from lakehold.kit.database import Database
 from tests import postgres
@@ -34,7 +34,7 @@ def demo_database(server: postgres.Server, template: str) -> str:
 
 def _load(url: str) -> None:
     database = Database(url)
-    company.load(Access(database, StoppedClock()))
+    company.load(AccessEngine(database, StoppedClock()))
     database.close()
 
 
@@ -44,24 +44,24 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture(params=BOTH)
-def access(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) -> Iterator[Access]:
+def access(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) -> Iterator[AccessEngine]:
     """The company, at a moment that stands still."""
     if request.param == "sqlite":
         file = tmp_path / "lakehold.sqlite"
         shutil.copy(request.getfixturevalue("demo_file"), file)
         database = Database(f"sqlite:///{file}")
-        yield Access(database, clock)
+        yield AccessEngine(database, clock)
         database.close()
         return
     running: postgres.Server = request.getfixturevalue("server")
     name = running.create(request.getfixturevalue("demo_database"))
     database = Database(running.url(name))
-    yield Access(database, clock)
+    yield AccessEngine(database, clock)
     database.close()
     running.drop(name)
 
 
 @pytest.fixture
-def files(access: Access) -> dict[str, str]:
+def files(access: AccessEngine) -> dict[str, str]:
     """The company's files, to be changed by a test."""
     return export_as_owner(access, company.TENANT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Change
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 from lakehold.code import Declared, Plan, Told, apply, export, loads, plan
 from lakehold.kit.clock import Moment
 
@@ -14,7 +14,7 @@ from lakehold.kit.clock import Moment
 class Hands:
     """Asks nobody and writes nothing down. With a `creator`, that member gets the role that the model names."""
 
-    def __init__(self, session: Session, creator: str | None = None) -> None:
+    def __init__(self, session: AccessSession, creator: str | None = None) -> None:
         self.session = session
         self._creator = creator
 
@@ -30,7 +30,7 @@ class Hands:
         return self.session.store.create(kind, name, uid=uid, edges=edges, attributes=attributes, creator=self._creator)
 
     def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
-        self.session.store.make(change, since=since, until=until)
+        self.session.store.apply(change, since=since, until=until)
 
     def rename(self, uid: str, name: str) -> None:
         self.session.store.rename(uid, name)
@@ -39,18 +39,18 @@ class Hands:
         self.session.store.delete(uid)
 
 
-def export_as_owner(access: Access, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
+def export_as_owner(access: AccessEngine, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
     with access.read(tenant) as session:
         return export(session, told)
 
 
-def planned(access: Access, tenant: str, files: Mapping[str, str] | Declared) -> Plan:
+def planned(access: AccessEngine, tenant: str, files: Mapping[str, str] | Declared) -> Plan:
     declared = files if isinstance(files, Declared) else loads(files)
     with access.read(tenant) as session:
         return plan(session, declared)
 
 
-def brought(access: Access, tenant: str, files: Mapping[str, str]) -> Plan:
+def brought(access: AccessEngine, tenant: str, files: Mapping[str, str]) -> Plan:
     """Plan, and make it so."""
     declared = loads(files)
     made = planned(access, tenant, declared)

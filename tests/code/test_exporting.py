@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Attribute, Edge, Grant
 from lakehold.code import loads, read, write
 from lakehold.demo import company
@@ -28,7 +28,7 @@ def test_people(files: dict[str, str]) -> None:
     assert "  analysts: {name: Analysts, members: [ana, bella, boris]}\n" in files["people.yaml"]
 
 
-def test_a_small_change_is_a_small_diff(access: Access, files: dict[str, str]) -> None:
+def test_a_small_change_is_a_small_diff(access: AccessEngine, files: dict[str, str]) -> None:
     with access.write(CORNER) as session:
         session.store.add(Grant("nils", "viewer", "clean"), until=session.at + DAY)
         session.store.add(Attribute("daily_sales", "shared_for_reporting", "false"))
@@ -53,7 +53,7 @@ def test_a_small_change_is_a_small_diff(access: Access, files: dict[str, str]) -
         pytest.param("71919832e9327921", '"71919832e9327921"', id="a number to YAML"),
     ],
 )
-def test_names_beside_ids_that_say_nothing(access: Access, made: str, shown: str) -> None:
+def test_names_beside_ids_that_say_nothing(access: AccessEngine, made: str, shown: str) -> None:
     with access.write(CORNER) as session:
         session.store.create("tenant.member", "Zoe: new, #1", uid=made, edges={"tenant": CORNER})
         session.store.add(Grant(made, "viewer", "clean"))
@@ -67,7 +67,7 @@ def test_names_beside_ids_that_say_nothing(access: Access, made: str, shown: str
     assert loads(found).company.things[made].name == "Zoe: new, #1"
 
 
-def test_two_workspaces_of_one_name(access: Access) -> None:
+def test_two_workspaces_of_one_name(access: AccessEngine) -> None:
     with access.write(CORNER) as session:
         for uid in ("A", "a", "ä"):
             session.store.create("spaces.space", "Öl / Gas", uid=uid, edges={"tenant": CORNER})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from lakehold import workspaces
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Attribute
 from lakehold.code import loads, run_files, showing
 from lakehold.kit.database import Database
@@ -44,9 +44,9 @@ SAID = {
 
 
 @pytest.fixture
-def acme(database: Database) -> Access:
-    access = Access(database)
-    access.found(TENANT, "Acme", workspaces.models())
+def acme(database: Database) -> AccessEngine:
+    access = AccessEngine(database)
+    access.create_tenant(TENANT, "Acme", workspaces.models())
     return access
 
 
@@ -59,9 +59,9 @@ def saying(uid: str, words: str) -> dict[str, str]:
     return files(COMPANY.replace(SAID[uid], f"{SAID[uid]}, {words}"))
 
 
-def toggles(access: Access) -> Mapping[str, tuple[str, ...]]:
+def toggles(access: AccessEngine) -> Mapping[str, tuple[str, ...]]:
     with access.read(TENANT) as session:
-        return session.asking(
+        return session.read_view(
             lambda view: {
                 uid: tuple(view.attributes[name].get(view.resource(uid)) or "false" for name in names)
                 for uid, names in TOGGLES.items()
@@ -69,7 +69,7 @@ def toggles(access: Access) -> Mapping[str, tuple[str, ...]]:
         )
 
 
-def test_what_files_bring_in_begins_with_both_toggles_on(acme: Access) -> None:
+def test_what_files_bring_in_begins_with_both_toggles_on(acme: AccessEngine) -> None:
     made = brought(acme, TENANT, files())
     shown = showing.text(made)
     for names in TOGGLES.values():
@@ -78,7 +78,7 @@ def test_what_files_bring_in_begins_with_both_toggles_on(acme: Access) -> None:
     assert set(toggles(acme).values()) == {("true", "true")}
 
 
-def test_to_apply_it_again_changes_nothing(acme: Access) -> None:
+def test_to_apply_it_again_changes_nothing(acme: AccessEngine) -> None:
     brought(acme, TENANT, files())
     assert not planned(acme, TENANT, files()).steps
 
@@ -89,21 +89,21 @@ def test_the_assertions_of_files_know_it_too() -> None:
 
 @pytest.mark.parametrize("uid", TOGGLES)
 @pytest.mark.parametrize("place", [0, 1])
-def test_what_a_file_says_is_obeyed(acme: Access, uid: str, place: int) -> None:
+def test_what_a_file_says_is_obeyed(acme: AccessEngine, uid: str, place: int) -> None:
     said = saying(uid, f"{TOGGLES[uid][place]}: false")
     brought(acme, TENANT, said)
     assert toggles(acme)[uid] == tuple("false" if n == place else "true" for n in range(2))
     assert not planned(acme, TENANT, said).steps
 
 
-def test_a_toggle_for_a_time_is_not_on_before(acme: Access) -> None:
+def test_a_toggle_for_a_time_is_not_on_before(acme: AccessEngine) -> None:
     said = saying("orders", "shared_for_reporting: {is: true, from: 2999-01-01}")
     brought(acme, TENANT, said)
     assert toggles(acme)["orders"] == ("false", "true")
     assert not planned(acme, TENANT, said).steps
 
 
-def test_an_export_says_both_and_applied_again_changes_nothing(acme: Access) -> None:
+def test_an_export_says_both_and_applied_again_changes_nothing(acme: AccessEngine) -> None:
     brought(acme, TENANT, saying("sheet", "shared_for_maintenance: false"))
     with acme.write(TENANT) as session:
         # As people make them, without files: both are off.
@@ -115,12 +115,12 @@ def test_an_export_says_both_and_applied_again_changes_nothing(acme: Access) -> 
     assert "lake: {owner: ann, shared_for_use: false, shared_for_maintenance: true}" in everything
     assert "sheet: {owner: ann, shared_for_use: true, shared_for_maintenance: false}" in everything
     assert not planned(acme, TENANT, text).steps
-    acme.found("other", "Other", workspaces.models())
+    acme.create_tenant("other", "Other", workspaces.models())
     brought(acme, "other", text)
     assert export_as_owner(acme, "other") == text
 
 
-def test_nothing_is_opened_by_a_file_for_who_may_not_be_let_in(acme: Access) -> None:
+def test_nothing_is_opened_by_a_file_for_who_may_not_be_let_in(acme: AccessEngine) -> None:
     """A Business User gets nothing from a Storage, and nothing but use from a Data Mart, however it came here."""
     brought(acme, TENANT, files())
     with acme.read(TENANT) as session:

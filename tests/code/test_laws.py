@@ -11,7 +11,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from lakehold import workspaces
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Grant
 from lakehold.code import Told, plans, showing
 from lakehold.demo import company
@@ -39,16 +39,16 @@ TOLD = {
 
 
 def test_the_demo_company(database: Database) -> None:
-    access = Access(database)
+    access = AccessEngine(database)
     company.load(access)
     files = export_as_owner(access, company.TENANT, TOLD)
-    access.found("elsewhere", "Another", workspaces.models())
+    access.create_tenant("elsewhere", "Another", workspaces.models())
     made = brought(access, "elsewhere", files)
     assert made.told == TOLD
     assert export_as_owner(access, "elsewhere", TOLD) == files
     assert planned(access, "elsewhere", files).steps == ()
     with access.read(company.TENANT) as one, access.read("elsewhere") as other:
-        assert len(facts_of(other.seen())) <= len(facts_of(one.seen()))  # without what is so anyway
+        assert len(facts_of(other.current_view())) <= len(facts_of(one.current_view()))  # without what is so anyway
         for member in company.PEOPLE:
             for resource in ("orders", "daily_sales", "land_tills", "customer", "make_orders"):
                 assert one.actions(member, resource) == other.actions(member, resource)
@@ -83,7 +83,7 @@ def _schedule(company: Company, case: Case, data: st.DataObject) -> None:
         for fact, begins, lasts in data.draw(st.lists(spans, max_size=6)):
             since = session.at + begins * SECOND
             until = None if lasts is None else since + lasts * SECOND
-            session.store.make(company.told(Add(fact)), since=since, until=until)
+            session.store.apply(company.told(Add(fact)), since=since, until=until)
 
 
 @st.composite

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lakehold import workspaces
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant, Remove
 from lakehold.code import Plan, Told, apply, loads, plan, plans, showing, times
 from lakehold.code.steps import Create, Delete, Make, Rename
@@ -63,13 +63,13 @@ def edit(files: dict[str, str], name: str, old: str, new: str) -> None:
     files[name] = files[name].replace(old, new)
 
 
-def test_nothing_to_do(access: Access, files: dict[str, str]) -> None:
+def test_nothing_to_do(access: AccessEngine, files: dict[str, str]) -> None:
     found = planned(access, CORNER, files)
     assert found.is_empty
     assert showing.text(found) == "Nothing to do: the tenant is what the files say.\n"
 
 
-def test_what_a_plan_says(access: Access, files: dict[str, str]) -> None:
+def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: [ana, {who: nils, until: 2030-01-01}]\n")
     edit(files, LAKE, "              stock: {}\n", "              returns_table: {name: Returns, editor: erik}\n")
     edit(files, LAKE, "name: Clean", "name: Cleaned")
@@ -109,7 +109,7 @@ def test_what_a_plan_says(access: Access, files: dict[str, str]) -> None:
     assert "gain  erik  edit  returns_table\n" in shown
 
 
-def test_effects_are_those_of_what_if(access: Access, files: dict[str, str]) -> None:
+def test_effects_are_those_of_what_if(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, PEOPLE, "members: [ana, bella, boris]", "members: [ana, boris, victor]")
     found = planned(access, CORNER, files)
     with access.read(CORNER) as session:
@@ -119,7 +119,7 @@ def test_effects_are_those_of_what_if(access: Access, files: dict[str, str]) -> 
         assert set(found.effects.rows()) == set(asked.rows())
 
 
-def test_applied(access: Access, files: dict[str, str]) -> None:
+def test_applied(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01}\n")
     edit(files, SALES, "business_user: [bella, boris]", "business_user: [bella, boris, nils]")
     brought(access, CORNER, files)
@@ -129,7 +129,7 @@ def test_applied(access: Access, files: dict[str, str]) -> None:
         assert session.as_of(times.read("2030-01-02")).check("ana", "read", "orders")
 
 
-def test_facts_that_have_begun_or_ended_since(access: Access, files: dict[str, str], clock: StoppedClock) -> None:
+def test_facts_that_have_begun_or_ended_since(access: AccessEngine, files: dict[str, str], clock: StoppedClock) -> None:
     with access.write(CORNER) as session:
         session.store.add(Grant("nils", "viewer", "raw"), until=session.at + DAY)
         session.store.add(Grant("nils", "viewer", "clean"), since=session.at + DAY)
@@ -156,7 +156,7 @@ def planned_at(made: Plan, seq: int) -> Plan:
     return Plan(made.tenant, seq, made.digest, made.steps)
 
 
-def test_refused_when_the_world_has_moved(access: Access, files: dict[str, str]) -> None:
+def test_refused_when_the_world_has_moved(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "name: Clean", "name: Cleaned")
     made = planned(access, CORNER, files)
     with access.write(CORNER) as session:
@@ -165,7 +165,7 @@ def test_refused_when_the_world_has_moved(access: Access, files: dict[str, str])
         apply(Hands(session), made)
 
 
-def test_refused_when_the_files_have_changed(access: Access, files: dict[str, str]) -> None:
+def test_refused_when_the_files_have_changed(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "name: Clean", "name: Cleaned")
     made = planned(access, CORNER, files)
     edit(files, LAKE, "name: Cleaned", "name: Cleanest")
@@ -173,14 +173,14 @@ def test_refused_when_the_files_have_changed(access: Access, files: dict[str, st
         apply(Hands(session), made, loads(files))
 
 
-def test_refused_for_another_tenant(access: Access, files: dict[str, str]) -> None:
+def test_refused_for_another_tenant(access: AccessEngine, files: dict[str, str]) -> None:
     made = planned(access, CORNER, files)
-    access.found("other", "Other", workspaces.models())
+    access.create_tenant("other", "Other", workspaces.models())
     with pytest.raises(ConflictError, match="for the tenant 'corner'"), access.write("other") as session:
         apply(Hands(session), made)
 
 
-def test_roles_of_creators_are_not_left_behind(access: Access, files: dict[str, str]) -> None:
+def test_roles_of_creators_are_not_left_behind(access: AccessEngine, files: dict[str, str]) -> None:
     shared = "shared_for_use: true, shared_for_maintenance: true"
     edit(
         files,
@@ -195,7 +195,7 @@ def test_roles_of_creators_are_not_left_behind(access: Access, files: dict[str, 
     assert export_as_owner(access, CORNER) == files
 
 
-def test_refused_when_it_did_not_become_so(access: Access, files: dict[str, str]) -> None:
+def test_refused_when_it_did_not_become_so(access: AccessEngine, files: dict[str, str]) -> None:
     class Idle(Hands):
         def rename(self, uid: str, name: str) -> None:
             """Do nothing."""
@@ -207,12 +207,12 @@ def test_refused_when_it_did_not_become_so(access: Access, files: dict[str, str]
         apply(Idle(session), made, declared)
 
 
-def test_files_without_a_tenant_are_not_all_there_is(access: Access) -> None:
+def test_files_without_a_tenant_are_not_all_there_is(access: AccessEngine) -> None:
     with pytest.raises(InvalidInputError, match="no section `tenant:`"):
         planned(access, CORNER, {"tests.yaml": "tests: []"})
 
 
-def test_the_last_owner(access: Access, files: dict[str, str]) -> None:
+def test_the_last_owner(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, "tenant.yaml", "owner: olga", "owner: adam")
     brought(access, CORNER, files)  # given to one before it is taken from the other
     edit(files, "tenant.yaml", "  owner: adam\n", "")
@@ -220,7 +220,7 @@ def test_the_last_owner(access: Access, files: dict[str, str]) -> None:
         planned(access, CORNER, files)
 
 
-def test_ids_keep_their_kind_and_are_never_used_twice(access: Access, files: dict[str, str]) -> None:
+def test_ids_keep_their_kind_and_are_never_used_twice(access: AccessEngine, files: dict[str, str]) -> None:
     other = dict(files)
     edit(other, LAKE, "              stock: {}\n", "")
     edit(
@@ -237,7 +237,7 @@ def test_ids_keep_their_kind_and_are_never_used_twice(access: Access, files: dic
         planned(access, CORNER, files)
 
 
-def test_circles_are_turned(access: Access) -> None:
+def test_circles_are_turned(access: AccessEngine) -> None:
     with access.write(CORNER) as session:
         session.store.add(Edge("joins", "margins", "loyalty"))
         session.store.add(Edge("joins", "loyalty", "returns"))
@@ -252,11 +252,11 @@ def test_circles_are_turned(access: Access) -> None:
     )
     brought(access, CORNER, here)
     with access.read(CORNER) as session:
-        view = session.seen()
-        assert [view.uid(end) for end in view.out["joins"].get(view.resource("returns")) or ()] == ["loyalty"]
+        view = session.current_view()
+        assert [view.uid(end) for end in view.edges_out["joins"].get(view.resource("returns")) or ()] == ["loyalty"]
 
 
-def test_a_fifth_model(access: Access, files: dict[str, str]) -> None:
+def test_a_fifth_model(access: AccessEngine, files: dict[str, str]) -> None:
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = brought(access, CORNER, files)
     assert made.steps[0] == Make(Adopt(STUDIES))
@@ -273,7 +273,7 @@ def test_a_fifth_model(access: Access, files: dict[str, str]) -> None:
     assert list(effects.rows()) == [("bella", "see", "habits", True)]
 
 
-def test_a_model_that_drops_a_kind(access: Access, files: dict[str, str]) -> None:
+def test_a_model_that_drops_a_kind(access: AccessEngine, files: dict[str, str]) -> None:
     """What is of the kind goes first, the model then, and what only the new one knows last."""
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     brought(access, CORNER, files)
@@ -285,15 +285,15 @@ def test_a_model_that_drops_a_kind(access: Access, files: dict[str, str]) -> Non
     assert export_as_owner(access, CORNER)["workspaces/lab.yaml"] == here["workspaces/lab.yaml"]
 
 
-def test_a_model_stays(access: Access, files: dict[str, str]) -> None:
+def test_a_model_stays(access: AccessEngine, files: dict[str, str]) -> None:
     with access.write(CORNER) as session:
-        session.store.make(Adopt(STUDIES))
+        session.store.apply(Adopt(STUDIES))
     made = planned(access, CORNER, files)
     assert made.steps == ()
     assert made.notes == ("The model studies is not in the files and stays: models are replaced, never taken away.",)
 
 
-def test_plans_can_be_kept(access: Access, files: dict[str, str]) -> None:
+def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01T12:30:00Z}\n")
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = planned(access, CORNER, files)
@@ -320,13 +320,13 @@ def test_what_is_no_step(step: object) -> None:
         plans.loads(json.dumps(data))
 
 
-def test_attributes_go_back_to_their_default(access: Access, files: dict[str, str]) -> None:
+def test_attributes_go_back_to_their_default(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, "workspaces/olga-s-own.yaml", ", personal: true", "")
     made = planned(access, CORNER, files)
     assert made.steps == (Make(Remove(Attribute("olgas", "personal", "true"))),)
 
 
-def test_what_is_told_beside_the_facts(access: Access, files: dict[str, str]) -> None:
+def test_what_is_told_beside_the_facts(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, PEOPLE, 'olga: {name: "Olga, Owner"}', 'olga: {name: "Olga, Owner", email: o@corner.example}')
     edit(files, PEOPLE, 'otto: {name: "Otto, Operator"}', 'otto: {name: "Otto, Operator", service: true}')
     edit(

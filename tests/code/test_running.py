@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Grant
 from lakehold.code import Report, loads, reports, run_files, run_session
 from lakehold.demo import company
@@ -51,7 +51,7 @@ def report(files: dict[str, str], tests: str) -> Report:
     return run_files(loads({**files, "tests.yaml": tests}))
 
 
-def test_against_files_and_against_the_tenant(access: Access, files: dict[str, str]) -> None:
+def test_against_files_and_against_the_tenant(access: AccessEngine, files: dict[str, str]) -> None:
     declared = loads({**files, "tests.yaml": PASSING})
     alone = run_files(declared)
     with access.read(company.TENANT) as session:
@@ -62,7 +62,7 @@ def test_against_files_and_against_the_tenant(access: Access, files: dict[str, s
         assert found.exit_code == 0
 
 
-def test_both_say_the_same_of_what_is_wrong(access: Access, files: dict[str, str]) -> None:
+def test_both_say_the_same_of_what_is_wrong(access: AccessEngine, files: dict[str, str]) -> None:
     declared = loads({**files, "tests.yaml": FAILING})
     alone = run_files(declared)
     with access.read(company.TENANT) as session:
@@ -121,7 +121,7 @@ def test_told_as_json(files: dict[str, str]) -> None:
     assert told["tests"][2]["error"].startswith("There is nothing called")
 
 
-def test_at_which_time(access: Access, files: dict[str, str]) -> None:
+def test_at_which_time(access: AccessEngine, files: dict[str, str]) -> None:
     files["workspaces/store-lake.yaml"] = files["workspaces/store-lake.yaml"].replace(
         "          viewer: ana\n", "          viewer: [ana, {who: nils, from: 2030-01-01, until: 2031-01-01}]\n"
     )

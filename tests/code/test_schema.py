@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.code import loads, nodes, schema
 from lakehold.demo import company
 from lakehold.workspaces import policy
@@ -80,7 +80,7 @@ def _value(node: nodes.Node) -> object:
     return {"true": True, "false": False}.get(node.value, node.value) if node.bare else node.value
 
 
-def test_it_knows_the_models_of_the_tenant(access: Access, files: dict[str, str]) -> None:
+def test_it_knows_the_models_of_the_tenant(access: AccessEngine, files: dict[str, str]) -> None:
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     brought(access, company.TENANT, files)
     there = export_as_owner(access, company.TENANT)

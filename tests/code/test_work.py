@@ -9,7 +9,7 @@ from lakehold.code import apply, export, loads, plan
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.house import ADA, ANN, BOB
 
 LAKE = "workspaces/lake.yaml"
@@ -39,9 +39,9 @@ def test_an_owner_applies(platform: Platform) -> None:
     with platform.read(ANN) as ctx:
         assert plan(ctx.session, loads(files)).is_empty
         assert ctx.session.check("bob", "read", "orders")
-        assert ctx.view.granted(ctx.view.resource("items")) == []
+        assert ctx.view.grants_on(ctx.view.resource("items")) == []
         assert Grant("bob", "viewer", "orders") in ctx.grants("orders")
-        noted = [numbered.entry.action for numbered in ctx.audit.page(Filter())]
+        noted = [numbered.entry.action for numbered in ctx.audit.page(AuditFilter())]
         assert ctx.audit.verify().fault == ""
     assert {"create", "grant", "rename"} <= set(noted)
 

@@ -1,24 +1,24 @@
 from __future__ import annotations
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.demo import company
 from lakehold.kit.database import Database
 
 
 def test_the_company_is_loaded_and_everybody_can_do_something(database: Database) -> None:
-    access = Access(database)
+    access = AccessEngine(database)
     company.load(access)
     with access.read(company.TENANT) as session:
-        view = session.seen()
-        assert sum(len(view.of_kind.get(kind) or ()) for kind in view.policy.kinds) >= 180
-        assert {kind.split(".")[0] for kind in view.policy.kinds if view.of_kind.get(kind)} == {
+        view = session.current_view()
+        assert sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds) >= 180
+        assert {kind.split(".")[0] for kind in view.policy.kinds if view.by_kind.get(kind)} == {
             "tenant",
             "marts",
             "lakehouse",
             "spaces",
             "products",
         }
-        unused = [kind for kind in view.policy.kinds if not view.of_kind.get(kind)]
+        unused = [kind for kind in view.policy.kinds if not view.by_kind.get(kind)]
         assert unused == []
         assert session.check("tara", "edit", "daily_sales")
         assert not session.check("nils", "see", "orders")

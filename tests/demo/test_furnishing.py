@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakehold.access import Grant
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import answers, campaigns, discovery, requests, resources, usage
 from lakehold.demo import company, furnishing, told
 from lakehold.directory import accounts, invites, members
@@ -30,12 +30,12 @@ def furnished(database_url: str, tmp_path: Path) -> Iterator[tuple[Platform, set
 
 def grants(platform: Platform) -> set[Grant]:
     with platform.access.read(company.TENANT) as session:
-        return session.asking(_granted)
+        return session.read_view(_granted)
 
 
-def _granted(view: View) -> set[Grant]:
-    places = [place for kind in view.policy.kinds for place in view.of_kind.get(kind) or ()]
-    return {grant for place in places for grant in view.granted(place)}
+def _granted(view: FactView) -> set[Grant]:
+    places = [place for kind in view.policy.kinds for place in view.by_kind.get(kind) or ()]
+    return {grant for place in places for grant in view.grants_on(place)}
 
 
 def by(member: str) -> Caller:
@@ -46,7 +46,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
     platform, before = furnished
     with platform.read(by("olga")) as ctx:
         view = ctx.view
-        assert sum(len(view.of_kind.get(kind) or ()) for kind in view.policy.kinds) >= 200
+        assert sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds) >= 200
         assert all(accounts.of(ctx, member) for member in company.PEOPLE)
         assert members.one(ctx, "tara").email == "tara@corner.example"
         assert members.one(ctx, furnishing.SERVICE).service
@@ -64,7 +64,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
     # Only what somebody has made is new, and theirs.
     with platform.access.read(company.TENANT) as session:
         for grant in grants(platform) - before:
-            kind = session.asking(lambda view, uid=grant.resource: view.kind(view.resource(uid)))  # type: ignore[misc]
+            kind = session.read_view(lambda view, uid=grant.resource: view.kind(view.resource(uid)))  # type: ignore[misc]
             assert kind == "lakehouse.saved_query"
     assert before <= grants(platform)
 

@@ -120,9 +120,9 @@ def test_one_promise_is_broken_and_warns(filled: Platform) -> None:
 def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> None:
     with filled.read(ANA) as ctx:
         assert ctx.session.check(ANA.member, "read", "shop_service_sales_by_day")
-        assert not ctx.session.sees(ANA.member, "shop_raw_customers")
+        assert not ctx.session.can_see(ANA.member, "shop_raw_customers")
     with filled.read(NILS) as ctx:
-        assert not ctx.session.sees(NILS.member, web_shop.LAKEHOUSE)
+        assert not ctx.session.can_see(NILS.member, web_shop.LAKEHOUSE)
 
 
 def test_the_api_pages_and_refuses_what_is_none() -> None:

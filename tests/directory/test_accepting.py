@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Attribute, Edge, Grant, Token
+from lakehold.access import Attribute, Edge, Grant, TokenPrincipal
 from lakehold.directory import accepting, credentials, members, removal, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
@@ -202,7 +202,7 @@ def test_a_narrowed_token_accepts_nothing(town: Town) -> None:
     secret = sent(town, town.olga, to(("admin", town.tenant)), "bob@example.org")
     with (
         pytest.raises(DeniedError),
-        town.platform.write(replace(bob, narrowed=Token("bob", actions=frozenset()))) as ctx,
+        town.platform.write(replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset()))) as ctx,
     ):
         accepting.accept_as_member(ctx, secret)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Token
+from lakehold.access import TokenPrincipal
 from lakehold.directory import choosing, groups, service_accounts
 from lakehold.directory.choosing import Wanted
 from lakehold.directory.request_context import RequestContext
@@ -49,7 +49,7 @@ def test_what_the_caller_may_not_see_is_not_counted(town: Town) -> None:
     bob = town.person("Bob", ("viewer", town.tenant))
     with town.platform.write(town.olga) as ctx:
         team = groups.create(ctx, "Team")
-    narrowed = replace(bob, narrowed=Token("bob", resources=frozenset({"bob"})))
+    narrowed = replace(bob, narrowed=TokenPrincipal("bob", resources=frozenset({"bob"})))
     town.person("Eve", ("viewer", town.tenant))
     with town.platform.read(narrowed) as ctx:
         found = choosing.page(ctx, Wanted(role="viewer"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Grant, Token
+from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory import accepting, invites
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
@@ -110,7 +110,9 @@ def test_a_context_alone_brings_nobody_in(town: Town) -> None:
 
 
 def test_a_narrowed_token_invites_nobody(town: Town) -> None:
-    narrowed = replace(town.olga, narrowed=Token(town.olga.member, actions=frozenset({"manage_members", "see"})))
+    narrowed = replace(
+        town.olga, narrowed=TokenPrincipal(town.olga.member, actions=frozenset({"manage_members", "see"}))
+    )
     assert not may(town, narrowed)
     with pytest.raises(DeniedError), town.platform.read(narrowed) as ctx:
         invites.page(ctx)

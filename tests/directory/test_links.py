@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Edge, Grant, Token
+from lakehold.access import Edge, Grant, TokenPrincipal
 from lakehold.directory import links, new_passwords, removal, service_accounts, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, ThrottledError, UnauthorizedError
@@ -16,7 +16,7 @@ from lakehold.directory.mails import PASSWORD, SIGN_IN
 from lakehold.directory.sign_in import sign_in
 from lakehold.directory.visit import Visit
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.ledger.audit import DENIED, Filter
+from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.directory.town import ELSEWHERE, HOME, SECRET, Town, secret_of
 
 NEW = "quite another password"
@@ -119,7 +119,7 @@ def test_one_changes_ones_own_password_with_the_old_one(town: Town) -> None:
     with pytest.raises(UnauthorizedError):
         sign_ins.caller(town.platform, there.secret)
     assert town.signed_in("Bob", password=NEW).member == "bob"
-    assert town.deeds(Filter(action="set password", outcome=DENIED)) == [("bob", "set password", "bob", "denied")]
+    assert town.deeds(AuditFilter(action="set password", outcome=DENIED)) == [("bob", "set password", "bob", "denied")]
 
 
 def test_the_old_password_cannot_be_guessed_at_for_ever(town: Town) -> None:
@@ -135,7 +135,7 @@ def test_the_old_password_cannot_be_guessed_at_for_ever(town: Town) -> None:
 
 def test_neither_a_narrowed_token_nor_who_views_as_another_changes_a_password(town: Town) -> None:
     bob = town.person("Bob")
-    narrowed = replace(bob, narrowed=Token("bob", resources=frozenset({"bob"})), token_id="t")
+    narrowed = replace(bob, narrowed=TokenPrincipal("bob", resources=frozenset({"bob"})), token_id="t")
     for caller in (narrowed, replace(bob, impersonator=town.olga.member)):
         with pytest.raises(LakeholdError) as refused:
             new_passwords.change(town.platform, caller, SECRET, NEW)
@@ -164,7 +164,7 @@ def test_an_admin_makes_none_for_an_owner(town: Town) -> None:
 
 def test_a_narrowed_token_of_an_admin_makes_none(town: Town) -> None:
     adam, _ = town.admin(), town.person("Bob")
-    narrowed = replace(adam, narrowed=Token("adam", actions=frozenset({"manage_members", "see", "edit"})))
+    narrowed = replace(adam, narrowed=TokenPrincipal("adam", actions=frozenset({"manage_members", "see", "edit"})))
     with pytest.raises(DeniedError):
         made(town, narrowed, "bob")
 

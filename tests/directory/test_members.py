@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Token
+from lakehold.access import TokenPrincipal
 from lakehold.directory import accounts, groups, members, roles, service_accounts
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -33,7 +33,7 @@ def test_the_email_is_for_admins_and_oneself(town: Town) -> None:
         assert (told["bob"], told["eve"], told["adam"]) == ("bob@example.org", None, None)
     with town.platform.read(adam) as ctx:
         assert members.one(ctx, "eve").email == "eve@example.org"
-    narrowed = replace(bob, narrowed=Token("bob", actions=frozenset({"see"})))
+    narrowed = replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset({"see"})))
     with town.platform.read(narrowed) as ctx:
         assert members.one(ctx, "bob").email is None
 
@@ -101,7 +101,7 @@ def test_renaming(town: Town) -> None:
         members.rename(ctx, "bob", "Blob")
     with pytest.raises(InvalidInputError), town.platform.write(bob) as ctx:
         members.rename(ctx, "bob", "  ")
-    narrowed = replace(bob, narrowed=Token("bob", actions=frozenset({"see", "edit"})))
+    narrowed = replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset({"see", "edit"})))
     with pytest.raises(DeniedError), town.platform.write(narrowed) as ctx:
         members.rename(ctx, "bob", "Blob")
     with pytest.raises(ForbiddenError), town.platform.write(replace(bob, impersonator="adam")) as ctx:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Add, Edge, Grant, Token
+from lakehold.access import Add, Edge, Grant, TokenPrincipal
 from lakehold.directory import groups, members, removal, roles, service_accounts, sign_ins, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
@@ -180,7 +180,7 @@ def test_a_service_account_may_receive(town: Town) -> None:
 def test_neither_a_narrowed_token_nor_who_views_as_another_removes_anybody(town: Town) -> None:
     adam = town.admin()
     town.person("Bob")
-    narrowed = replace(adam, narrowed=Token("adam", actions=frozenset({"see", "delete"})))
+    narrowed = replace(adam, narrowed=TokenPrincipal("adam", actions=frozenset({"see", "delete"})))
     with pytest.raises(DeniedError), town.platform.write(narrowed) as ctx:
         removal.remove(ctx, "bob")
     with pytest.raises(ForbiddenError), town.platform.write(replace(adam, impersonator=town.olga.member)) as ctx:

@@ -12,7 +12,7 @@ from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.sign_in import Password, Proof, SignInMethod, sign_in
 from lakehold.directory.visit import Visit
-from lakehold.ledger.audit import DENIED, Filter
+from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.directory.town import ELSEWHERE, HOME, SECRET, Town
 
 WRONG = "not the password"
@@ -99,7 +99,7 @@ def test_failed_ones_are_written_down(town: Town) -> None:
     town.person("Bob")
     attempt(town, "bob@example.org")
     attempt(town, "nobody@example.org")
-    assert town.deeds(Filter(outcome=DENIED)) == [
+    assert town.deeds(AuditFilter(outcome=DENIED)) == [
         ("bob", "sign in", "bob", "denied"),
         ("", "sign in", "", "denied"),
     ]

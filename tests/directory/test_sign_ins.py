@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Token
+from lakehold.access import TokenPrincipal
 from lakehold.directory import credentials, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
@@ -89,7 +89,7 @@ def test_an_unknown_one_is_not_found(town: Town) -> None:
 def test_neither_a_narrowed_token_nor_who_views_as_another_touches_them(town: Town) -> None:
     bob = town.person("Bob")
     signed_in = town.signed_in("Bob")
-    narrowed = replace(bob, narrowed=Token("bob", actions=frozenset({"see"})), token_id="t")
+    narrowed = replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset({"see"})), token_id="t")
     with pytest.raises(DeniedError), town.platform.read(narrowed) as ctx:
         sign_ins.of(ctx, "bob")
     with (

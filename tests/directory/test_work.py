@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access import Add, Attribute, Edge, Grant, Remove, Token
+from lakehold.access import Add, Attribute, Edge, Grant, Remove, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ForbiddenError, NotFoundError
-from lakehold.ledger.audit import DENIED, Filter, Numbered
+from lakehold.ledger.audit import DENIED, AuditFilter, NumberedEntry
 from tests.access.company import TENANT
 from tests.house import ADA, BOB
 
 
-def log(platform: Platform, wanted: Filter | None = None) -> list[Numbered]:
+def log(platform: Platform, wanted: AuditFilter | None = None) -> list[NumberedEntry]:
     with platform.read(ADA) as ctx:
         assert not ctx.audit.verify().fault
-        return ctx.audit.page(wanted or Filter())
+        return ctx.audit.page(wanted or AuditFilter())
 
 
 def test_a_resource_is_made_renamed_moved_and_deleted(platform: Platform) -> None:
@@ -53,7 +53,7 @@ def test_what_may_not_be_seen_reads_like_what_is_not_there(platform: Platform) -
     with pytest.raises(NotFoundError) as missing, platform.read(BOB) as ctx:
         ctx.need("edit", "nothing")
     assert str(hidden.value).replace("secret", "nothing") == str(missing.value)
-    (line,) = log(platform, Filter(outcome=DENIED))
+    (line,) = log(platform, AuditFilter(outcome=DENIED))
     assert (line.entry.member, line.entry.action, line.entry.resource) == ("bob", "edit", "secret")
 
 
@@ -66,7 +66,7 @@ def test_a_denial_names_the_missing_right_and_who_could_give_it(platform: Platfo
     assert "ada" in denied.value.givers
     with platform.read(ADA) as ctx:
         assert not ctx.session.check("bob", "edit", "bronze")
-    (line,) = log(platform, Filter(outcome=DENIED))
+    (line,) = log(platform, AuditFilter(outcome=DENIED))
     assert line.entry.action == "grant"
 
 
@@ -83,7 +83,7 @@ def test_before_and_after(platform: Platform) -> None:
 
 
 def test_a_narrowed_token_and_a_view_as_change_nothing_more(platform: Platform) -> None:
-    narrowed = Caller(TENANT, "ada", narrowed=Token("ada", actions=frozenset({"see"})), token_id="t1")
+    narrowed = Caller(TENANT, "ada", narrowed=TokenPrincipal("ada", actions=frozenset({"see"})), token_id="t1")
     with pytest.raises(DeniedError), platform.write(narrowed) as ctx:
         ctx.create("lakehouse.layer", "Silver", edges={"lakehouse": "lh"})
     with pytest.raises(ForbiddenError), platform.write(Caller(TENANT, "ada", impersonator="bob")) as ctx:

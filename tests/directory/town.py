@@ -19,10 +19,10 @@ from lakehold.directory.sign_ins import SignedIn
 from lakehold.directory.tenants import Founding
 from lakehold.directory.visit import Visit
 from lakehold.kit.errors import LakeholdError
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
-from lakehold.ledger.audit import Entry, Filter
+from lakehold.ledger.audit import AuditFilter, AuditLogEntry
 from tests.clock import StoppedClock
 
 SECRET = "correct horse battery"
@@ -79,24 +79,24 @@ class Town:
             with pytest.raises(error, match=match), self.platform.write(caller) as ctx:
                 deed(ctx)
 
-    def log(self, tenant: str = "", wanted: Filter | None = None) -> list[Entry]:
+    def log(self, tenant: str = "", wanted: AuditFilter | None = None) -> list[AuditLogEntry]:
         """The audit log, the oldest entry first. It always verifies."""
         with self.platform.read(Caller(tenant or self.tenant, "")) as ctx:
             assert not ctx.audit.verify().fault
-            return [line.entry for line in reversed(ctx.audit.page(wanted or Filter(), limit=1_000))]
+            return [line.entry for line in reversed(ctx.audit.page(wanted or AuditFilter(), limit=1_000))]
 
-    def deeds(self, wanted: Filter | None = None) -> list[tuple[str, str, str, str]]:
+    def deeds(self, wanted: AuditFilter | None = None) -> list[tuple[str, str, str, str]]:
         """Who did what to whom, and whether it was done."""
         return [(entry.member, entry.action, entry.resource, entry.outcome) for entry in self.log(wanted=wanted)]
 
     def mails(self) -> list[tuple[str, str, str]]:
         """Receiver, subject and body of all mails that wait."""
         with self.platform.database.read() as transaction:
-            waiting = outbox.due(transaction, self.clock())
+            waiting = outbox.due_messages(transaction, self.clock())
         return [(mail.receiver, mail.subject, self.keys.decrypt(mail.body)) for mail in waiting]
 
     @property
-    def keys(self) -> Keys:
+    def keys(self) -> KeyRing:
         """The installation's keys."""
         return self.platform.keys
 

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import lakehold
 from lakehold import cli, workspaces
-from lakehold.access.model import document, nodes, syntax
+from lakehold.access.model import loader, syntax, yaml_nodes
 from lakehold.cli import tour
 from lakehold.cli.docs import pages
 from lakehold.kit.errors import LakeholdError
@@ -156,7 +156,7 @@ def test_every_command_is_documented() -> None:
         assert re.search(rf"`lakehold {name}[` ]", text), f"README.md and docs do not name `lakehold {name}`"
 
 
-class _Keywords(document._Reader):
+class _Keywords(loader._ModelReader):
     """Reads models as usual, and notes every keyword that it would understand."""
 
     def __init__(self, file: str) -> None:
@@ -172,9 +172,9 @@ class _Keywords(document._Reader):
 def test_every_keyword_of_the_model_language_is_documented() -> None:
     reader = _Keywords("model.yaml")
     for model in workspaces.models():
-        reader.model(nodes.compose(model.source, "model.yaml"), model.source)
+        reader.model(yaml_nodes.compose_yaml(model.source, "model.yaml"), model.source)
     assert {"model", "in", "last_stays", "also_after", "values", "who", "for"} <= reader.known
-    words = reader.known | syntax.WORDS | nodes._RESERVED | document._VERBS | {"person", "anyone"}
+    words = reader.known | syntax.KEYWORDS | yaml_nodes._RESERVED | loader._VERBS | {"person", "anyone"}
     text = (DOCS / "models.md").read_text(encoding="utf-8")
     assert not [word for word in sorted(words) if f"`{word}`" not in text]
 

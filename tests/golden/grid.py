@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from lakehold.access.decide.subjects import Asker
+from lakehold.access.decisions.principal import Principal
 from lakehold.access.facts.records import Draft
 from lakehold.kit.errors import LakeholdError
 from tests.world import World
@@ -41,7 +41,7 @@ class Ask:
     role: str | None = None
     edges: Mapping[str, str | Sequence[str]] | None = None
 
-    def __call__(self, world: World, asker: Asker) -> bool:
+    def __call__(self, world: World, asker: Principal) -> bool:
         return world.decisions.check(asker, self.action, self.target, role=self.role, edges=self.edges)
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lakehold.access.decide.subjects import Token
+from lakehold.access.decisions.principal import TokenPrincipal
 from lakehold.access.facts.records import Add, Draft, Edge, Grant, Remove
 from tests.golden.grid import MARKS, Ask, cells, rows
 from tests.golden.lakehouse_world import LEVELS, PIPELINES, lakehouse, new, with_level, with_levels
@@ -267,16 +267,16 @@ INHERITED = [("bronze", LAYER), ("orders", TABLE), ("files", VOLUME), ("gold", s
 
 @rows("place expected", [(f"002 API tokens | inherit | {place}", place, held) for place, held in INHERITED])
 def test_tokens_inherit(place: str, expected: Actions) -> None:
-    assert set(with_level("manager", "bronze").decisions.actions(Token("mia"), place)) == expected
+    assert set(with_level("manager", "bronze").decisions.actions(TokenPrincipal("mia"), place)) == expected
 
 
 def test_002_api_tokens_follow_new_and_revoked_access() -> None:
     world = lakehouse()
-    assert not world.decisions.check(Token("mia"), "read", "orders")
+    assert not world.decisions.check(TokenPrincipal("mia"), "read", "orders")
     world.grant("mia", "viewer", "orders")
-    assert world.decisions.check(Token("mia"), "read", "orders")
+    assert world.decisions.check(TokenPrincipal("mia"), "read", "orders")
     world.revoke("mia", "viewer", "orders")
-    assert not world.decisions.check(Token("mia"), "read", "orders")
+    assert not world.decisions.check(TokenPrincipal("mia"), "read", "orders")
 
 
 def test_002_api_tokens_follow_groups() -> None:
@@ -284,17 +284,17 @@ def test_002_api_tokens_follow_groups() -> None:
     world.group("analysts")
     world.grant("analysts", "viewer", "orders")
     world.fact(Edge("member_of", "mia", "analysts"))
-    assert world.decisions.check(Token("mia"), "read", "orders")
+    assert world.decisions.check(TokenPrincipal("mia"), "read", "orders")
     world.change(Remove(Edge("member_of", "mia", "analysts")))
-    assert not world.decisions.check(Token("mia"), "read", "orders")
+    assert not world.decisions.check(TokenPrincipal("mia"), "read", "orders")
 
 
 def test_002_api_tokens_follow_a_role_change() -> None:
     world = lakehouse()
     world.grant("mia", "admin", "acme")
-    assert world.decisions.check(Token("mia"), "create_layer", "lh")
+    assert world.decisions.check(TokenPrincipal("mia"), "create_layer", "lh")
     world.revoke("mia", "admin", "acme")
-    assert not world.decisions.check(Token("mia"), "create_layer", "lh")
+    assert not world.decisions.check(TokenPrincipal("mia"), "create_layer", "lh")
 
 
 # Plans

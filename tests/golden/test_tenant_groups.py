@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access.decide.subjects import Asker, Token
+from lakehold.access.decisions.principal import Principal, TokenPrincipal
 from lakehold.access.facts.records import Add, Draft, Edge, Grant, Remove
 from lakehold.access.facts.view import ResourceRow
 from lakehold.kit.errors import InvalidInputError
@@ -127,23 +127,23 @@ def fields() -> World:
 
 def test_tenant_tokens_lose_what_their_member_loses() -> None:
     world = fields()
-    assert world.decisions.check(Token("member"), "read", "orders")
+    assert world.decisions.check(TokenPrincipal("member"), "read", "orders")
     world.revoke("member", "manager", "bronze")
-    assert not world.decisions.check(Token("member"), "read", "orders")
+    assert not world.decisions.check(TokenPrincipal("member"), "read", "orders")
 
 
 def test_tenant_tokens_lose_what_a_group_gave() -> None:
     world = tenant()
     world.group("team", "member")
     world.grant("team", "can_view", "sales")
-    assert world.decisions.check(Token("member"), "see", "sales")
+    assert world.decisions.check(TokenPrincipal("member"), "see", "sales")
     world.change(Remove(Edge("member_of", "member", "team")))
-    assert not world.decisions.check(Token("member"), "see", "sales")
+    assert not world.decisions.check(TokenPrincipal("member"), "see", "sales")
 
 
-@rows("token", [("tenant | tokens | of a removed member", Token("member")),
-                ("tenant | tokens | narrowed, of a removed member", Token("member", frozenset({"read"})))])  # fmt: skip
-def test_token_of_a_removed_member(token: Token) -> None:
+@rows("token", [("tenant | tokens | of a removed member", TokenPrincipal("member")),
+                ("tenant | tokens | narrowed, of a removed member", TokenPrincipal("member", frozenset({"read"})))])  # fmt: skip
+def test_token_of_a_removed_member(token: TokenPrincipal) -> None:
     world = fields()
     assert world.decisions.check(token, "read", "orders")
     number = world.view.ids.get("member")
@@ -153,9 +153,9 @@ def test_token_of_a_removed_member(token: Token) -> None:
     assert refused(lambda: world.decisions.check(token, "read", "orders"))
 
 
-READS = Token("member", actions=frozenset({"see", "read"}))
-BRONZE = Token("member", resources=frozenset({"bronze"}))
-BOTH = Token("member", actions=frozenset({"read"}), resources=frozenset({"orders"}))
+READS = TokenPrincipal("member", actions=frozenset({"see", "read"}))
+BRONZE = TokenPrincipal("member", resources=frozenset({"bronze"}))
+BOTH = TokenPrincipal("member", actions=frozenset({"read"}), resources=frozenset({"orders"}))
 
 NARROWED = [
     ("tenant | tokens | narrowed to actions, one of them", READS, "read", "orders", True),
@@ -171,19 +171,25 @@ NARROWED = [
 
 
 @rows("token action on expected", NARROWED)
-def test_narrowed_tokens(token: Token, action: str, on: str, expected: bool) -> None:
+def test_narrowed_tokens(token: TokenPrincipal, action: str, on: str, expected: bool) -> None:
     assert fields().decisions.check(token, action, on) is expected
 
 
 WIDER = [
-    ("tenant | tokens | never wider by actions", Token("zoe", actions=frozenset({"read", "delete"}))),
-    ("tenant | tokens | never wider by resources", Token("zoe", resources=frozenset({"orders", "bronze", "lh"}))),
-    ("tenant | tokens | never wider by both", Token("zoe", frozenset({"read", "delete"}), frozenset({"orders"}))),
+    ("tenant | tokens | never wider by actions", TokenPrincipal("zoe", actions=frozenset({"read", "delete"}))),
+    (
+        "tenant | tokens | never wider by resources",
+        TokenPrincipal("zoe", resources=frozenset({"orders", "bronze", "lh"})),
+    ),
+    (
+        "tenant | tokens | never wider by both",
+        TokenPrincipal("zoe", frozenset({"read", "delete"}), frozenset({"orders"})),
+    ),
 ]
 
 
 @rows("token", WIDER)
-def test_tokens_are_never_wider(token: Token) -> None:
+def test_tokens_are_never_wider(token: TokenPrincipal) -> None:
     # Zoe may see and open nothing in the lakehouse.
     world = fields()
     for action in ("read", "delete"):
@@ -210,26 +216,26 @@ EVERY_ACTION = frozenset({
 })  # fmt: skip
 
 
-def askers(who: str, where: str) -> list[tuple[str, Asker, bool]]:
+def askers(who: str, where: str) -> list[tuple[str, Principal, bool]]:
     return [
         ("the member", who, True),
-        ("a whole token", Token(who), True),
-        ("narrowed to actions", Token(who, actions=EVERY_ACTION), False),
-        ("narrowed to the resource", Token(who, resources=frozenset({where})), False),
-        ("narrowed to the tenant", Token(who, resources=frozenset({"acme"})), False),
+        ("a whole token", TokenPrincipal(who), True),
+        ("narrowed to actions", TokenPrincipal(who, actions=EVERY_ACTION), False),
+        ("narrowed to the resource", TokenPrincipal(who, resources=frozenset({where})), False),
+        ("narrowed to the tenant", TokenPrincipal(who, resources=frozenset({"acme"})), False),
     ]
 
 
 @rows("ask asker expected", [(f"tenant | tokens | {what} | {how}", ask, asker, expected)
                              for what, ask, who, where in HANDING_OUT
                              for how, asker, expected in askers(who, where)])  # fmt: skip
-def test_narrowed_tokens_hand_nothing_out(ask: Ask, asker: Asker, expected: bool) -> None:
+def test_narrowed_tokens_hand_nothing_out(ask: Ask, asker: Principal, expected: bool) -> None:
     assert ask(fields(), asker) is expected
 
 
 @rows("asker expected", [(f"tenant | tokens | a grant as a change | {how}", asker, expected)
                          for how, asker, expected in askers("member", "bronze")])  # fmt: skip
-def test_narrowed_tokens_make_and_take_no_grants(asker: Asker, expected: bool) -> None:
+def test_narrowed_tokens_make_and_take_no_grants(asker: Principal, expected: bool) -> None:
     world = fields()
     world.grant("zoe", "editor", "bronze")
     assert world.decisions.check_change(asker, Add(Grant("zoe", "viewer", "orders"))) is expected

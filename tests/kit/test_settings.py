@@ -27,12 +27,12 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKEHOLD_PORT", "9000")
     monkeypatch.setenv("LAKEHOLD_ADDRESS", "http://127.0.0.1/hold/")
-    assert settings.read().port == 9000
-    assert settings.read().base == "http://127.0.0.1/hold"
+    assert settings.load_settings().port == 9000
+    assert settings.load_settings().base_url == "http://127.0.0.1/hold"
 
 
 @pytest.mark.parametrize(("name", "value"), [("PORT", "many"), ("PORT", "70000"), ("SESSION_DAYS", "0")])
 def test_what_cannot_be_used_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"LAKEHOLD_{name}", value)
     with pytest.raises(InvalidInputError, match=f"LAKEHOLD_{name}"):
-        settings.read()
+        settings.load_settings()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lakehold.access.questions import Questions
+from lakehold.access.session import AccessQueries
 from tests.laws.asking import members, of_kind
 
 
-def assert_agree(asked: Questions, most_actions: int = 1, most_members: int = 2) -> None:
+def assert_agree(asked: AccessQueries, most_actions: int = 1, most_members: int = 2) -> None:
     """For the first actions of each kind that there is something of."""
-    view = asked.seen()
+    view = asked.current_view()
     for kind in view.policy.kinds.values():
         there = of_kind(view, kind.id)
         for action in kind.schema.actions[:most_actions] if there else ():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lakehold.access.decide.decisions import Decisions
+from lakehold.access.decisions.evaluator import DecisionEvaluator
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
-from lakehold.access.facts.view import View, role_names
+from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.policy import MEMBER
 
 
@@ -19,22 +19,22 @@ class Question(NamedTuple):
     resource: str
 
 
-def members(view: View) -> list[str]:
+def members(view: FactView) -> list[str]:
     """All members."""
     return of_kind(view, MEMBER)
 
 
-def of_kind(view: View, kind: str) -> list[str]:
+def of_kind(view: FactView, kind: str) -> list[str]:
     """All resources of a kind."""
-    return [view.uid(number) for number in view.of_kind.get(kind) or ()]
+    return [view.uid(number) for number in view.by_kind.get(kind) or ()]
 
 
-def resources(view: View) -> dict[str, str]:
+def resources(view: FactView) -> dict[str, str]:
     """All resources, each with its kind."""
     return {uid: kind for kind in view.policy.kinds for uid in of_kind(view, kind)}
 
 
-def questions(view: View) -> list[Question]:
+def questions(view: FactView) -> list[Question]:
     """Every member, action and resource."""
     return [
         Question(member, action, resource)
@@ -44,39 +44,39 @@ def questions(view: View) -> list[Question]:
     ]
 
 
-def telling(view: View) -> list[Question]:
+def telling(view: FactView) -> list[Question]:
     """Those about what lies in workspaces; the tenant's own if there is nothing else."""
     kinds = resources(view)
     found = [question for question in questions(view) if not kinds[question.resource].startswith("tenant.")]
     return found or questions(view)
 
 
-def allowed(view: View) -> set[Question]:
+def allowed(view: FactView) -> set[Question]:
     """Every question that is answered with yes."""
-    decisions = Decisions(view)
+    decisions = DecisionEvaluator(view)
     return {question for question in questions(view) if decisions.check(*question)}
 
 
-def may_see(view: View, member: str, resource: str) -> bool:
+def may_see(view: FactView, member: str, resource: str) -> bool:
     """Whether the member may know that the resource is there."""
     schema = view.policy.kinds[resources(view)[resource]].schema
-    return not schema.actions or Decisions(view).check(member, schema.visible, resource)
+    return not schema.actions or DecisionEvaluator(view).check(member, schema.visible, resource)
 
 
-def above(view: View, resource: str) -> list[str]:
+def above(view: FactView, resource: str) -> list[str]:
     """All that the resource lies in, the nearest first."""
     here = view.resource(resource)
     parent = view.policy.kinds[view.kind(here)].parent
-    targets = (view.out[parent.edge].get(here) or ()) if parent else ()
+    targets = (view.edges_out[parent.edge].get(here) or ()) if parent else ()
     return [uid for target in targets for uid in (view.uid(target), *above(view, view.uid(target)))]
 
 
-def facts(view: View) -> set[Fact]:
+def facts(view: FactView) -> set[Fact]:
     """Everything that is so."""
     return {fact for uid in resources(view) for fact in _facts_of(view, uid)}
 
 
-def _facts_of(view: View, uid: str) -> Iterator[Fact]:
+def _facts_of(view: FactView, uid: str) -> Iterator[Fact]:
     here = view.resource(uid)
     for subject, roles in (view.grants.get(here) or {}).items():
         yield from (Grant(view.uid(subject), role, uid) for role in role_names(roles))
@@ -89,4 +89,4 @@ def _facts_of(view: View, uid: str) -> Iterator[Fact]:
         for member, held in (view.memberships[name].get(here) or {}).items():
             yield Attribute(uid, name, held, view.uid(member))
     for name in schema.edges:
-        yield from (Edge(name, uid, view.uid(target)) for target in view.out[name].get(here) or ())
+        yield from (Edge(name, uid, view.uid(target)) for target in view.edges_out[name].get(here) or ())

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 
 from lakehold import directory
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Adopt, Change
-from lakehold.access.facts.store import Store
-from lakehold.access.model.document import loads
+from lakehold.access.facts.store import FactStore
+from lakehold.access.model.loader import parse_model
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
 from lakehold.workspaces import models
@@ -25,7 +25,7 @@ _numbers = count(1)
 class Company:
     """A tenant of a database."""
 
-    access: Access
+    access: AccessEngine
     tenant: str
 
     @property
@@ -39,16 +39,16 @@ class Company:
             return change
         return replace(change, fact=renamed(change.fact, self.names))
 
-    def again(self, clock: Clock = now) -> Access:
+    def again(self, clock: Clock = now) -> AccessEngine:
         """The same database, as another process sees it."""
-        return Access(self.access.database, clock)
+        return AccessEngine(self.access.database, clock)
 
 
 def founded(database: Database, case: Case, clock: Clock = now) -> Company:
     """A new tenant with the models of the case and the group All."""
     tenant = f"acme{next(_numbers)}"
-    access = Access(database, clock)
-    access.found(tenant, "Acme", (directory.model(), loads(case.model)) if case.model else models())
+    access = AccessEngine(database, clock)
+    access.create_tenant(tenant, "Acme", (directory.model(), parse_model(case.model)) if case.model else models())
     return Company(access, tenant)
 
 
@@ -60,11 +60,11 @@ def written(database: Database, case: Case, clock: Clock = now) -> Company:
     return company
 
 
-def write(store: Store, company: Company, case: Case) -> None:
+def write(store: FactStore, company: Company, case: Case) -> None:
     """The case's resources and changes, in their order."""
     names = company.names
     for thing, name in zip(case.things, cycle(NAMES), strict=False):
         edges = {edge: names.get(target, target) for edge, target in thing.edges}
         store.create(thing.kind, name, uid=thing.uid, edges=edges)
     for change in case.changes:
-        store.make(company.told(change))
+        store.apply(company.told(change))

@@ -13,7 +13,7 @@ from hypothesis.vendor.pretty import RepresentationPrinter
 from lakehold import directory
 from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant, Remove
 from lakehold.access.facts.view import ALL_MEMBERS
-from lakehold.access.model.document import loads
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, Policy
 from lakehold.workspaces import policy as shipped
 from tests.world import ALL, World
@@ -88,7 +88,7 @@ def renamed(fact: Fact, names: Mapping[str, str]) -> Fact:
 @lru_cache(maxsize=64)
 def random_policy(model: str) -> Policy:
     """The tenant's model with this one standing on it."""
-    return Policy((directory.model(), loads(model)))
+    return Policy((directory.model(), parse_model(model)))
 
 
 PEOPLE = (

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decide.decisions import Decisions, Explanation
-from lakehold.access.decide.explain import Reason
-from lakehold.access.decide.ways import MOST_GIVERS, MOST_WAYS, Way
-from lakehold.access.facts.changes import holds, row_of, with_changes
+from lakehold.access.decisions.evaluator import DecisionEvaluator, Explanation
+from lakehold.access.decisions.explanation import Reason
+from lakehold.access.decisions.ways import MOST_GIVERS, MOST_WAYS, Way
+from lakehold.access.facts.changes import fact_holds, resolve_fact, with_changes
 from lakehold.access.facts.records import Add, Fact
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.kit.errors import NotFoundError
 from tests.laws.asking import Question, may_see, members, resources, telling
 from tests.laws.budget import examples
@@ -62,8 +62,8 @@ kinds:
     assert_explained(world.view, Question("ann", "a2", "t1_1"))
 
 
-def assert_explained(view: View, question: Question) -> None:
-    decisions = Decisions(view)
+def assert_explained(view: FactView, question: Question) -> None:
+    decisions = DecisionEvaluator(view)
     viewers = [viewer for viewer in (question.member, *members(view)) if may_see(view, viewer, question.resource)]
     if question.member not in viewers:
         with pytest.raises(NotFoundError):
@@ -76,7 +76,7 @@ def assert_explained(view: View, question: Question) -> None:
         assert_reasons(explained)
     else:
         assert_misses(view, explained)
-    assert all(holds(view, row_of(view, fact)) for fact in told(explained))
+    assert all(fact_holds(view, resolve_fact(view, fact)) for fact in told(explained))
     assert_keeps_secrets(view, explained, viewers[0])
 
 
@@ -88,7 +88,7 @@ def assert_reasons(explained: Explanation) -> None:
     assert not explained.hidden_ways
 
 
-def assert_misses(view: View, explained: Explanation) -> None:
+def assert_misses(view: FactView, explained: Explanation) -> None:
     """A denial: no path with all gates has held, and every way leads to an allow."""
     assert not (any(path.held for path in explained.paths) and all(gate.held for gate in explained.gates))
     sizes = [len(way.needed) for way in explained.ways]
@@ -102,17 +102,17 @@ def assert_misses(view: View, explained: Explanation) -> None:
         assert_given(view, way)
 
 
-def assert_works(view: View, way: Way, explained: Explanation) -> None:
+def assert_works(view: FactView, way: Way, explained: Explanation) -> None:
     facts = [needed.fact for needed in way.needed]
-    assert not any(holds(view, row_of(view, fact)) for fact in facts)
+    assert not any(fact_holds(view, resolve_fact(view, fact)) for fact in facts)
     for order in (facts, facts[::-1]):
-        after = Decisions(with_changes(view, map(Add, order)))
+        after = DecisionEvaluator(with_changes(view, map(Add, order)))
         assert after.check(explained.member, explained.action, explained.resource), way
 
 
-def assert_given(view: View, way: Way) -> None:
+def assert_given(view: FactView, way: Way) -> None:
     """Whoever is named may add the fact, and the others are counted."""
-    decisions = Decisions(view)
+    decisions = DecisionEvaluator(view)
     for needed in way.needed:
         may = {member for member in members(view) if decisions.check_change(member, Add(needed.fact))}
         assert len(set(needed.givers)) == len(needed.givers) <= MOST_GIVERS
@@ -120,7 +120,7 @@ def assert_given(view: View, way: Way) -> None:
         assert len(needed.givers) + needed.more_givers == len(may), needed
 
 
-def assert_keeps_secrets(view: View, explained: Explanation, viewer: str) -> None:
+def assert_keeps_secrets(view: FactView, explained: Explanation, viewer: str) -> None:
     said = "\n".join(texts(explained))
     for resource in resources(view):
         if not may_see(view, viewer, resource):

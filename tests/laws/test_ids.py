@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decide.subjects import Token
+from lakehold.access.decisions.principal import TokenPrincipal
 from lakehold.access.facts.records import Add, Edge, Grant
-from lakehold.access.questions import Questions
+from lakehold.access.session import AccessQueries
 from lakehold.kit.database import Database
 from lakehold.workspaces import models
 from tests.laws.budget import examples
@@ -61,7 +61,7 @@ def test_in_memory(told: tuple[list[str], list[str], list[tuple[str, str]], list
     assert {(p, t) for p in people for t in tables if world.check(p, "see", t)} == expected
     for person in people:
         for table in tables:
-            token = Token(person, resources=frozenset({table}))
+            token = TokenPrincipal(person, resources=frozenset({table}))
             seen = {t for t in tables if world.decisions.check(token, "see", t)}
             assert seen == ({table} if (person, table) in expected else set())
 
@@ -111,7 +111,7 @@ def _fill(company: Company, people: list[str], tables: list[str]) -> None:
             store.create(TABLE, table, uid=table, edges={"layer": "layer"})
 
 
-def assert_apart(asked: Questions, people: list[str], tables: list[str], expected: set[tuple[str, str]]) -> None:
+def assert_apart(asked: AccessQueries, people: list[str], tables: list[str], expected: set[tuple[str, str]]) -> None:
     assert {(p, t) for p in people for t in tables if asked.check(p, "see", t)} == expected
     assert {(p, item.uid) for p in people for item in asked.list(p, "see", TABLE).items} == expected
     assert {(p, t) for t in tables for p in asked.who("see", t)} == expected

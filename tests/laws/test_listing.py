@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.facts.view import View
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.facts.view import FactView
 from lakehold.access.query import listing
-from lakehold.access.questions import Questions
+from lakehold.access.session import AccessQueries
 from lakehold.kit.database import Database
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from tests.laws.asking import above, members, of_kind, resources
 from tests.laws.budget import examples
 from tests.laws.databases import written
@@ -38,7 +38,7 @@ class Manner(NamedTuple):
 
 
 @st.composite
-def manners(draw: st.DrawFn, view: View) -> Manner:
+def manners(draw: st.DrawFn, view: FactView) -> Manner:
     """Any order, page size, search and container."""
     return Manner(
         draw(st.sampled_from(("name", "-name", "created", "-created"))),
@@ -52,10 +52,10 @@ def manners(draw: st.DrawFn, view: View) -> Manner:
 def tactics(small: int, driven: bool | None, looked_at: tuple[int, ...]) -> Iterator[None]:
     """The ways in which a listing may be worked out, which depend on how much there is."""
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(listing, "LOOKED_AT", looked_at))
-        stack.enter_context(mock.patch.object(listing, "SMALL", small))
+        stack.enter_context(mock.patch.object(listing, "SCAN_SIZES", looked_at))
+        stack.enter_context(mock.patch.object(listing, "SMALL_KIND", small))
         if driven is not None:
-            stack.enter_context(mock.patch.object(listing.Listing, "_are_few", return_value=driven))
+            stack.enter_context(mock.patch.object(listing.ResourceListing, "_is_selective", return_value=driven))
         yield
 
 
@@ -67,12 +67,12 @@ def test_list_is_the_filter_of_check(
 ) -> None:
     company = written(shared, data.draw(kind_of_case))
     with company.access.read(company.tenant) as session:
-        view = session.seen()
+        view = session.current_view()
         asked = sorted({(kind, action) for kind, action in actions(view) if not kind.startswith("tenant.")})
-        askers: list[Asker] = [*members(view), data.draw(tokens(view))]
+        askers: list[Principal] = [*members(view), data.draw(tokens(view))]
         manner = data.draw(manners(view))
         small, driven = data.draw(st.sampled_from(((2_000, None), (2_000, False), (0, True), (0, False), (1, True))))
-        looked_at = data.draw(st.sampled_from(((), (1, 2), listing.LOOKED_AT)))
+        looked_at = data.draw(st.sampled_from(((), (1, 2), listing.SCAN_SIZES)))
         note(f"{manner} small={small} driven={driven} looked_at={looked_at} {askers[-1]}")
         with tactics(small, driven, looked_at):
             for kind, action in data.draw(some(asked, MOST)):
@@ -80,38 +80,38 @@ def test_list_is_the_filter_of_check(
                     assert_filtered(session, asker, action, kind, manner)
 
 
-def actions(view: View) -> Iterator[tuple[str, str]]:
+def actions(view: FactView) -> Iterator[tuple[str, str]]:
     """Every action of every kind of which there is something."""
     for kind in set(resources(view).values()):
         yield from ((kind, action) for action in view.policy.kinds[kind].schema.actions)
 
 
-def assert_filtered(session: Questions, asker: Asker, action: str, kind: str, manner: Manner) -> None:
-    view = session.seen()
+def assert_filtered(session: AccessQueries, asker: Principal, action: str, kind: str, manner: Manner) -> None:
+    view = session.current_view()
     may = [uid for uid in of_kind(view, kind) if session.check(asker, action, uid)]
     inside = [uid for uid in may if manner.within is None or manner.within in above(view, uid)]
-    found = [uid for uid in inside if folded(manner.search) in folded(str(view.names.get(view.resource(uid))))]
+    found = [uid for uid in inside if fold_name(manner.search) in fold_name(str(view.names.get(view.resource(uid))))]
     question = f"{asker} {action} {kind}"
     assert sorted(session.ids(asker, action, kind)) == sorted(map(view.resource, may)), question
     assert sorted(session.ids(asker, action, kind, within=manner.within)) == sorted(map(view.resource, inside))
     assert paged(session, asker, action, kind, manner) == sorted(found, key=order(session, manner.sort)), question
 
 
-def order(session: Questions, sort: str) -> Callable[[str], tuple[object, int]]:
+def order(session: AccessQueries, sort: str) -> Callable[[str], tuple[object, int]]:
     """How resources are sorted: by name or age, and those that are alike by number."""
-    view = session.seen()
+    view = session.current_view()
     sign = -1 if sort.startswith("-") else 1
-    names = sorted({folded(str(view.names.get(number))) for number in range(10_000) if view.names.get(number)})
+    names = sorted({fold_name(str(view.names.get(number))) for number in range(10_000) if view.names.get(number)})
     if "name" in sort:
         return lambda uid: (
-            sign * names.index(folded(str(view.names.get(view.resource(uid))))),
+            sign * names.index(fold_name(str(view.names.get(view.resource(uid))))),
             sign * view.resource(uid),
         )
     # All of a case began at one moment.
     return lambda uid: (0, sign * view.resource(uid))
 
 
-def paged(session: Questions, asker: Asker, action: str, kind: str, manner: Manner) -> list[str]:
+def paged(session: AccessQueries, asker: Principal, action: str, kind: str, manner: Manner) -> list[str]:
     """All pages, one after the other."""
     found: list[str] = []
     after: str | None = None

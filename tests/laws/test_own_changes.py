@@ -33,20 +33,20 @@ def test_changes_are_seen_inside_and_gone_after_a_rollback(
     cut = data.draw(st.integers(0, len(case.changes)))
     company = written(shared, Case(case.things, case.changes[:cut], case.model))
     with company.access.read(company.tenant) as session:
-        before = facts(session.seen()), allowed(session.seen())
+        before = facts(session.current_view()), allowed(session.current_view())
     with suppress(RollbackError), company.access.write(company.tenant) as session:
         for change in case.changes[cut:]:
-            session.store.make(company.told(change))
+            session.store.apply(company.told(change))
             session.check("ann", "see", "bob")
-        assert len(allowed(session.seen())) == len(allowed(case.world().view))
+        assert len(allowed(session.current_view())) == len(allowed(case.world().view))
         assert_agree(session, most_actions=2)
         with company.access.read(company.tenant) as other:
-            assert (facts(other.seen()), allowed(other.seen())) == before
+            assert (facts(other.current_view()), allowed(other.current_view())) == before
             assert_agree(other)
         raise RollbackError
     for access in (company.access, company.again()):
         with access.read(company.tenant) as session:
-            assert (facts(session.seen()), allowed(session.seen())) == before
+            assert (facts(session.current_view()), allowed(session.current_view())) == before
             assert_agree(session)
 
 
@@ -60,8 +60,8 @@ def test_what_is_made_and_unmade_in_one_transaction(
     company = founded(shared, case)
     with company.access.write(company.tenant) as session:
         write(session.store, company, case)
-        inside = facts(session.seen()), allowed(session.seen())
+        inside = facts(session.current_view()), allowed(session.current_view())
         assert_agree(session, most_actions=2)
     for access in (company.access, company.again()):
         with access.read(company.tenant) as session:
-            assert (facts(session.seen()), allowed(session.seen())) == inside
+            assert (facts(session.current_view()), allowed(session.current_view())) == inside

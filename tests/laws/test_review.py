@@ -7,9 +7,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.facts.view import View
-from lakehold.access.review.review import Review
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.facts.view import FactView
+from lakehold.access.review.review import AccessReview
 from tests.laws.asking import members, of_kind
 from tests.laws.budget import examples
 from tests.laws.facts import Case, shipped_cases
@@ -43,13 +43,13 @@ def assert_same(spark: SparkSession, data: st.DataObject, case: Case, small: int
     if not kinds or not members(view):
         return
     chosen = data.draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=2, unique=True))
-    rows = Review(spark, view, chosen, small=small).rows().collect()
+    rows = AccessReview(spark, view, chosen, small=small).rows().collect()
     assert {(row["member"], row["action"], row["resource"]) for row in rows} == decided(view, chosen)
 
 
-def decided(view: View, kinds: list[str]) -> set[tuple[str, str, str]]:
+def decided(view: FactView, kinds: list[str]) -> set[tuple[str, str, str]]:
     """Everything that check allows on resources of these kinds."""
-    decisions = Decisions(view)
+    decisions = DecisionEvaluator(view)
     return {
         (member, action, resource)
         for kind in kinds

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Adopt, Change, Remove
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.database import Database
@@ -84,7 +84,7 @@ def test_as_of_says_what_check_said_then(
     with company.access.read(company.tenant) as session:
         for moment, answers in said.items():
             note(f"{(moment - session.at) / SECOND} s from now")
-            assert allowed(session.as_of(moment).seen()) == answers
+            assert allowed(session.as_of(moment).current_view()) == answers
             assert_agree(session.as_of(moment))
 
 
@@ -104,7 +104,7 @@ def test_as_of_says_what_check_will_say(
         ahead = sorted(data.draw(st.sets(st.integers(0, 2 * FAR), min_size=1, max_size=6)))
         foreseen = {clock() + seconds * SECOND: set[Question]() for seconds in ahead}
         for moment in foreseen:
-            foreseen[moment] = allowed(session.as_of(moment).seen())
+            foreseen[moment] = allowed(session.as_of(moment).current_view())
             assert_agree(session.as_of(moment))
     for moment, answers in foreseen.items():
         clock.at = moment
@@ -118,16 +118,16 @@ def make(company: Company, step: Step, clock: StoppedClock) -> None:
         for change, begins, lasts in step.made:
             since = None if isinstance(change, Adopt) else clock() + begins * SECOND
             until = None if since is None or lasts is None else since + lasts * SECOND
-            session.store.make(company.told(change), since=since, until=until)
+            session.store.apply(company.told(change), since=since, until=until)
 
 
-def look(company: Company, access: Access, clock: StoppedClock) -> set[Question]:
+def look(company: Company, access: AccessEngine, clock: StoppedClock) -> set[Question]:
     """What is allowed now: the same for a process that has been watching and for one that has just begun."""
     with access.read(company.tenant) as session:
         assert session.at == clock()
-        watched = allowed(session.seen())
+        watched = allowed(session.current_view())
         assert_agree(session)
-        assert allowed(session.as_of(clock()).seen()) == watched
+        assert allowed(session.as_of(clock()).current_view()) == watched
     with company.again(clock).read(company.tenant) as session:
-        assert allowed(session.seen()) == watched
+        assert allowed(session.current_view()) == watched
     return watched

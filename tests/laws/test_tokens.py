@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.decide.subjects import Token
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.decisions.principal import TokenPrincipal
 from lakehold.access.facts.records import Add, Grant, Remove
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from tests.laws.asking import above, facts, members, questions, resources
 from tests.laws.budget import examples
 from tests.laws.facts import Case, Possible, shipped_cases, some
@@ -19,12 +19,12 @@ BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()]
 
 
 @st.composite
-def tokens(draw: st.DrawFn, view: View) -> Token:
+def tokens(draw: st.DrawFn, view: FactView) -> TokenPrincipal:
     """A token of a member, perhaps narrowed to some actions, perhaps to some resources."""
     actions = sorted({action for kind in view.policy.kinds.values() for action in kind.schema.actions} | {"create"})
     narrow_actions = draw(st.none() | some(actions, 12).map(frozenset))
     narrow_resources = draw(st.none() | some(list(resources(view)), 4).map(frozenset))
-    return Token(draw(st.sampled_from(members(view))), narrow_actions, narrow_resources)
+    return TokenPrincipal(draw(st.sampled_from(members(view))), narrow_actions, narrow_resources)
 
 
 @BOTH
@@ -34,7 +34,7 @@ def test_a_token_does_what_it_is_narrowed_to(kind_of_case: st.SearchStrategy[Cas
     view = data.draw(kind_of_case).world().view
     token = data.draw(tokens(view))
     note(repr(token))
-    decisions = Decisions(view)
+    decisions = DecisionEvaluator(view)
     for member, action, resource in questions(view):
         if member == token.member:
             may = decisions.check(token, action, resource)
@@ -42,12 +42,12 @@ def test_a_token_does_what_it_is_narrowed_to(kind_of_case: st.SearchStrategy[Cas
             assert may == left, (action, resource)
 
 
-def is_left(view: View, token: Token, action: str, resource: str) -> bool:
+def is_left(view: FactView, token: TokenPrincipal, action: str, resource: str) -> bool:
     """Whether the narrowing leaves this question to the member."""
     if not token.is_narrowed:
         return True
     kind = view.kind(view.resource(resource))
-    if (kind, action) in view.policy.handing_out or (token.actions is not None and action not in token.actions):
+    if (kind, action) in view.policy.granting_actions or (token.actions is not None and action not in token.actions):
         return False
     return token.resources is None or not token.resources.isdisjoint((resource, *above(view, resource)))
 
@@ -60,7 +60,7 @@ def test_a_narrowed_token_gives_nothing_away(kind_of_case: st.SearchStrategy[Cas
     view = case.world().view
     token = data.draw(tokens(view))
     note(repr(token))
-    decisions, possible = Decisions(view), Possible(case.policy, case.things)
+    decisions, possible = DecisionEvaluator(view), Possible(case.policy, case.things)
     given_away = [Add(fact) for fact in possible.grants(lambda _kind: True)]
     taken = [Remove(fact) for fact in facts(view) if isinstance(fact, Grant) and not possible.stays(fact)]
     changes: list[Add | Remove] = [*given_away, *taken]
@@ -83,7 +83,7 @@ def test_a_token_changes_no_more_than_its_member(kind_of_case: st.SearchStrategy
     view = case.world().view
     token = data.draw(tokens(view))
     note(repr(token))
-    decisions, possible = Decisions(view), Possible(case.policy, case.things)
+    decisions, possible = DecisionEvaluator(view), Possible(case.policy, case.things)
     for fact in (*possible.attributes(), *possible.edges(lambda _edge: True)):
         change = Add(fact)
         assert decisions.check_change(token, change) <= decisions.check_change(token.member, change), fact

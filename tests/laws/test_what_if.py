@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.decide.effects import Effect, Effects, Group
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.decisions.what_if import AccessEffect, AccessEffectGroup, AccessEffects
 from lakehold.access.facts.records import Add, Adopt, Change, Remove
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
 from tests.laws.asking import Question, allowed, facts, resources
 from tests.laws.budget import examples
@@ -22,7 +22,7 @@ BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()]
 
 
 @st.composite
-def changes(draw: st.DrawFn, case: Case, view: View) -> list[Add | Remove]:
+def changes(draw: st.DrawFn, case: Case, view: FactView) -> list[Add | Remove]:
     """Some facts that begin, and some that end."""
     possible = Possible(case.policy, case.things)
     groups = [
@@ -45,7 +45,7 @@ def test_facts(kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> No
     world = case.world()
     made = data.draw(changes(case, world.view))
     before = allowed(world.view)
-    effects = Decisions(world.view).what_if(made)
+    effects = DecisionEvaluator(world.view).what_if(made)
     assert allowed(world.view) == before
     for change in made:
         world.change(change)
@@ -60,26 +60,28 @@ def test_models(revision: tuple[Case, str]) -> None:
     world = case.world()
     after = Case(case.things, case.changes, other).world()
     adopted: Sequence[Change] = [Adopt(other)]
-    effects = Decisions(world.view).what_if(adopted)
+    effects = DecisionEvaluator(world.view).what_if(adopted)
     assert_difference(effects, allowed(world.view), allowed(after.view), resources(world.view))
 
 
-def assert_difference(effects: Effects, before: set[Question], after: set[Question], kinds: dict[str, str]) -> None:
+def assert_difference(
+    effects: AccessEffects, before: set[Question], after: set[Question], kinds: dict[str, str]
+) -> None:
     rows = list(effects.rows())
     assert len(rows) == len(set(rows))
-    expected = {Effect(*won, gained=True) for won in after - before}
-    expected |= {Effect(*lost, gained=False) for lost in before - after}
+    expected = {AccessEffect(*won, gained=True) for won in after - before}
+    expected |= {AccessEffect(*lost, gained=False) for lost in before - after}
     assert set(rows) == expected
     assert len(set(effects.groups)) == len(effects.groups)
     assert set(effects.groups) == grouped(rows, kinds)
 
 
-def grouped(rows: Sequence[Effect], kinds: dict[str, str]) -> set[Group]:
+def grouped(rows: Sequence[AccessEffect], kinds: dict[str, str]) -> set[AccessEffectGroup]:
     """The rows, counted by kind, action and direction."""
-    by_group: dict[tuple[str, str, bool], list[Effect]] = {}
+    by_group: dict[tuple[str, str, bool], list[AccessEffect]] = {}
     for row in rows:
         by_group.setdefault((kinds[row.resource], row.action, row.gained), []).append(row)
     return {
-        Group(*key, len({row.member for row in found}), len({row.resource for row in found}), len(found))
+        AccessEffectGroup(*key, len({row.member for row in found}), len({row.resource for row in found}), len(found))
         for key, found in by_group.items()
     }

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakehold.kit.database import Database
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from tests.laws.asking import allowed, facts, members, resources
 from tests.laws.budget import examples
 from tests.laws.databases import written
@@ -26,13 +26,13 @@ def test_who_is_the_filter_of_check(
 ) -> None:
     company = written(shared, data.draw(kind_of_case))
     with company.access.read(company.tenant) as session:
-        view = session.seen()
+        view = session.current_view()
         asked = [
             (action, resource)
             for resource, kind in resources(view).items()
             for action in view.policy.kinds[kind].schema.actions
         ]
-        by_name = sorted(members(view), key=lambda uid: (folded(str(view.names.get(view.resource(uid)))), uid))
+        by_name = sorted(members(view), key=lambda uid: (fold_name(str(view.names.get(view.resource(uid)))), uid))
         for action, resource in data.draw(some(asked[::-1], MOST)):
             may = [member for member in by_name if session.check(member, action, resource)]
             assert list(session.who(action, resource)) == may, (action, resource)
@@ -52,6 +52,6 @@ def test_the_database_holds_what_was_written(
     may = {question._replace(resource=names.get(question.resource, question.resource)) for question in allowed(world)}
     for access in (company.access, company.again()):
         with access.read(company.tenant) as session:
-            assert facts(session.seen()) == expected
-            assert allowed(session.seen()) == may
-            assert allowed(session.as_of(session.at).seen()) == may
+            assert facts(session.current_view()) == expected
+            assert allowed(session.current_view()) == may
+            assert allowed(session.as_of(session.at).current_view()) == may

@@ -15,36 +15,46 @@ from lakehold.kit import keys
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database, Transaction
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.keys import Keys
-from lakehold.ledger.audit import DENIED, Audit, Entry, Filter, Verdict, audit_table, seal_table
+from lakehold.kit.keys import KeyRing
+from lakehold.ledger.audit import (
+    DENIED,
+    AuditFilter,
+    AuditLog,
+    AuditLogEntry,
+    AuditVerification,
+    audit_table,
+    seal_table,
+)
 
-KEYS = Keys([keys.new_key()])
+KEYS = KeyRing([keys.generate_key()])
 FIRST, SECOND_TENANT = 1, 2
 NAMES = {FIRST: "acme", SECOND_TENANT: "other"}
 LINES = [
-    Entry(
+    AuditLogEntry(
         1 * SECOND, "ann", "create", "orders", resource_name="Orders", kind="lakehouse.table", after={"name": "Orders"}
     ),
-    Entry(2 * SECOND, "bob", "edit", "orders", outcome=DENIED, reason="You may not edit table Orders."),
-    Entry(3 * SECOND, "ann", "rename", "orders", before={"name": "Orders"}, after={"name": "Bestellungen – 注文"}),
-    Entry(4 * SECOND, "ann", "view as", "bob", viewing_as="bob", token="t1", request="r1", address="127.0.0.1"),
-    Entry(5 * SECOND, "", "request expired"),
+    AuditLogEntry(2 * SECOND, "bob", "edit", "orders", outcome=DENIED, reason="You may not edit table Orders."),
+    AuditLogEntry(
+        3 * SECOND, "ann", "rename", "orders", before={"name": "Orders"}, after={"name": "Bestellungen – 注文"}
+    ),
+    AuditLogEntry(4 * SECOND, "ann", "view as", "bob", viewing_as="bob", token="t1", request="r1", address="127.0.0.1"),
+    AuditLogEntry(5 * SECOND, "", "request expired"),
 ]
 
 Tamper = Callable[[sa.Connection], object]
 at = audit_table.c
 
 
-def log(transaction: Transaction, tenant: int = FIRST, ring: Keys = KEYS) -> Audit:
-    return Audit(transaction, tenant, NAMES[tenant], ring)
+def log(transaction: Transaction, tenant: int = FIRST, ring: KeyRing = KEYS) -> AuditLog:
+    return AuditLog(transaction, tenant, NAMES[tenant], ring)
 
 
-def write(database: Database, entries: list[Entry], tenant: int = FIRST, ring: Keys = KEYS) -> None:
+def write(database: Database, entries: list[AuditLogEntry], tenant: int = FIRST, ring: KeyRing = KEYS) -> None:
     with database.write(NAMES[tenant]) as transaction:
         log(transaction, tenant, ring).append(entries)
 
 
-def verdict(database: Database, tenant: int = FIRST, ring: Keys = KEYS) -> Verdict:
+def verdict(database: Database, tenant: int = FIRST, ring: KeyRing = KEYS) -> AuditVerification:
     with database.read() as transaction:
         return log(transaction, tenant, ring).verify()
 
@@ -70,7 +80,7 @@ def test_what_was_written_verifies(written: Database) -> None:
 
 
 def test_an_empty_log_verifies(database: Database) -> None:
-    assert verdict(database) == Verdict(0, "0" * 64)
+    assert verdict(database) == AuditVerification(0, "0" * 64)
     write(database, [])
     assert verdict(database).fault == ""
 
@@ -128,7 +138,7 @@ def cut_tail_and_reseal(connection: sa.Connection) -> None:
     """By somebody who has the whole database, and not the key."""
     cut_tail(connection)
     head = connection.execute(sa.select(at.hash).where(row(3))).scalar_one()
-    forged = Keys([keys.new_key()]).seal(json.dumps(["audit", "acme", 3, head]))
+    forged = KeyRing([keys.generate_key()]).seal(json.dumps(["audit", "acme", 3, head]))
     connection.execute(
         seal_table.update().where(seal_table.c.tenant_id == FIRST).values(entries=3, head=head, seal=forged)
     )
@@ -201,52 +211,52 @@ def test_what_is_appended_to_a_cut_log_does_not_hide_the_cut(written: Database) 
 
 def test_a_rotated_key_still_verifies_and_seals_anew(written: Database, tmp_path: Path) -> None:
     file = tmp_path / "key"
-    ring = keys.ring("", file)
+    ring = keys.load_keys("", file)
     with written.write("other") as transaction:
-        Audit(transaction, 3, "other", ring).append(LINES)
-    wide = keys.rotate(file)
-    newest = Keys(file.read_text().split()[:1])
+        AuditLog(transaction, 3, "other", ring).append(LINES)
+    wide = keys.rotate_key_file(file)
+    newest = KeyRing(file.read_text().split()[:1])
 
-    def check(by: Keys) -> str:
+    def check(by: KeyRing) -> str:
         with written.read() as transaction:
-            return Audit(transaction, 3, "other", by).verify().fault
+            return AuditLog(transaction, 3, "other", by).verify().fault
 
     assert check(wide) == ""
     assert "not made with this installation's key" in check(newest)
     with written.write("other") as transaction:
-        Audit(transaction, 3, "other", wide).reseal()
+        AuditLog(transaction, 3, "other", wide).reseal()
     assert check(newest) == ""
     assert "not made with this installation's key" in check(ring)
 
 
 def test_a_page_is_newest_first_and_filtered(written: Database) -> None:
-    def found(wanted: Filter, **more: int) -> list[int]:
+    def found(wanted: AuditFilter, **more: int) -> list[int]:
         with written.read() as transaction:
             return [line.n for line in log(transaction).page(wanted, **more)]
 
-    assert found(Filter()) == [5, 4, 3, 2, 1]
-    assert found(Filter(), limit=2) == [5, 4]
-    assert found(Filter(), before=4, limit=2) == [3, 2]
-    assert found(Filter(member="ann")) == [4, 3, 1]
-    assert found(Filter(member="")) == [5]
-    assert found(Filter(resource="orders")) == [3, 2, 1]
-    assert found(Filter(action="rename")) == [3]
-    assert found(Filter(outcome=DENIED)) == [2]
-    assert found(Filter(since=2 * SECOND, until=4 * SECOND)) == [3, 2]
-    assert found(Filter(member="ann", resource="orders", since=2 * SECOND)) == [3]
-    assert found(Filter(member="eve")) == []
+    assert found(AuditFilter()) == [5, 4, 3, 2, 1]
+    assert found(AuditFilter(), limit=2) == [5, 4]
+    assert found(AuditFilter(), before=4, limit=2) == [3, 2]
+    assert found(AuditFilter(member="ann")) == [4, 3, 1]
+    assert found(AuditFilter(member="")) == [5]
+    assert found(AuditFilter(resource="orders")) == [3, 2, 1]
+    assert found(AuditFilter(action="rename")) == [3]
+    assert found(AuditFilter(outcome=DENIED)) == [2]
+    assert found(AuditFilter(since=2 * SECOND, until=4 * SECOND)) == [3, 2]
+    assert found(AuditFilter(member="ann", resource="orders", since=2 * SECOND)) == [3]
+    assert found(AuditFilter(member="eve")) == []
 
 
 def test_an_entry_comes_back_as_it_was(written: Database) -> None:
     with written.read() as transaction:
-        assert [line.entry for line in reversed(log(transaction).page(Filter()))] == LINES
+        assert [line.entry for line in reversed(log(transaction).page(AuditFilter()))] == LINES
 
 
 def test_the_export_is_json_lines_oldest_first(written: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lakehold.ledger.audit._AT_ONCE", 2)
     with written.read() as transaction:
-        lines = [json.loads(line) for line in log(transaction).export(Filter())]
-        denied = [json.loads(line)["n"] for line in log(transaction).export(Filter(outcome=DENIED))]
+        lines = [json.loads(line) for line in log(transaction).export(AuditFilter())]
+        denied = [json.loads(line)["n"] for line in log(transaction).export(AuditFilter(outcome=DENIED))]
         head = log(transaction).verify().head
     assert [line["n"] for line in lines] == [1, 2, 3, 4, 5]
     assert lines[2]["after"] == {"name": "Bestellungen – 注文"}
@@ -255,9 +265,9 @@ def test_the_export_is_json_lines_oldest_first(written: Database, monkeypatch: p
 
 
 def test_an_exported_line_is_one_line(written: Database) -> None:
-    write(written, [Entry(9 * SECOND, "ann", "edit", reason="two\nlines\u2028and more")])
+    write(written, [AuditLogEntry(9 * SECOND, "ann", "edit", reason="two\nlines\u2028and more")])
     with written.read() as transaction:
-        *_, last = log(transaction).export(Filter())
+        *_, last = log(transaction).export(AuditFilter())
     assert "\n" not in last
     assert json.loads(last)["reason"] == "two\nlines\u2028and more"
 
@@ -277,7 +287,7 @@ def test_two_who_append_at_once_make_one_chain(database: Database) -> None:
     def append(member: str) -> None:
         together.wait()
         for n in range(each):
-            write(database, [Entry(n, member, "see"), Entry(n, member, "edit")])
+            write(database, [AuditLogEntry(n, member, "see"), AuditLogEntry(n, member, "edit")])
 
     threads = [Thread(target=append, args=(member,)) for member in ("ann", "bob")]
     for thread in threads:
@@ -287,7 +297,7 @@ def test_two_who_append_at_once_make_one_chain(database: Database) -> None:
     found = verdict(database)
     assert (found.entries, found.fault) == (4 * each, "")
     with database.read() as transaction:
-        lines = [line.entry for line in reversed(log(transaction).page(Filter(), limit=1_000))]
+        lines = [line.entry for line in reversed(log(transaction).page(AuditFilter(), limit=1_000))]
     for member in ("ann", "bob"):
         mine = [(line.at, line.action) for line in lines if line.member == member]
         assert mine == [(n, action) for n in range(each) for action in ("see", "edit")]

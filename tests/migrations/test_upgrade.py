@@ -8,7 +8,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 import lakehold.migrations
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -33,7 +33,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_upgrade_with_data(url: str, revision: str, tmp_path: Path) -> None:
     old = Database(url)
     old.migrate(revision)
-    access = Access(old)
+    access = AccessEngine(old)
     company.load(access)
     with access.read(company.TENANT) as session:
         said = session.check_many(ASKED)

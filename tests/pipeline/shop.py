@@ -49,7 +49,7 @@ class Shop:
 
     def place(self, table: str) -> Place:
         with self.platform.access.read(TENANT) as session:
-            return Place(session.tenant, session.seen().resource(table))
+            return Place(session.tenant, session.current_view().resource(table))
 
     def ask(self, caller: Caller, text: str, *, workspace: str = "Shop", rows: int = 1000) -> list[tuple[object, ...]]:
         """The rows of a query, as the worker gives them."""
@@ -63,7 +63,7 @@ class Shop:
 def open_shop(spark: SparkSession, url: str, data: Path) -> Iterator[Shop]:
     """With its rows, and a worker that answers at once."""
     platform = Platform(Settings(data=data, database=url, query_seconds=60))
-    platform.access.found(TENANT, "Acme", workspaces.models())
+    platform.access.create_tenant(TENANT, "Acme", workspaces.models())
     with platform.access.write(TENANT) as session:
         store = session.store
         for member in ("ada", "rita", "ed", "sam"):

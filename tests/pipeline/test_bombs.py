@@ -54,7 +54,7 @@ SMALL = "SELECT count(*), max(id * 2) FROM range(100000)"
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     opened = Platform(Settings(data=tmp_path_factory.mktemp("bombs") / "data"))
     opened.database.migrate()
-    opened.access.found(TENANT, "Acme", workspaces.models())
+    opened.access.create_tenant(TENANT, "Acme", workspaces.models())
     with opened.access.write(TENANT) as session:
         session.store.create("lakehouse.lakehouse", "Shop", uid="shop", edges={"tenant": TENANT})
         for member in ("rita", "ed"):

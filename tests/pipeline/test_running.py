@@ -63,7 +63,7 @@ def written(shop: Shop, uid: str) -> str:
     """The table that a pipeline writes by now."""
     with shop.platform.read(ADA) as ctx:
         view = ctx.view
-        (end,) = view.out["writes"].get(view.resource(uid)) or ()
+        (end,) = view.edges_out["writes"].get(view.resource(uid)) or ()
         return view.uid(end)
 
 
@@ -112,10 +112,10 @@ def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, wor
     uid = made(busy, "query", "lost", ["orders"], sql="SELECT id FROM raw.orders")
     with busy.platform.write(ED) as ctx:
         run = RUNS.write(ctx, uid, RunOptions(), cause="by schedule")
-        ctx.session.store.make(Remove(Grant("ed", "editor", "raw")))
+        ctx.session.store.apply(Remove(Grant("ed", "editor", "raw")))
     refused = ended(busy, working, run)
     with busy.platform.access.write("acme") as session:
-        session.store.make(Add(Grant("ed", "editor", "raw")))
+        session.store.apply(Add(Grant("ed", "editor", "raw")))
     assert refused.state == "failed"
     assert "trigger" in refused.error or "There is no resource" in refused.error
 

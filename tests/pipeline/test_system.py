@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access import Token
+from lakehold.access import TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
 from lakehold.pipeline.errors import QueryError
@@ -63,7 +63,7 @@ def test_the_audit_log_is_for_who_may_see_it(shop: Shop) -> None:
 
 
 def test_a_token_that_is_narrowed_shows_no_more_than_it_opens(shop: Shop) -> None:
-    narrow = Caller(TENANT, "rita", narrowed=Token("rita", resources=frozenset({"orders"})))
+    narrow = Caller(TENANT, "rita", narrowed=TokenPrincipal("rita", resources=frozenset({"orders"})))
     found = shop.ask(narrow, "SELECT DISTINCT resource FROM system.access WHERE kind = 'lakehouse.table'")
     assert found == [("orders",)]
 

@@ -52,9 +52,9 @@ def hooked(platform: Platform, uid: str, url: str, by: Caller = ADA) -> None:
         credentials.put(ctx, uid, {"failure_webhook": SECRET})
 
 
-def waiting(platform: Platform) -> list[outbox.Mail]:
+def waiting(platform: Platform) -> list[outbox.OutboxMessage]:
     with platform.database.read() as transaction:
-        return outbox.due(transaction, platform.clock(), kinds=[outbox.WEBHOOK])
+        return outbox.due_messages(transaction, platform.clock(), kinds=[outbox.WEBHOOK])
 
 
 def sent(platform: Platform) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Add, Grant, Remove, Token
+from lakehold.access import Add, Grant, Remove, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import book, doing, jobs, tending
 from lakehold.runs.jobs import Job
 from lakehold.runs.kinds import AUDIT, REVIEW
@@ -47,7 +47,7 @@ def test_the_audit_log_becomes_a_file(platform: Platform) -> None:
     said = json.loads(line)
     assert (said["member"], said["action"], said["resource"]) == ("ada", "grant", "orders")
     with platform.read(ADA) as ctx:
-        deeds = {line.entry.action for line in ctx.audit.page(Filter(member="ada"))}
+        deeds = {line.entry.action for line in ctx.audit.page(AuditFilter(member="ada"))}
     assert {"start audit export", "take audit export"} <= deeds
 
 
@@ -56,7 +56,7 @@ def test_who_may_not_see_the_log_gets_no_file_of_it(platform: Platform) -> None:
         start(platform, BOB)
     with pytest.raises(DeniedError):
         start(platform, BOB, REVIEW)
-    narrowed = replace(ADA, narrowed=Token("ada", actions=frozenset({"see"})))
+    narrowed = replace(ADA, narrowed=TokenPrincipal("ada", actions=frozenset({"see"})))
     with pytest.raises(DeniedError):
         start(platform, narrowed)
 
@@ -71,7 +71,7 @@ def test_a_right_that_is_gone_when_it_starts_stops_it(platform: Platform) -> Non
     assert job.state == "failed"
     assert "Admin on tenant" in job.error
     with platform.read(ADA) as ctx:
-        (denied,) = ctx.audit.page(Filter(member="bob", outcome="denied"))
+        (denied,) = ctx.audit.page(AuditFilter(member="bob", outcome="denied"))
     assert denied.entry.address == "worker"
 
 
@@ -88,7 +88,9 @@ def test_a_right_that_is_gone_afterwards_keeps_the_file_back(platform: Platform)
 
 def test_it_runs_as_narrow_as_it_was_started(platform: Platform) -> None:
     narrowed = replace(
-        ADA, narrowed=Token("ada", actions=frozenset({"see_audit", "see"}), resources=frozenset({TENANT})), token_id="t"
+        ADA,
+        narrowed=TokenPrincipal("ada", actions=frozenset({"see_audit", "see"}), resources=frozenset({TENANT})),
+        token_id="t",
     )
     job = start(platform, narrowed)
     with platform.database.read() as transaction:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.mails import Post, message
+from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import sending
@@ -28,7 +28,7 @@ def post() -> Iterator[Sink]:
 
 def put(platform: Platform, receiver: str, subject: str = "Hello", body: str = "A link.") -> None:
     with platform.write(ADA) as ctx:
-        outbox.put(
+        outbox.enqueue(
             ctx.session.transaction,
             ctx.session.tenant,
             ctx.at,
@@ -142,13 +142,15 @@ def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Sin
 @pytest.mark.parametrize("url", ["http://127.0.0.1", "smtp://", "smtp://x:99999", "mail.example.test", "smtp://[::1"])
 def test_an_address_that_is_none_is_refused_in_words(url: str) -> None:
     with pytest.raises(InvalidInputError, match="mails go to"):
-        Post.at(url)
+        SmtpServer.from_url(url)
 
 
 def test_addresses_are_read_with_their_parts() -> None:
-    assert Post.at("smtps://ada%40x:p%3Aq@mail.example.test") == Post("smtps", "mail.example.test", 465, "ada@x", "p:q")
-    assert Post.at("smtp://mail.example.test:2525").port == 2525
+    assert SmtpServer.from_url("smtps://ada%40x:p%3Aq@mail.example.test") == SmtpServer(
+        "smtps", "mail.example.test", 465, "ada@x", "p:q"
+    )
+    assert SmtpServer.from_url("smtp://mail.example.test:2525").port == 2525
 
 
 def test_the_same_mail_has_the_same_id() -> None:
-    assert message("a@x.test", "b@x.test", "s", "b", uid="u")["Message-ID"] == "<u@x.test>"
+    assert build_message("a@x.test", "b@x.test", "s", "b", uid="u")["Message-ID"] == "<u@x.test>"

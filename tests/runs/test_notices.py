@@ -52,7 +52,7 @@ def test_whom_the_run_was_for_is_told_once(platform: Platform, running: Running)
     ((receiver, subject, body),) = told(platform)
     assert (receiver, subject) == ("ada@x.test", "daily has failed")
     assert "The source has no rows." in body
-    assert f"{platform.settings.base}/runs/run_" in body
+    assert f"{platform.settings.base_url}/runs/run_" in body
 
 
 def test_those_that_are_named_are_told_if_they_may_see_it(platform: Platform, running: Running) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lakehold.access import Add, Grant
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import jobs
 from lakehold.runs.jobs import Job
 from lakehold.runs.kinds import AUDIT, REVIEW
@@ -56,7 +56,7 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     assert (job.state, job.error) == ("done", "")
     with platform.write(ADA) as ctx:
         file = jobs.result(ctx, uid, platform.settings.data).file
-        assert [line.entry.action for line in ctx.audit.page(Filter(action="start review"))] == ["start review"]
+        assert [line.entry.action for line in ctx.audit.page(AuditFilter(action="start review"))] == ["start review"]
     rows = pyarrow.dataset.dataset(file, format="arrow").to_table().to_pylist()
     assert len(rows) == job.rows
     with platform.read(ADA) as ctx:

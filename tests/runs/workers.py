@@ -25,4 +25,8 @@ def beginning(platform: Platform, beside: Process | None = None, **more: str) ->
 def known(platform: Platform) -> dict[str, str]:
     """What a worker is told by its environment."""
     settings = platform.settings
-    return {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.url, "LAKEHOLD_WORKER_SILENCE": "5"}
+    return {
+        "LAKEHOLD_DATA": str(settings.data),
+        "LAKEHOLD_DATABASE": settings.database_url,
+        "LAKEHOLD_WORKER_SILENCE": "5",
+    }

@@ -18,7 +18,7 @@ from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
-from lakehold.kit.settings import Settings, read
+from lakehold.kit.settings import Settings, load_settings
 from lakehold.web import site
 from tests.web.site import running
 
@@ -95,7 +95,7 @@ def _begun(platform: Platform) -> tuple[FastAPI, str]:
 def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
     """A copy of the company, served with these settings."""
     shutil.copytree(folder, copied_to)
-    platform = Platform(read(data=copied_to, **settings))
+    platform = Platform(load_settings(data=copied_to, **settings))
     try:
         with served(platform) as address:
             found = Shop(platform, address)

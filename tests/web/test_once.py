@@ -70,7 +70,7 @@ def test_loading_the_page_of_a_new_invite_anew_makes_no_other_link(shop: Shop, o
     expect(page.get_by_role("heading", name="It was shown once")).to_be_visible()
     with shop.platform.read(Caller(TENANT, "olga")) as ctx:
         assert len([one for one in invites.page(ctx, limit=100) if one.email == "new@corner.example"]) == 1
-    assert httpx.get(link.replace(shop.platform.settings.base, shop.address)).status_code == 200
+    assert httpx.get(link.replace(shop.platform.settings.base_url, shop.address)).status_code == 200
 
 
 def test_a_secret_is_opened_for_who_made_it_and_for_a_moment(shop: Shop) -> None:

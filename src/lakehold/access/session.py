@@ -1,95 +1,261 @@
-"""Questions and changes inside one transaction, all at one sequence number and one moment."""
+"""The queries and changes of one transaction, all at one sequence number and one moment: about the facts in memory, and
+by SQL about the same facts.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from typing import TypeVar, cast
 
-from lakehold.access.facts.index import Index
-from lakehold.access.facts.inputs import when
-from lakehold.access.facts.loading import view_at
-from lakehold.access.facts.overlay import Overlay
-from lakehold.access.facts.store import Store
-from lakehold.access.facts.view import View
-from lakehold.access.questions import Questions
+from lakehold.access.decisions.evaluator import DecisionEvaluator, EdgeEndIds, Explanation
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.index import FactIndex
+from lakehold.access.facts.loader import load_view
+from lakehold.access.facts.records import Add, Change, Draft, Remove, require_moment
+from lakehold.access.facts.store import FactStore
+from lakehold.access.facts.transaction_state import Overlay
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import RequestProperties
+from lakehold.access.query.holders import ActionMembers
+from lakehold.access.query.listing import ListingPage, ResourceListing
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ForbiddenError
-from lakehold.ledger.changes import last_made
+from lakehold.ledger.change_log import last_change_time
+
+T = TypeVar("T")
+
+
+class AccessQueries(ABC):
+    """The queries that a transaction can make. All answers are about the same facts."""
+
+    transaction: Transaction
+    tenant: int
+    at: Moment
+    _evaluator: DecisionEvaluator | None = None
+
+    @abstractmethod
+    def view_lock(self) -> AbstractContextManager[object]:
+        """Return the lock that is held while the view is read, so that it does not change meanwhile."""
+
+    @abstractmethod
+    def current_view(self) -> FactView:
+        """Return the facts as this transaction sees them. Read them with the lock held."""
+
+    @property
+    def evaluator(self) -> DecisionEvaluator:
+        """The evaluator of decisions over the current view. Use it with the lock held."""
+        view, known = self.current_view(), self._evaluator
+        if known is None or known.view is not view or known.policy is not view.policy:
+            known = self._evaluator = DecisionEvaluator(view)
+        return known
+
+    def read_view(self, read: Callable[[FactView], T]) -> T:
+        """Call a function with the current view, with the lock held: `read_view(lambda view: AccessReview(spark,
+        view))`.
+        """
+        with self.view_lock():
+            return read(self.current_view())
+
+    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """Return a cached value of these facts; compute it if it is missing. It is dropped when a fact changes.
+        The key must contain everything that the value depends on.
+        """
+        known = self.read_view(lambda view: view.cache.get(key))
+        if known is None:
+            known = compute()
+            self.read_view(lambda view: view.cache.__setitem__(key, known))
+        return cast("T", known)
+
+    def with_properties(self, request: RequestProperties) -> AccessQueries:
+        """Return the same queries with request properties that conditions of custom models may read."""
+        return QueriesWithProperties(self, request)
+
+    def check(
+        self,
+        principal: Principal,
+        action: str,
+        resource: str | Draft,
+        *,
+        role: str | None = None,
+        edges: EdgeEndIds | None = None,
+    ) -> bool:
+        """Return whether the principal may do this.
+
+        With a `Draft` and the action `create`: may they create it? With a `role` and `give` or `invite`: may they give
+        it? With `edges`: may they do it so that these edges point there afterwards?
+        """
+        with self.view_lock():
+            return self.evaluator.check(principal, action, resource, role=role, edges=edges)
+
+    def check_many(self, questions: Iterable[tuple[Principal, str, str]]) -> list[bool]:
+        """Check many triples of principal, action and resource, in their order."""
+        with self.view_lock():
+            return self.evaluator.check_many(questions)
+
+    def check_change(self, principal: Principal, change: Add | Remove) -> bool:
+        """Return whether the principal may make this change: what the model declares for the role, attribute or
+        edge.
+        """
+        with self.view_lock():
+            return self.evaluator.check_change(principal, change)
+
+    def actions(self, principal: Principal, resource: str) -> Sequence[str]:
+        """Return all actions that the principal may do on the resource, in the model's order."""
+        with self.view_lock():
+            return self.evaluator.actions(principal, resource)
+
+    def can_see(self, principal: Principal, resource: str) -> bool:
+        """Return whether the principal may know of the resource. To others it answers like one that does not exist."""
+        with self.view_lock():
+            return self.evaluator.can_see(principal, resource)
+
+    def explain(
+        self, principal: Principal, action: str, resource: str, *, viewer: Principal | None = None
+    ) -> Explanation:
+        """Explain why the principal may or may not do this.
+
+        What the viewer may not see is not named; the viewer is the principal unless another one is given. A resource
+        that the viewer may not see answers like one that does not exist.
+        """
+        with self.view_lock():
+            return self.evaluator.explain(principal, action, resource, viewer=viewer)
+
+    def what_if(self, changes: Sequence[Change]) -> AccessEffects:
+        """Return who would gain and lose what by these changes, without making them."""
+        with self.view_lock():
+            return self.evaluator.what_if(changes)
+
+    def list(
+        self,
+        principal: Principal,
+        action: str,
+        kind: str,
+        *,
+        within: str | None = None,
+        search: str = "",
+        sort: str = "name",
+        after: str | None = None,
+        limit: int = 50,
+    ) -> ListingPage:
+        """Return one page of the resources that the principal may do this with, evaluated by the database."""
+        with self.view_lock():
+            return self._listing().page(
+                principal, action, kind, within=within, search=search, sort=sort, after=after, limit=limit
+            )
+
+    def ids(self, principal: Principal, action: str, kind: str, *, within: str | None = None) -> Sequence[int]:
+        """Return the numbers of all resources that the principal may do this with, unordered."""
+        with self.view_lock():
+            return self._listing().ids(principal, action, kind, within=within)
+
+    def who(self, action: str, resource: str) -> Sequence[str]:
+        """Return all members who may do this, by name, evaluated by the database."""
+        with self.view_lock():
+            return ActionMembers(self.transaction, self.tenant, self.current_view(), self.at).who(action, resource)
+
+    def _listing(self) -> ResourceListing:
+        return ResourceListing(self.transaction, self.tenant, self.current_view(), self.at)
+
+
+class QueriesWithProperties(AccessQueries):
+    """Queries that carry request properties."""
+
+    def __init__(self, base: AccessQueries, request: RequestProperties) -> None:
+        self.transaction = base.transaction
+        self.tenant = base.tenant
+        self.at = base.at
+        self._base = base
+        self._request = request
+
+    def view_lock(self) -> AbstractContextManager[object]:
+        """Return the lock of the underlying queries."""
+        return self._base.view_lock()
+
+    def current_view(self) -> FactView:
+        """Return the same facts under a policy in which the comparisons with the request are settled."""
+        view = self._base.current_view()
+        policy = view.policy.with_request(self._request)
+        return view if policy is view.policy else FactView(policy, view)
+
 
 _FORGOTTEN = -1
 
 
-class Session(Questions):
-    """What one transaction may ask and change. It sees its own changes; others see them after the commit."""
+class AccessSession(AccessQueries):
+    """The queries and changes of one transaction. It sees its own changes; others see them after the commit."""
 
-    def __init__(self, transaction: Transaction, index: Index, at: Moment) -> None:
+    def __init__(self, transaction: Transaction, index: FactIndex, at: Moment) -> None:
         self.transaction = transaction
         self.tenant = index.tenant
         self._index = index
         with index.lock:
             self.seq = index.catch_up(transaction, at)
             pinned = index.pin(self.seq, at)
-        self._version, self.at = pinned or (_FORGOTTEN, max(at, last_made(transaction, self.tenant)))
-        self._past: View | None = None
-        self._undone: tuple[int, View] | None = None
+        self._version, self.at = pinned or (_FORGOTTEN, max(at, last_change_time(transaction, self.tenant)))
+        self._reloaded_view: FactView | None = None
+        self._undone_view: tuple[int, FactView] | None = None
         self._overlay = Overlay(self._committed)
-        self._store: Store | None = None
+        self._store: FactStore | None = None
 
-    def locked(self) -> AbstractContextManager[object]:
-        """The index is shared with other transactions, which may move it."""
+    def view_lock(self) -> AbstractContextManager[object]:
+        """Return the lock of the index, which is shared with other transactions that may change it."""
         return self._index.lock
 
-    def seen(self) -> View:
-        """The committed facts at this transaction's number, and its own changes on top."""
+    def current_view(self) -> FactView:
+        """Return the committed facts at this transaction's number, with its own changes on top."""
         index = self._index
-        if self._version == index.version and self._past is None and self._overlay.is_empty:
+        if self._version == index.version and self._reloaded_view is None and self._overlay.is_empty:
             return index
         return self._overlay.view
 
-    def _committed(self) -> View:
-        """The committed facts at this transaction's number, whatever the index has seen since."""
-        if self._past is not None:
-            return self._past
+    def _committed(self) -> FactView:
+        """Return the committed facts at this transaction's number, whatever the index has read since."""
+        if self._reloaded_view is not None:
+            return self._reloaded_view
         if self._version == self._index.version:
             return self._index
-        if self._version == _FORGOTTEN or not self._index.remembers(self._version):
+        if self._version == _FORGOTTEN or not self._index.can_undo_to(self._version):
             # Longer ago than the index remembers: read once more, for this transaction alone, its own changes too.
-            self._past = view_at(self.transaction, self.tenant, self.at)
+            self._reloaded_view = load_view(self.transaction, self.tenant, self.at)
             self._overlay.forget()
-            return self._past
-        if self._undone is None or self._undone[0] != self._index.version:
-            self._undone = (self._index.version, self._index.undone_to(self._version))
-        return self._undone[1]
+            return self._reloaded_view
+        if self._undone_view is None or self._undone_view[0] != self._index.version:
+            self._undone_view = (self._index.version, self._index.view_at_version(self._version))
+        return self._undone_view[1]
 
-    def as_of(self, at: Moment | datetime) -> Snapshot:
-        """The same questions at a past or future moment, under the models of that moment."""
-        return Snapshot(self.transaction, self.tenant, when(at))
+    def as_of(self, at: Moment | datetime) -> AccessSnapshot:
+        """Return the same queries at a past or future moment, under the models of that moment."""
+        return AccessSnapshot(self.transaction, self.tenant, require_moment(at))
 
     @property
-    def store(self) -> Store:
-        """Writes facts in this transaction."""
+    def store(self) -> FactStore:
+        """The store that writes facts in this transaction."""
         if not self.transaction.writes:
             raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
         if self._store is None:
-            self._store = Store(self.transaction, self.tenant, self._overlay, self.at)
-            self.transaction.before_commit.append(self._store.log)
+            self._store = FactStore(self.transaction, self.tenant, self._overlay, self.at)
+            self.transaction.before_commit.append(self._store.append_to_log)
         return self._store
 
 
-class Snapshot(Questions):
-    """The facts as they were, or as they are known to become."""
+class AccessSnapshot(AccessQueries):
+    """Queries about the facts as they were, or as they are known to become, at one moment."""
 
     def __init__(self, transaction: Transaction, tenant: int, at: Moment) -> None:
         self.transaction = transaction
         self.tenant = tenant
         self.at = at
-        self._view = view_at(transaction, tenant, at)
+        self._view = load_view(transaction, tenant, at)
 
-    def locked(self) -> AbstractContextManager[object]:
-        """Nobody else has it."""
+    def view_lock(self) -> AbstractContextManager[object]:
+        """Return a lock that does nothing: no other transaction has this view."""
         return nullcontext()
 
-    def seen(self) -> View:
-        """The facts of that moment."""
+    def current_view(self) -> FactView:
+        """Return the facts of that moment."""
         return self._view

@@ -95,5 +95,5 @@ def _give(ctx: RequestContext, fact: Fact, until: When | None) -> None:
 
 def _tell(ctx: RequestContext, request: Request, words: str, settings: Settings | None) -> None:
     if settings is not None:
-        body = f"{words}. {request.answer}\n\n{settings.base}/requests/{request.uid}\n"
+        body = f"{words}. {request.answer}\n\n{settings.base_url}/requests/{request.uid}\n"
         telling.tell(ctx, settings, [request.asker], words, body)

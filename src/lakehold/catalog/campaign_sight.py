@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from lakehold.access import Grant
-from lakehold.access.facts import spans
+from lakehold.access.facts import tables
 from lakehold.catalog import campaign_table, kinds, sharing
 from lakehold.catalog.campaign_table import KEEP, REMOVE, Campaign, Kept
 from lakehold.catalog.shapes import Ref, VisibleRefs
@@ -79,11 +79,11 @@ class Look:
         self._refs: dict[int, Ref | None] = {}
         self._gives: dict[str, bool] = {}
         self._knows_all = sharing.may_ask_about_others(ctx)
-        self._mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+        self._mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
         transaction, tenant = ctx.session.transaction, ctx.session.tenant
         self._held: set[Key] = {
             (span.subject, span.role, span.resource)
-            for span in spans.inside(transaction, tenant, campaign.workspace_id, ctx.at)
+            for span in tables.grants_inside(transaction, tenant, campaign.workspace_id, ctx.at)
         }
 
     def state(self, kept: Kept) -> str:

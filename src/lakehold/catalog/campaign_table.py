@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 
 OPEN, KEEP, REMOVE = "", "keep", "remove"
 _AT_ONCE = 500
@@ -17,17 +17,17 @@ _AT_ONCE = 500
 table = sa.Table(
     "campaign",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("uid", Exact, nullable=False),
-    sa.Column("workspace_id", Id, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("uid", ExactText, nullable=False),
+    sa.Column("workspace_id", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("asks", sa.Text, nullable=False),
-    sa.Column("started_at", Id, nullable=False),
-    sa.Column("started_by", Exact, nullable=False),
-    sa.Column("due_at", Id),
-    sa.Column("closed_at", Id),
-    sa.Column("closed_by", Exact, nullable=False),
+    sa.Column("started_at", IdType, nullable=False),
+    sa.Column("started_by", ExactText, nullable=False),
+    sa.Column("due_at", IdType),
+    sa.Column("closed_at", IdType),
+    sa.Column("closed_by", ExactText, nullable=False),
 )
 sa.Index("campaign_by_uid", table.c.tenant_id, table.c.uid, unique=True)
 sa.Index("campaign_by_workspace", table.c.tenant_id, table.c.workspace_id, table.c.n)
@@ -35,18 +35,18 @@ sa.Index("campaign_by_workspace", table.c.tenant_id, table.c.workspace_id, table
 decision_table = sa.Table(
     "campaign_decision",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("campaign", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("campaign", IdType, primary_key=True),
     sa.Column("n", sa.Integer, primary_key=True),
-    sa.Column("subject_id", Id, nullable=False),
+    sa.Column("subject_id", IdType, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
-    sa.Column("resource_id", Id, nullable=False),
+    sa.Column("resource_id", IdType, nullable=False),
     # The time for which the role was given, as it was when the campaign began.
-    sa.Column("since", Id, nullable=False),
-    sa.Column("until", Id, nullable=False),
+    sa.Column("since", IdType, nullable=False),
+    sa.Column("until", IdType, nullable=False),
     sa.Column("decision", sa.Text, nullable=False),
-    sa.Column("decided_at", Id),
-    sa.Column("decided_by", Exact, nullable=False),
+    sa.Column("decided_at", IdType),
+    sa.Column("decided_by", ExactText, nullable=False),
 )
 
 

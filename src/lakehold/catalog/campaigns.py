@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.access import Grant
-from lakehold.access.facts import spans
-from lakehold.access.facts.inputs import text, when
-from lakehold.access.facts.view import View
+from lakehold.access.facts import tables
+from lakehold.access.facts.records import require_moment, require_text
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import campaign_sight, campaign_table, kinds, proposals, sharing, telling, workspaces
 from lakehold.catalog.campaign_sight import Progress
 from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, Kept
@@ -68,7 +68,7 @@ def reviewable(ctx: RequestContext) -> list[Ref]:
 def reviewers(ctx: RequestContext, workspace: str) -> list[Ref]:
     """The members nearest to giving roles there, of those that the caller may see."""
     need_review(ctx, workspace)
-    return VisibleRefs(ctx).refs(ctx.session.asking(lambda view: _givers(view, ctx.caller.member, workspace)))
+    return VisibleRefs(ctx).refs(ctx.session.read_view(lambda view: _givers(view, ctx.caller.member, workspace)))
 
 
 def start(
@@ -82,10 +82,10 @@ def start(
 ) -> Told:
     """Begin a campaign over a workspace, and let the others who give roles there know."""
     ctx.writing()
-    need_review(ctx, text(workspace, "workspace"))
+    need_review(ctx, require_text(workspace, "workspace"))
     if asks not in ASKS:
         raise InvalidInputError(f"A campaign does not ask about {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.")
-    due_at = None if due is None else when(due)
+    due_at = None if due is None else require_moment(due)
     if due_at is not None and due_at <= ctx.at:
         raise InvalidInputError("A campaign is due in the future.", "Choose a later day, or none.")
     here = ctx.view.resource(workspace)
@@ -153,7 +153,7 @@ def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
         if settings is not None:
             left = f"Nobody decided about {made[OPEN]:,} of {made.total():,} roles; they stay as they are."
             body = f"Its day is over, and it is closed: {campaign.name}\n\n{left}\n\n"
-            where = f"{settings.base}/reviews/{campaign.uid}\n"
+            where = f"{settings.base_url}/reviews/{campaign.uid}\n"
             telling.tell(ctx, settings, [campaign.started_by], "A review has ended", body + where)
     return len(ended)
 
@@ -171,7 +171,7 @@ def found(ctx: RequestContext, uid: str) -> Campaign:
 
 def concerns(ctx: RequestContext, campaign: Campaign) -> bool:
     """Whether the campaign is the caller's to know of."""
-    workspace = ctx.session.asking(lambda view: view.uids.get(campaign.workspace_id))
+    workspace = ctx.session.read_view(lambda view: view.uids.get(campaign.workspace_id))
     return workspace is not None and may_review(ctx, workspace)
 
 
@@ -203,7 +203,7 @@ def _told(ctx: RequestContext, campaign: Campaign) -> Told:
 def _asked(ctx: RequestContext, here: int, asks: str) -> list[Kept]:
     """One row for each role that somebody holds or will hold, whatever the times for which it was given."""
     transaction, tenant = ctx.session.transaction, ctx.session.tenant
-    look = spans.inside if asks == EVERYTHING else spans.on
+    look = tables.grants_inside if asks == EVERYTHING else tables.grants_on
     times: dict[tuple[int, str, int], tuple[Moment, Moment]] = {}
     for span in look(transaction, tenant, here, ctx.at):
         key = (span.subject, span.role, span.resource)
@@ -217,7 +217,7 @@ def _asked(ctx: RequestContext, here: int, asks: str) -> list[Kept]:
     return [Kept(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
 
 
-def _givers(view: View, asker: str, workspace: str) -> Iterable[str]:
+def _givers(view: FactView, asker: str, workspace: str) -> Iterable[str]:
     roles = kinds.schema_of(view, workspace).roles.values()
     return proposals.givers(view, [Grant(asker, role.name, workspace) for role in roles if role.given_with])
 
@@ -226,5 +226,5 @@ def _tell(ctx: RequestContext, campaign: Campaign, workspace: str, settings: Set
     if settings is None:
         return
     others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
-    body = f"A review of who holds what has begun: {campaign.name}\n\n{settings.base}/reviews/{campaign.uid}\n"
+    body = f"A review of who holds what has begun: {campaign.name}\n\n{settings.base_url}/reviews/{campaign.uid}\n"
     telling.tell(ctx, settings, others, "Look through who holds what", body)

@@ -9,23 +9,23 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.inputs import mapping
+from lakehold.access.facts.records import require_mapping
 from lakehold.catalog import details, kinds
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 
 credential_table = sa.Table(
     "credential",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("resource_id", Id, primary_key=True),
-    sa.Column("name", Exact, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("resource_id", IdType, primary_key=True),
+    sa.Column("name", ExactText, primary_key=True),
     sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("updated_at", Id, nullable=False),
-    sa.Column("updated_by", Exact, nullable=False),
+    sa.Column("updated_at", IdType, nullable=False),
+    sa.Column("updated_by", ExactText, nullable=False),
 )
 
 COPY = "copy_credentials"
@@ -38,8 +38,8 @@ _AT_ONCE = 500
 def put(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
     """Set some of a resource's secrets; None takes one away."""
     ctx.writing()
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
-    for name, secret in mapping(secrets, "credentials").items():
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    for name, secret in require_mapping(secrets, "credentials").items():
         _put(ctx, uid, valid_id(name, "name of a credential"), _valid(secret))
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
@@ -49,7 +49,7 @@ def names(ctx: RequestContext, uid: str) -> list[str]:
     ctx.see(uid, "credentials")
     may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
     if not may_copy:
-        kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+        kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return sorted(_kept(ctx, uid))
 
 
@@ -91,7 +91,7 @@ def gone(ctx: RequestContext, number: int) -> None:
     ctx.session.transaction.connection.execute(credential_table.delete().where(which))
 
 
-def reencrypt(transaction: Transaction, keys: Keys) -> int:
+def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
     """Write all secrets of all tenants with the newest key. Returns how many there are."""
     c = credential_table.c
     last: tuple[int, int, str] = (0, 0, "")
@@ -107,7 +107,7 @@ def reencrypt(transaction: Transaction, keys: Keys) -> int:
         rows = transaction.connection.execute(query).all()
         for tenant, resource, name, secret in rows:
             which = sa.and_(c.tenant_id == tenant, c.resource_id == resource, c.name == name)
-            update = credential_table.update().where(which).values(secret=keys.renewed(secret))
+            update = credential_table.update().where(which).values(secret=keys.reencrypt(secret))
             transaction.connection.execute(update)
             last = (tenant, resource, name)
         count += len(rows)

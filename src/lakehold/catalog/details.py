@@ -16,21 +16,21 @@ from lakehold.catalog.errors import ChangedMeanwhileError
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError
 
 detail_table = sa.Table(
     "detail",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("resource_id", IdType, primary_key=True),
     sa.Column("description", sa.Text, nullable=False),
     sa.Column("settings", sa.Text, nullable=False),
-    sa.Column("version", Id, nullable=False),
-    sa.Column("created_at", Id),
-    sa.Column("created_by", Exact, nullable=False),
-    sa.Column("updated_at", Id),
-    sa.Column("updated_by", Exact, nullable=False),
+    sa.Column("version", IdType, nullable=False),
+    sa.Column("created_at", IdType),
+    sa.Column("created_by", ExactText, nullable=False),
+    sa.Column("updated_at", IdType),
+    sa.Column("updated_by", ExactText, nullable=False),
     # The same with how narrow their token was, as JSON.
     sa.Column("saved_as", sa.Text),
 )

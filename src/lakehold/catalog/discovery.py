@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from lakehold.access.decide.subjects import within
+from lakehold.access.decisions.principal import lies_within
 
 # past the access filter: only what its keepers have made discoverable, and of that the name alone
 from lakehold.access.facts.tables import attribute, resource
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import details, kinds
 from lakehold.catalog.shapes import Ref, VisibleRefs, ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, valid_id
+from lakehold.kit.ids import fold_name, valid_id
 
 _AT_ONCE = 200
 _MOST = 200
@@ -59,7 +59,7 @@ def find(
     if kind is not None:
         kinds.kept_here(ctx.view.policy, kind)
     start = None if after is None else _read_cursor(after)
-    wanted = folded(valid_id(search, "search")) if search != "" else ""
+    wanted = fold_name(valid_id(search, "search")) if search != "" else ""
     found: list[tuple[str, int, str]] = []
     for row in _candidates(ctx, wanted, kind, start):
         if may_be_found(ctx, row[2]):
@@ -73,15 +73,15 @@ def find(
 
 def may_be_found(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know the name of it, although they may not see it."""
-    return ctx.session.asking(lambda view: view.ids.get(uid) is not None and _is_open(view, ctx, uid))
+    return ctx.session.read_view(lambda view: view.ids.get(uid) is not None and _is_open(view, ctx, uid))
 
 
 def named(ctx: RequestContext, uid: str) -> Ref:
     """What it is called. Whether the caller may know that has been asked before."""
-    return ctx.session.asking(lambda view: ref(view, uid))
+    return ctx.session.read_view(lambda view: ref(view, uid))
 
 
-def _is_open(view: View, ctx: RequestContext, uid: str) -> bool:
+def _is_open(view: FactView, ctx: RequestContext, uid: str) -> bool:
     """Whether it is discoverable, there, and not the caller's to see anyway. A narrowed token finds in its own
     resources only.
     """
@@ -92,9 +92,9 @@ def _is_open(view: View, ctx: RequestContext, uid: str) -> bool:
     if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
         return False
     token = ctx.caller.narrowed
-    if token is not None and token.resources is not None and not within(view, number, token.resources):
+    if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
         return False
-    return not ctx.session.sees(ctx.asker, uid)
+    return not ctx.session.can_see(ctx.asker, uid)
 
 
 def _candidates(

@@ -7,11 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Edge, Remove
-from lakehold.access.facts.changes import ends_of, valid_value
-from lakehold.access.facts.inputs import mapping, text
+from lakehold.access.facts.changes import resolve_targets, validate_value
+from lakehold.access.facts.records import require_mapping, require_text
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind
-from lakehold.access.model.syntax import Path
+from lakehold.access.model.syntax import PathNode
 from lakehold.catalog import credentials, details, kinds, shapes
 from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.errors import InvalidInputError
@@ -70,7 +70,7 @@ def planned(ctx: RequestContext, uid: str, wanted: Edit) -> Plan:
         ctx.need_change(change)
     _need_edges(ctx, uid, pointed)
     if told:
-        kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+        kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     changes = (*switched, *(change for some in pointed.values() for change in some))
     return Plan(uid, wanted, before, told, changes)
 
@@ -120,15 +120,15 @@ def _note(ctx: RequestContext, plan: Plan) -> None:
 def _attributes(ctx: RequestContext, uid: str, wanted: Mapping[str, str | bool] | None) -> list[Change]:
     """What is to be set, without what is so already."""
     schema = kinds.schema_of(ctx.view, uid)
-    present = ctx.session.asking(lambda view: shapes.attributes_of(view, uid))
+    present = ctx.session.read_view(lambda view: shapes.attributes_of(view, uid))
     found: list[Change] = []
-    for name, value in mapping({} if wanted is None else wanted, "attributes").items():
-        known = schema.attributes.get(text(name, "attribute"))
+    for name, value in require_mapping({} if wanted is None else wanted, "attributes").items():
+        known = schema.attributes.get(require_text(name, "attribute"))
         if known is None:
             raise InvalidInputError(
                 f"{schema.id} has no attribute {quote(str(name))}.", did_you_mean(str(name), schema.attributes)
             )
-        kept = valid_value(known, value)  # type: ignore[arg-type]
+        kept = validate_value(known, value)  # type: ignore[arg-type]
         if present[known.name] != kept:
             found.append(Add(Attribute(uid, known.name, kept)))
     return found
@@ -138,13 +138,13 @@ def _edges(ctx: RequestContext, uid: str, wanted: Targets | None) -> dict[str, l
     """What is to be added and removed of each edge."""
     schema = kinds.schema_of(ctx.view, uid)
     found: dict[str, list[Change]] = {}
-    for name, targets in mapping({} if wanted is None else wanted, "edges").items():
+    for name, targets in require_mapping({} if wanted is None else wanted, "edges").items():
         if name == schema.parent:
             raise InvalidInputError(f"{quote(str(name))} is what it lies in.", "Move it to change that.")
-        declared = ctx.view.policy.edge(schema.id, text(name, "edge"))
+        declared = ctx.view.policy.edge(schema.id, require_text(name, "edge"))
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
-            ctx.see(text(target, "id"), f"link {name}")
+            ctx.see(require_text(target, "id"), f"link {name}")
         changes = list(_repointed(ctx, uid, declared, _ends(ctx, schema.id, declared.name, given)))
         if changes and not given and declared.name in kinds.made_with(schema):
             raise InvalidInputError(
@@ -155,11 +155,11 @@ def _edges(ctx: RequestContext, uid: str, wanted: Targets | None) -> dict[str, l
 
 
 def _ends(ctx: RequestContext, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
-    return ctx.session.asking(lambda view: [view.uid(end) for end in ends_of(view, kind, edge, targets)])
+    return ctx.session.read_view(lambda view: [view.uid(end) for end in resolve_targets(view, kind, edge, targets)])
 
 
 def _repointed(ctx: RequestContext, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[Change]:
-    there = ctx.session.asking(lambda view: shapes.edges_of(view, uid)[edge.name])
+    there = ctx.session.read_view(lambda view: shapes.edges_of(view, uid)[edge.name])
     eyes = shapes.VisibleRefs(ctx)
     # New ends first: where there is one only, it takes the place of the old one by itself.
     yield from (Add(Edge(edge.name, uid, end)) for end in ends if end not in there)
@@ -187,13 +187,13 @@ def _need_edges(ctx: RequestContext, uid: str, pointed: Mapping[str, Sequence[Ch
 def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
     """The action of the resource itself that the edge is set with."""
     tree = edge.set_with.tree if edge.set_with else None
-    if isinstance(tree, Path) and tree.equals is None and len(tree.names) == 1 and tree.names[0] in actions:
+    if isinstance(tree, PathNode) and tree.equals is None and len(tree.names) == 1 and tree.names[0] in actions:
         return tree.names[0]
     return None
 
 
 def _after(ctx: RequestContext, uid: str, edge: str, changes: Sequence[Change]) -> list[str]:
-    ends = dict.fromkeys(ctx.session.asking(lambda view: shapes.edges_of(view, uid)[edge]))
+    ends = dict.fromkeys(ctx.session.read_view(lambda view: shapes.edges_of(view, uid)[edge]))
     declared = kinds.schema_of(ctx.view, uid).edges[edge]
     for change in changes:
         fact = change.fact

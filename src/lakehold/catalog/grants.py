@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.access.facts import spans
-from lakehold.access.facts.inputs import text, when
+from lakehold.access.facts import tables
+from lakehold.access.facts.records import require_moment, require_text
 from lakehold.catalog import kinds, sharing
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory.request_context import RequestContext, When
@@ -42,7 +42,7 @@ def revoke(ctx: RequestContext, grant: Grant) -> None:
 def change(ctx: RequestContext, grant: Grant, role: str, *, until: When | None = None) -> None:
     """Let the subject hold another role in place of this one, or the same one until another time."""
     _need_held(ctx, grant)
-    wanted = Grant(grant.subject, text(role, "role"), grant.resource)
+    wanted = Grant(grant.subject, require_text(role, "role"), grant.resource)
     # Both are asked about first: who gives away their own right by the first step could not make the second.
     ctx.need_change(Add(wanted))
     if wanted.role != grant.role:
@@ -56,9 +56,9 @@ def direct(ctx: RequestContext, uid: str) -> list[Held]:
     everybody else sees their own, and those roles that go to a person: whom to turn to.
     """
     ctx.see(uid)
-    found = spans.on(ctx.session.transaction, ctx.session.tenant, ctx.view.resource(uid), ctx.at)
+    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, ctx.view.resource(uid), ctx.at)
     if not sharing.may_know_holders(ctx, uid):
-        mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+        mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
         roles = kinds.schema_of(ctx.view, uid).roles
         found = [span for span in found if span.subject in mine or roles[span.role].person_only]
     return _held(ctx, found)
@@ -69,13 +69,13 @@ def held_by(ctx: RequestContext, subject: str, among: Collection[str] | None = N
     One's own, or by who may ask about others.
     """
     ctx.see(subject)
-    mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+    mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     number = ctx.view.resource(subject)
     if number not in mine:
         ctx.need(sharing.ASK, ctx.caller.tenant)
-    found = spans.held(ctx.session.transaction, ctx.session.tenant, number, ctx.at)
+    found = tables.grants_held_by(ctx.session.transaction, ctx.session.tenant, number, ctx.at)
     if among is not None:
-        found = ctx.session.asking(lambda view: [span for span in found if view.kind(span.resource) in among])
+        found = ctx.session.read_view(lambda view: [span for span in found if view.kind(span.resource) in among])
     return _held(ctx, found)
 
 
@@ -87,7 +87,7 @@ def effective(ctx: RequestContext, action: str, uid: str) -> list[Ref]:
     return VisibleRefs(ctx).refs(ctx.session.who(action, uid))
 
 
-def _held(ctx: RequestContext, found: list[spans.Span]) -> list[Held]:
+def _held(ctx: RequestContext, found: list[tables.GrantPeriod]) -> list[Held]:
     eyes = VisibleRefs(ctx)
     held = []
     for span in found:
@@ -101,10 +101,10 @@ def _held(ctx: RequestContext, found: list[spans.Span]) -> list[Held]:
 def _need_held(ctx: RequestContext, grant: Grant) -> None:
     """Refuse to take away what is not there: a slip in a name must not read as done."""
     for uid in (grant.resource, grant.subject):
-        ctx.see(text(uid, "id"), "revoke")
-    ctx.view.policy.role(ctx.view.kind(ctx.view.resource(grant.resource)), text(grant.role, "role"))
+        ctx.see(require_text(uid, "id"), "revoke")
+    ctx.view.policy.role(ctx.view.kind(ctx.view.resource(grant.resource)), require_text(grant.role, "role"))
     here, who = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
-    found = spans.on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
+    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
     if not any((span.subject, span.role) == (who, grant.role) for span in found):
         # Who may not take it away is not told whether it is held.
         ctx.need_change(Remove(grant))
@@ -112,6 +112,6 @@ def _need_held(ctx: RequestContext, grant: Grant) -> None:
 
 
 def _later(ctx: RequestContext, until: When | None) -> When | None:
-    if until is not None and when(until) <= ctx.at:
+    if until is not None and require_moment(until) <= ctx.at:
         raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
     return until

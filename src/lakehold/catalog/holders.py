@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lakehold.access.decide.effects import sets_of
-from lakehold.access.decide.members import Members, numbers
-from lakehold.access.facts.maps import Inner, Layer, Map
-from lakehold.access.facts.view import View
+from lakehold.access.decisions.member_sets import Members, bit_positions
+from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.facts.layered_maps import LayeredMap, Map, NestedMap
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds, sharing
 from lakehold.directory.request_context import RequestContext
@@ -49,7 +49,7 @@ class Holders:
         for each in (action,) if action else self.actions:
             found |= self._by(each, path) if path else self._paths[each][DIRECT]
         order = list(self._numbers)
-        return (order[number] for number in numbers(found))
+        return (order[number] for number in bit_positions(found))
 
     def _by(self, action: str, path: str) -> Members:
         """By this path, and none before it."""
@@ -62,10 +62,10 @@ def of(ctx: RequestContext, uid: str) -> Holders:
     """All members for who gives roles there, or may ask about others; else the caller alone."""
     ctx.see(uid)
     everybody = sharing.may_know_holders(ctx, uid)
-    return ctx.session.asking(lambda view: _holders(view, uid, "" if everybody else ctx.caller.member))
+    return ctx.session.read_view(lambda view: _holders(view, uid, "" if everybody else ctx.caller.member))
 
 
-def _holders(view: View, uid: str, only: str) -> Holders:
+def _holders(view: FactView, uid: str, only: str) -> Holders:
     here = view.resource(uid)
     actions = kinds.schema_of(view, uid).actions
     most = 1 << view.members[view.member(only)] if only else -1
@@ -76,21 +76,21 @@ def _holders(view: View, uid: str, only: str) -> Holders:
     return Holders(actions, found, dict(view.members), everybody=not only)
 
 
-def _sets(view: View, here: int, path: str, actions: tuple[str, ...]) -> list[Members]:
+def _sets(view: FactView, here: int, path: str, actions: tuple[str, ...]) -> list[Members]:
     """Those who may, if only the grants of this path and of those before it are counted. Kept with the view, as what
     is worked out of all facts is: a container can have a hundred thousand things in it.
     """
-    kind, sets = view.kind(here), sets_of(view.policy)
+    kind, sets = view.kind(here), compiled_member_sets(view.policy)
     if path == DIRECT:
-        return [sets.set_of(kind, action)(view, here) for action in actions]
+        return [sets.relation_set(kind, action)(view, here) for action in actions]
     keys = [("through", path, kind, action, here) for action in actions]
     if any(key not in view.sets for key in keys):
         less = _with_only(view, _kept(view, here, path))
-        view.sets.update(zip(keys, [sets.set_of(kind, action)(less, here) for action in actions], strict=True))
+        view.sets.update(zip(keys, [sets.relation_set(kind, action)(less, here) for action in actions], strict=True))
     return [view.sets[key] for key in keys]
 
 
-def _kept(view: View, here: int, path: str) -> Kept:
+def _kept(view: FactView, here: int, path: str) -> Kept:
     match path:
         case "role":
             roots = {"tenant.tenant", *(kind.id for kind in kinds.roots(view.policy))}
@@ -101,7 +101,7 @@ def _kept(view: View, here: int, path: str) -> Kept:
             return lambda resource, subject: resource != here or view.kind(subject) != MEMBER
 
 
-class _Filtered(Layer[int, dict[int, int]]):
+class _Filtered(LayeredMap[int, dict[int, int]]):
     """Grants, without some of them."""
 
     __slots__ = ("_kept",)
@@ -117,10 +117,10 @@ class _Filtered(Layer[int, dict[int, int]]):
         return {subject: roles for subject, roles in held.items() if self._kept(key, subject)} or default
 
 
-def _with_only(view: View, kept: Kept) -> View:
+def _with_only(view: FactView, kept: Kept) -> FactView:
     """The same facts with fewer grants."""
-    less = View(view.policy, view)
+    less = FactView(view.policy, view)
     filtered = _Filtered(view.grants.outer, kept)
-    less.grants = Inner(view.grants)
+    less.grants = NestedMap(view.grants)
     less.grants.outer, less.grants.get = filtered, filtered.get
     return less

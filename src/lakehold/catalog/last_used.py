@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.view import ALL_MEMBERS, View
+from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.catalog.usage import last_use_table
 from lakehold.directory.request_context import RequestContext
@@ -24,12 +24,12 @@ _MOST = 50_000
 def of(ctx: RequestContext, held: Iterable[Held]) -> dict[Held, Moment]:
     """The last days of some roles; of those that were ever used. Who calls has asked whether the caller may know."""
     wanted = list(held)
-    holders = ctx.session.asking(lambda view: {who: _members(view, who) for who, _ in wanted})
+    holders = ctx.session.read_view(lambda view: {who: _members(view, who) for who, _ in wanted})
     uses = _uses(ctx, {member for members in holders.values() for member in members})
-    return ctx.session.asking(lambda view: _found(view, wanted, holders, uses))
+    return ctx.session.read_view(lambda view: _found(view, wanted, holders, uses))
 
 
-def _members(view: View, subject: str) -> Collection[int]:
+def _members(view: FactView, subject: str) -> Collection[int]:
     number = view.ids.get(subject)
     if number is None:
         return ()
@@ -37,7 +37,7 @@ def _members(view: View, subject: str) -> Collection[int]:
         case kind if kind == ALL_MEMBERS:
             return view.members.keys()
         case kind if kind == GROUP:
-            return (view.back[MEMBER_OF].get(number) or {}).keys()
+            return (view.edges_in[MEMBER_OF].get(number) or {}).keys()
         case _:
             return (number,)
 
@@ -61,7 +61,7 @@ def _uses(ctx: RequestContext, members: Collection[int]) -> dict[int, list[tuple
 
 
 def _found(
-    view: View, wanted: list[Held], holders: dict[str, Collection[int]], uses: dict[int, list[tuple[int, int]]]
+    view: FactView, wanted: list[Held], holders: dict[str, Collection[int]], uses: dict[int, list[tuple[int, int]]]
 ) -> dict[Held, Moment]:
     places: dict[int, frozenset[int]] = {}
     found = {}
@@ -76,10 +76,10 @@ def _found(
     return found
 
 
-def _place(view: View, resource: int, known: dict[int, frozenset[int]]) -> frozenset[int]:
+def _place(view: FactView, resource: int, known: dict[int, frozenset[int]]) -> frozenset[int]:
     """The resource, and all that it lies in."""
     if resource not in known:
         parent = view.policy.kinds[view.kind(resource)].parent if view.kind(resource) else None
-        above = view.out[parent.edge].get(resource) if parent else None
+        above = view.edges_out[parent.edge].get(resource) if parent else None
         known[resource] = frozenset({resource}) | (_place(view, above[0], known) if above else frozenset())
     return known[resource]

@@ -18,8 +18,8 @@ def owned(ctx: RequestContext, uid: str, subject: str) -> list[Owned]:
         each
         for each in property_of.of(ctx, subject)
         if each.resource != uid
-        and ctx.session.asking(lambda view, one=each: kinds.workspace_of(view, one.resource)) == uid  # type: ignore[misc]
-        and ctx.session.sees(ctx.asker, each.resource)
+        and ctx.session.read_view(lambda view, one=each: kinds.workspace_of(view, one.resource)) == uid  # type: ignore[misc]
+        and ctx.session.can_see(ctx.asker, each.resource)
     ]
 
 

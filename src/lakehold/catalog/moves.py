@@ -6,14 +6,14 @@ The model says who may: where it lies now (`set_with` of the edge), and where it
 from __future__ import annotations
 
 from lakehold.access import Add, Edge
-from lakehold.access.decide.effects import Effects
+from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.catalog import details, kinds, sharing
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 
 
-def preview_move(ctx: RequestContext, uid: str, to: str) -> Effects:
+def preview_move(ctx: RequestContext, uid: str, to: str) -> AccessEffects:
     """Who would win and lose what by the move. For who may make it."""
     step = need_move(ctx, uid, to)
     return sharing.seen(ctx, ctx.session.what_if([step]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.access.facts.inputs import text
+from lakehold.access.facts.records import require_text
 from lakehold.catalog import kinds, shapes
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -16,7 +16,7 @@ def transfer(ctx: RequestContext, uid: str, role: str, to: str, *, from_: str | 
     The model says who may: both steps are asked about before the first is made.
     """
     ctx.see(uid, "transfer")
-    declared = ctx.view.policy.role(kinds.schema_of(ctx.view, uid).id, text(role, "role"))
+    declared = ctx.view.policy.role(kinds.schema_of(ctx.view, uid).id, require_text(role, "role"))
     if not declared.person_only:
         raise InvalidInputError(
             f"{declared.title} is no role that a person owns something by.", "Give and take it as a grant."
@@ -34,7 +34,7 @@ def transfer(ctx: RequestContext, uid: str, role: str, to: str, *, from_: str | 
 
 
 def _holder(ctx: RequestContext, uid: str, role: str, named: str | None) -> str:
-    held = ctx.session.asking(lambda view: shapes.owners_of(view, uid)[role])
+    held = ctx.session.read_view(lambda view: shapes.owners_of(view, uid)[role])
     if named is not None:
         if named not in held:
             raise NotFoundError(f"{quote(named)} does not hold {quote(role)} there.", "Look at who does.")

@@ -7,25 +7,25 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decide.decisions import checks_of
-from lakehold.access.decide.effects import sets_of
-from lakehold.access.decide.ways import MOST_WAYS, Way, Ways
-from lakehold.access.facts.changes import holds, row_of
+from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
+from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.facts.changes import fact_holds, resolve_fact
 from lakehold.access.facts.records import Fact
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.kit.errors import LakeholdError
 
 _TYPES: dict[str, type[Grant | Attribute | Edge]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
 
 
-def ways(view: View, member: str, action: str, uid: str) -> list[Way]:
+def ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
     """All the nearest ways, those too that name what the member may not see: for those who can give, not for them."""
     here, subject = view.resource(uid), view.subject(view.member(member))
     expression = view.policy.action(view.kind(here), action)
-    finder = Ways(view, checks_of(view.policy), sets_of(view.policy))
+    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
     found: list[Way] = []
     for facts in finder.find(expression, view.kind(here), subject, here):
-        found.append(Way(finder.needed(facts)))
+        found.append(Way(finder.missing_facts(facts)))
         if len(found) == MOST_WAYS:
             break
     return found
@@ -36,10 +36,10 @@ def facts_of(way: Way) -> list[Fact]:
     return [needed.fact for needed in way.needed]
 
 
-def givers(view: View, facts: Iterable[Fact]) -> list[str]:
+def givers(view: FactView, facts: Iterable[Fact]) -> list[str]:
     """The members nearest to giving one of these facts, the askers of it left to themselves."""
-    finder = Ways(view, checks_of(view.policy), sets_of(view.policy))
-    found = dict.fromkeys(giver for needed in finder.needed(frozenset(facts)) for giver in needed.givers)
+    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
+    found = dict.fromkeys(giver for needed in finder.missing_facts(frozenset(facts)) for giver in needed.givers)
     return list(found)
 
 
@@ -54,15 +54,15 @@ def read(text: str) -> list[Fact]:
     return [_TYPES[row.pop("fact")](**row) for row in json.loads(text)]
 
 
-def missing(view: View, facts: Sequence[Fact]) -> list[Fact] | None:
+def missing(view: FactView, facts: Sequence[Fact]) -> list[Fact] | None:
     """Those that do not hold yet; None if one of them can never hold again, as when its resource is gone."""
     left = []
     for fact in facts:
         try:
-            row = row_of(view, fact)
+            row = resolve_fact(view, fact)
         except LakeholdError:
             return None
-        if not holds(view, row):
+        if not fact_holds(view, row):
             left.append(fact)
     return left
 

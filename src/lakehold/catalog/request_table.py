@@ -6,34 +6,33 @@ from dataclasses import asdict, dataclass, replace
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.inputs import when
-from lakehold.access.facts.records import Fact
+from lakehold.access.facts.records import Fact, require_moment
 from lakehold.catalog import proposals
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 
 PENDING, APPROVED, REFUSED, WITHDRAWN, EXPIRED = "pending", "approved", "refused", "withdrawn", "expired"
 
 table = sa.Table(
     "access_request",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("uid", Exact, nullable=False),
-    sa.Column("asker", Exact, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("uid", ExactText, nullable=False),
+    sa.Column("asker", ExactText, nullable=False),
     # As it was asked for: there may be no such resource.
-    sa.Column("resource", Exact, nullable=False),
-    sa.Column("action", Exact, nullable=False),
+    sa.Column("resource", ExactText, nullable=False),
+    sa.Column("action", ExactText, nullable=False),
     sa.Column("facts", sa.Text, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    sa.Column("asked_at", Id, nullable=False),
-    sa.Column("expires_at", Id, nullable=False),
-    sa.Column("decided_at", Id),
-    sa.Column("decided_by", Exact, nullable=False),
+    sa.Column("asked_at", IdType, nullable=False),
+    sa.Column("expires_at", IdType, nullable=False),
+    sa.Column("decided_at", IdType),
+    sa.Column("decided_by", ExactText, nullable=False),
     sa.Column("answer", sa.Text, nullable=False),
-    sa.Column("until", Id),
+    sa.Column("until", IdType),
 )
 sa.Index("request_by_uid", table.c.tenant_id, table.c.uid, unique=True)
 sa.Index("request_by_asker", table.c.tenant_id, table.c.asker, table.c.n)
@@ -73,7 +72,7 @@ def insert(ctx: RequestContext, request: Request) -> Request:
 def update(ctx: RequestContext, request: Request, **values: object) -> Request:
     """Change one. An answer is written with who gave it and when."""
     if values.get("until") is not None:
-        values["until"] = when(values["until"])
+        values["until"] = require_moment(values["until"])
     if "state" in values:
         values |= {"decided_at": ctx.at, "decided_by": ctx.caller.member}
     c = table.c

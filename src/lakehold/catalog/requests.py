@@ -11,9 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lakehold.access import Add
-from lakehold.access.facts.inputs import text
-from lakehold.access.facts.records import Fact
-from lakehold.access.facts.view import View
+from lakehold.access.facts.records import Fact, require_text
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import details, discovery, kinds, proposals, request_table, telling
 from lakehold.catalog.request_table import PENDING, WITHDRAWN, Request
 from lakehold.catalog.shapes import Ref, VisibleRefs
@@ -59,7 +58,7 @@ def ask(
         asker=ctx.caller.member,
         resource=valid_id(uid),
         action=valid_id(action, "action"),
-        facts=tuple(_wanted(ctx, text(action, "action"), uid, facts)),
+        facts=tuple(_wanted(ctx, require_text(action, "action"), uid, facts)),
         reason=valid_reason(reason),
         state=PENDING,
         asked_at=ctx.at,
@@ -130,7 +129,7 @@ def still_wanted(ctx: RequestContext, request: Request) -> list[Fact] | None:
     """What is asked for and not given yet; None if it can no longer be given."""
     if request.state != PENDING:
         return []
-    return ctx.session.asking(lambda view: proposals.missing(view, request.facts))
+    return ctx.session.read_view(lambda view: proposals.missing(view, request.facts))
 
 
 def may_give(ctx: RequestContext, fact: Fact) -> bool:
@@ -176,11 +175,11 @@ def valid_reason(reason: object) -> str:
 
 def _wanted(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
     member = ctx.caller.member
-    exists = ctx.session.asking(lambda view: view.ids.get(uid) is not None)
-    if not exists or not ctx.session.sees(ctx.asker, uid):
+    exists = ctx.session.read_view(lambda view: view.ids.get(uid) is not None)
+    if not exists or not ctx.session.can_see(ctx.asker, uid):
         if facts is not None:
             raise NotFoundError(f"There is no resource {quote(uid)}.", "Look the id up in a list.")
-        return ctx.session.asking(lambda view: _unseen(view, member, action, uid)) if exists else []
+        return ctx.session.read_view(lambda view: _unseen(view, member, action, uid)) if exists else []
     explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
         raise ConflictError("You may do this already.", "There is nothing to ask for.")
@@ -192,13 +191,13 @@ def _wanted(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] 
         return chosen
     if proposed:
         return proposed[0]
-    hidden = ctx.session.asking(lambda view: proposals.ways(view, member, action, uid))
+    hidden = ctx.session.read_view(lambda view: proposals.ways(view, member, action, uid))
     if not hidden:
         raise ConflictError("Nothing that could be given would allow this.", "Ask why: explain tells what stops it.")
     return proposals.facts_of(hidden[0])
 
 
-def _unseen(view: View, member: str, action: str, uid: str) -> list[Fact]:
+def _unseen(view: FactView, member: str, action: str, uid: str) -> list[Fact]:
     """What would have to be given for something that the asker knows by its id alone. An action that it does not have
     counts as seeing it: the asker must not learn what it is from what cannot be done with it.
     """
@@ -211,7 +210,7 @@ def _tell_givers(ctx: RequestContext, request: Request, settings: Settings | Non
     left = still_wanted(ctx, request)
     if settings is None or not left:
         return
-    receivers = ctx.session.asking(lambda view: proposals.givers(view, left))
+    receivers = ctx.session.read_view(lambda view: proposals.givers(view, left))
     asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
-    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base}/requests/{request.uid}\n"
+    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
     telling.tell(ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute
-from lakehold.access.decide.words import named
-from lakehold.access.facts.view import View
-from lakehold.access.query.listing import Found, cursor
+from lakehold.access.decisions.explanation import describe_resource
+from lakehold.access.facts.view import FactView
+from lakehold.access.query.listing import ListedResource, to_cursor
 from lakehold.catalog import credentials, details, kinds, shapes
 from lakehold.catalog.shapes import Resource, Summary
 from lakehold.directory.request_context import RequestContext, Targets
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import folded, quote
+from lakehold.kit.ids import fold_name, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def find(
     schemas = kinds.all_kinds(policy) if among is None else [kinds.kept_here(policy, kind) for kind in among]
     if within is not None:
         ctx.see(within)
-    by_kind: list[list[Found]] = []
+    by_kind: list[list[ListedResource]] = []
     more = False
     for schema in schemas:
         if not schema.actions:
@@ -115,7 +115,7 @@ def find(
         more = more or found.after is not None
     merged = list(heapq.merge(*by_kind, key=_place_in(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
-    following = cursor(items[-1], sort) if more or len(merged) > limit else None
+    following = to_cursor(items[-1], sort) if more or len(merged) > limit else None
     return Listed(shapes.summaries(ctx, items), following)
 
 
@@ -123,10 +123,12 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     """End a resource. Where the model knows `deleted` and others point at it, it can be restored: then False."""
     ctx.writing()
     view = ctx.view
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.deleting(view, uid)), uid, "delete")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.deleting(view, uid)), uid, "delete")
     kinds.kept_here(view.policy, kinds.schema_of(view, uid).id)
     details.expect(ctx, uid, expect_version)
-    if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.asking(lambda view: _in_use(view, uid)):
+    if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.read_view(
+        lambda view: _in_use(view, uid)
+    ):
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
         details.changed(ctx, uid)
         return False
@@ -164,17 +166,17 @@ def may_restore(ctx: RequestContext, uid: str) -> bool:
     return ctx.session.check_change(ctx.asker, Add(Attribute(uid, kinds.DELETED, "false")))
 
 
-def is_deleted(view: View, uid: str) -> bool:
+def is_deleted(view: FactView, uid: str) -> bool:
     """Whether it was deleted while others pointed at it."""
     return shapes.attributes_of(view, uid).get(kinds.DELETED) == "true"
 
 
-def _in_use(view: View, uid: str) -> bool:
+def _in_use(view: FactView, uid: str) -> bool:
     """Whether something that does not lie in it points at it."""
     number = view.resource(uid)
     here = view.kind(number)
     return any(
-        view.back[edge].get(number)
+        view.edges_in[edge].get(number)
         for kind in view.policy.kinds.values()
         for edge, step in kind.steps.items()
         if not step.back and here in step.kinds and edge != kind.schema.parent
@@ -182,37 +184,37 @@ def _in_use(view: View, uid: str) -> bool:
 
 
 def _refuse_losing_what_lies_in_it(ctx: RequestContext, uid: str) -> None:
-    inside = ctx.session.asking(lambda view: [view.uid(child) for child in view.inside(view.resource(uid))])
+    inside = ctx.session.read_view(lambda view: [view.uid(child) for child in view.children(view.resource(uid))])
     if inside:
-        said = f"The {named(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
+        said = f"The {describe_resource(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
         raise ConflictError(said, "They must be deleted or moved first.")
 
 
 def _refuse_losing_what_others_are_made_with(ctx: RequestContext, uid: str) -> None:
-    found = ctx.session.asking(lambda view: _made_with_it(view, uid))
+    found = ctx.session.read_view(lambda view: _made_with_it(view, uid))
     if found:
-        said = f"The {named(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
+        said = f"The {describe_resource(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
         raise ConflictError(said, "Let them point at another one first, or delete them.")
 
 
-def _made_with_it(view: View, uid: str) -> list[str]:
+def _made_with_it(view: FactView, uid: str) -> list[str]:
     number = view.resource(uid)
     return [
         view.uid(source)
         for kind in view.policy.kinds.values()
         for edge in kinds.made_with(kind.schema)
         if view.kind(number) in kind.steps[edge].kinds
-        for source in view.back[edge].get(number) or ()
+        for source in view.edges_in[edge].get(number) or ()
     ]
 
 
 def _example(ctx: RequestContext, uids: Sequence[str]) -> str:
     eyes = shapes.VisibleRefs(ctx)
     seen = next((uid for uid in uids if eyes.sees(uid)), None)
-    return f"{named(ctx.view, seen)} among them" if seen else "though none that you may see"
+    return f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
 
 
-def _place_in(sort: str) -> Callable[[Found], tuple[str | Moment, int]]:
+def _place_in(sort: str) -> Callable[[ListedResource], tuple[str | Moment, int]]:
     if sort in {"name", "-name"}:
-        return lambda item: (folded(item.name), item.id)
+        return lambda item: (fold_name(item.name), item.id)
     return lambda item: (item.since, item.id)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from lakehold.access.facts.view import View
-from lakehold.access.query.listing import Found
+from lakehold.access.facts.view import FactView
+from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import details, kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
@@ -78,31 +78,31 @@ class VisibleRefs:
         if not uid:
             return None
         if uid not in self._known:
-            self._known[uid] = self._ctx.session.asking(partial(self._look, uid))
+            self._known[uid] = self._ctx.session.read_view(partial(self._look, uid))
         return self._known[uid]
 
-    def _look(self, uid: str, view: View) -> Ref | None:
+    def _look(self, uid: str, view: FactView) -> Ref | None:
         exists = view.ids.get(uid) is not None
-        return ref(view, uid) if exists and self._ctx.session.sees(self._ctx.asker, uid) else None
+        return ref(view, uid) if exists and self._ctx.session.can_see(self._ctx.asker, uid) else None
 
     def numbered(self, number: int) -> Ref | None:
         """The same by its number; what was deleted is not seen."""
-        return self.ref(self._ctx.session.asking(lambda view: view.uids.get(number)))
+        return self.ref(self._ctx.session.read_view(lambda view: view.uids.get(number)))
 
     def parent(self, uid: str) -> Ref | None:
         """What the resource lies in."""
-        return self.ref(self._ctx.session.asking(lambda view: kinds.parent_of(view, uid)))
+        return self.ref(self._ctx.session.read_view(lambda view: kinds.parent_of(view, uid)))
 
     def workspace(self, uid: str) -> Ref | None:
         """The workspace that the resource lies in."""
-        return self.ref(self._ctx.session.asking(lambda view: kinds.workspace_of(view, uid)))
+        return self.ref(self._ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)))
 
     def refs(self, uids: Iterable[str]) -> list[Ref]:
         """Those of them that the caller may know of, in order."""
         return [found for uid in uids if (found := self.ref(uid)) is not None]
 
 
-def ref(view: View, uid: str) -> Ref:
+def ref(view: FactView, uid: str) -> Ref:
     """A resource by name."""
     number = view.resource(uid)
     return Ref(uid, view.kind(number), view.names.get(number) or "")
@@ -112,7 +112,7 @@ def resource(ctx: RequestContext, uid: str) -> Resource:
     """All of a resource that the caller may see; refused if that is nothing."""
     ctx.see(uid)
     eyes, told = VisibleRefs(ctx), details.read(ctx, uid)
-    ask = ctx.session.asking
+    ask = ctx.session.read_view
     here = ask(lambda view: ref(view, uid))
     may_edit = kinds.has(ctx, ask(lambda view: kinds.editing(view, uid)))
     return Resource(
@@ -137,7 +137,7 @@ def resource(ctx: RequestContext, uid: str) -> Resource:
     )
 
 
-def summaries(ctx: RequestContext, found: Sequence[Found]) -> list[Summary]:
+def summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list[Summary]:
     """Resources that the caller may see, for a list."""
     told = details.read_many(ctx, [item.id for item in found])
     eyes = VisibleRefs(ctx)
@@ -156,7 +156,7 @@ def summaries(ctx: RequestContext, found: Sequence[Found]) -> list[Summary]:
     ]
 
 
-def attributes_of(view: View, uid: str) -> dict[str, str]:
+def attributes_of(view: FactView, uid: str) -> dict[str, str]:
     """The value of every attribute that the kind has."""
     number = view.resource(uid)
     return {
@@ -165,17 +165,17 @@ def attributes_of(view: View, uid: str) -> dict[str, str]:
     }
 
 
-def edges_of(view: View, uid: str) -> dict[str, list[str]]:
+def edges_of(view: FactView, uid: str) -> dict[str, list[str]]:
     """Where every edge but the one to the parent leads, hidden ends too."""
     number, schema = view.resource(uid), kinds.schema_of(view, uid)
     return {
-        name: [view.uid(end) for end in view.out[name].get(number) or ()]
+        name: [view.uid(end) for end in view.edges_out[name].get(number) or ()]
         for name in schema.edges
         if name != schema.parent
     }
 
 
-def owners_of(view: View, uid: str) -> dict[str, list[str]]:
+def owners_of(view: FactView, uid: str) -> dict[str, list[str]]:
     """Who holds each of the roles that go to a person."""
     number, roles = view.resource(uid), kinds.schema_of(view, uid).roles
     return {name: view.holders(number, name) for name, role in roles.items() if role.person_only}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.access import Add, Remove
-from lakehold.access.decide.effects import Effects
+from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.catalog import shapes
 from lakehold.directory.request_context import RequestContext
 
 ASK = "ask_about_others"
 
 
-def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> Effects:
+def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> AccessEffects:
     """The effects of changes that the caller may make, or may ask about. Nothing is made.
 
     Resources that the caller may not see are neither named nor counted.
@@ -25,9 +25,9 @@ def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> Effects:
     return seen(ctx, ctx.session.what_if(list(changes)))
 
 
-def seen(ctx: RequestContext, effects: Effects) -> Effects:
+def seen(ctx: RequestContext, effects: AccessEffects) -> AccessEffects:
     """What is left of effects for the caller's eyes."""
-    return effects.only(shapes.VisibleRefs(ctx).sees)
+    return effects.restrict(shapes.VisibleRefs(ctx).sees)
 
 
 def may_ask_about_others(ctx: RequestContext) -> bool:
@@ -37,7 +37,7 @@ def may_ask_about_others(ctx: RequestContext) -> bool:
 
 def gives_here(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller gives some role on this resource, and so has to know who holds what."""
-    roles = ctx.session.asking(lambda view: list(view.policy.kinds[view.kind(view.resource(uid))].schema.roles))
+    roles = ctx.session.read_view(lambda view: list(view.policy.kinds[view.kind(view.resource(uid))].schema.roles))
     return any(ctx.session.check(ctx.asker, "give", uid, role=role) for role in roles)
 
 

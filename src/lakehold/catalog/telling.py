@@ -17,7 +17,7 @@ def tell(ctx: RequestContext, settings: Settings | None, members: Iterable[str],
     numbers = [number for member in members if (number := ctx.view.ids.get(member)) is not None]
     found = [account.email for account in accounts.among(ctx, numbers).values() if account.email]
     for receiver in found:
-        outbox.put(
+        outbox.enqueue(
             ctx.session.transaction,
             ctx.session.tenant,
             ctx.at,

@@ -14,20 +14,20 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import sharing
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import Database, Id, Transaction, metadata
+from lakehold.kit.database import Database, IdType, Transaction, metadata
 from lakehold.kit.errors import BusyError
 
 last_use_table = sa.Table(
     "last_use",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("resource_id", Id, primary_key=True),
-    sa.Column("member_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("resource_id", IdType, primary_key=True),
+    sa.Column("member_id", IdType, primary_key=True),
     sa.Column("action", sa.Text, primary_key=True),
     # Whole days since 1970, UTC.
     sa.Column("day", sa.Integer, nullable=False),
@@ -67,7 +67,7 @@ class Usage:
         """The caller has done this now, or at that moment. Who only views as somebody uses nothing."""
         if ctx.caller.impersonator or not ctx.caller.member:
             return
-        use = ctx.session.asking(lambda view: _use(view, ctx, action, uid))
+        use = ctx.session.read_view(lambda view: _use(view, ctx, action, uid))
         day = (ctx.at if at is None else at) // DAY
         with self._lock:
             if use is not None and self._written.get(use) != day:
@@ -135,7 +135,7 @@ def of_member(ctx: RequestContext, member: str) -> list[LastUse]:
     return _read(ctx, last_use_table.c.member_id == ctx.view.member(member))
 
 
-def _use(view: View, ctx: RequestContext, action: str, uid: str) -> _Use | None:
+def _use(view: FactView, ctx: RequestContext, action: str, uid: str) -> _Use | None:
     resource, member = view.ids.get(uid), view.ids.get(ctx.caller.member)
     return None if resource is None or member is None else _Use(ctx.session.tenant, resource, member, action)
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from lakehold.access import Session
+from lakehold.access import AccessSession
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError
 
 viewing_table = sa.Table(
     "viewing",
     metadata,
     # The id of a sign-in or a token: nobody has two of one id, in whatever tenant.
-    sa.Column("through", Exact, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("behind", Exact, nullable=False),
-    sa.Column("member", Exact, nullable=False),
-    sa.Column("until", Id, nullable=False),
+    sa.Column("through", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("behind", ExactText, nullable=False),
+    sa.Column("member", ExactText, nullable=False),
+    sa.Column("until", IdType, nullable=False),
 )
 
 VIEW_AS = "view_as"
@@ -106,7 +106,7 @@ def until(ctx: RequestContext) -> Moment | None:
     return ctx.session.transaction.connection.execute(query).scalar() if ctx.caller.impersonator else None
 
 
-def _still(session: Session, caller: Caller, member: str, platform: Platform) -> Caller:
+def _still(session: AccessSession, caller: Caller, member: str, platform: Platform) -> Caller:
     try:
         return may_view_as(RequestContext(session, caller, platform.keys), member)
     except LakeholdError:

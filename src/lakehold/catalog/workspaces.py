@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.access.facts.changes import valid_value
-from lakehold.access.facts.inputs import mapping, one_or_several, text
-from lakehold.access.facts.view import View
+from lakehold.access.facts.changes import validate_value
+from lakehold.access.facts.records import require_mapping, require_text, to_texts
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import MEMBER
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import grants, kinds, resources
 from lakehold.catalog.resources import Listed
 from lakehold.catalog.shapes import Ref
@@ -90,7 +90,7 @@ def members(ctx: RequestContext, uid: str) -> list[Member]:
     found: dict[str, Member] = {}
     given = grants.direct(ctx, uid)
     people = {held.subject.uid for held in given}
-    values = ctx.session.asking(lambda view: {who: _values_of(view, uid, who) for who in people})
+    values = ctx.session.read_view(lambda view: {who: _values_of(view, uid, who) for who in people})
     for held in given:
         who = held.subject
         if who.uid not in found:
@@ -132,12 +132,12 @@ def planned(
 ) -> Plan:
     """What `set_member` would change. `lasts`: roles that are held already are given anew, until another time."""
     need_workspace(ctx, uid)
-    ctx.see(text(subject, "id"), "grant")
+    ctx.see(require_text(subject, "id"), "grant")
     schema = kinds.schema_of(ctx.view, uid)
     others = [*_values(ctx, schema, uid, subject, attributes)]
     given: list[Add] = []
     if roles is not None:
-        wanted = dict.fromkeys(one_or_several(list(roles), "role"))
+        wanted = dict.fromkeys(to_texts(list(roles), "role"))
         for role in wanted:
             ctx.view.policy.role(schema.id, role)
         held = {grant.role for grant in ctx.grants(uid) if grant.subject == subject}
@@ -161,9 +161,9 @@ def remove_member(ctx: RequestContext, uid: str, subject: str) -> None:
 def leaving(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remove]:
     """What `remove_member` would change; refused for who is not in it."""
     need_workspace(ctx, uid)
-    ctx.see(text(subject, "id"), "revoke")
+    ctx.see(require_text(subject, "id"), "revoke")
     changes: list[Add | Remove] = [Remove(grant) for grant in ctx.grants(uid) if grant.subject == subject]
-    set_values = ctx.session.asking(lambda view: _set_values(view, uid, subject))
+    set_values = ctx.session.read_view(lambda view: _set_values(view, uid, subject))
     changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
     if not changes:
         # Who may not know who is in it is not told.
@@ -179,44 +179,44 @@ def need_workspace(ctx: RequestContext, uid: str) -> None:
         raise InvalidInputError(f"{quote(uid)} is no workspace.", "Name the workspace that it lies in.")
 
 
-def _root(ctx: RequestContext, model: str) -> Kind:
+def _root(ctx: RequestContext, model: str) -> KindSchema:
     roots = {root.model: root for root in kinds.roots(ctx.view.policy)}
-    if text(model, "model") not in roots:
+    if require_text(model, "model") not in roots:
         raise InvalidInputError(f"There is no model {quote(model)}.", did_you_mean(model, roots))
     return roots[model]
 
 
 def _membership(ctx: RequestContext, uid: str, subject: str) -> dict[str, str]:
     """The values that hold for a member; a group has none."""
-    return ctx.session.asking(lambda view: _values_of(view, uid, subject))
+    return ctx.session.read_view(lambda view: _values_of(view, uid, subject))
 
 
-def _values_of(view: View, uid: str, subject: str) -> dict[str, str]:
+def _values_of(view: FactView, uid: str, subject: str) -> dict[str, str]:
     if view.kind(view.resource(subject)) != MEMBER:
         return {}
     known = kinds.schema_of(view, uid).membership
     return {name: attribute.default for name, attribute in known.items()} | _set_values(view, uid, subject)
 
 
-def _set_values(view: View, uid: str, subject: str) -> dict[str, str]:
+def _set_values(view: FactView, uid: str, subject: str) -> dict[str, str]:
     here, who = view.resource(uid), view.resource(subject)
     found = {name: (view.memberships[name].get(here) or {}).get(who) for name in kinds.schema_of(view, uid).membership}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _values(
-    ctx: RequestContext, schema: Kind, uid: str, subject: str, wanted: Mapping[str, str | bool] | None
+    ctx: RequestContext, schema: KindSchema, uid: str, subject: str, wanted: Mapping[str, str | bool] | None
 ) -> list[Add | Remove]:
     present = _membership(ctx, uid, subject)
     found: list[Add | Remove] = []
-    for name, value in mapping({} if wanted is None else wanted, "attributes").items():
-        known = schema.membership.get(text(name, "attribute"))
+    for name, value in require_mapping({} if wanted is None else wanted, "attributes").items():
+        known = schema.membership.get(require_text(name, "attribute"))
         if known is None:
             raise InvalidInputError(
                 f"{schema.id} has no membership attribute {quote(str(name))}.",
                 did_you_mean(str(name), schema.membership),
             )
-        kept = valid_value(known, value)  # type: ignore[arg-type]
+        kept = validate_value(known, value)  # type: ignore[arg-type]
         if present.get(known.name) != kept:
             found.append(Add(Attribute(uid, known.name, kept, subject)))
     return found

@@ -37,7 +37,7 @@ def settings_in(folder: Path) -> Settings:
     there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
     # Its own database and API are on this machine; nothing else here is one that its people could read.
     shop = web_shop.address_in(folder)
-    return settings.read(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
+    return settings.load_settings(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
 
 
 def is_there(folder: Path) -> bool:

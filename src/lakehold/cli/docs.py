@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lakehold import workspaces
-from lakehold.access.model.tables import markdown
+from lakehold.access.model.documentation import to_markdown
 from lakehold.api.frame import pages as document
 
 
 def pages() -> dict[str, str]:
     """The text of each page by its name."""
-    return {f"{model.name}.md": markdown(model) for model in workspaces.models()}
+    return {f"{model.name}.md": to_markdown(model) for model in workspaces.models()}
 
 
 def write(folder: Path) -> Iterator[Path]:

@@ -129,8 +129,8 @@ def _caller(platform: Platform, tenant: str, member: str) -> Caller:
         raise NotFoundError("There is no tenant here yet.", "Set one up: `lakehold up` prints the link.")
     with platform.access.read(where) as session:
         if member:
-            if not session.asking(lambda view: view.ids.get(member) in view.members):
+            if not session.read_view(lambda view: view.ids.get(member) in view.members):
                 raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Look the id up in a list.")
             return Caller(where, member, address=ADDRESS)
-        owners = session.asking(lambda view: [g for g in view.granted(view.resource(where)) if g.role == "owner"])
+        owners = session.read_view(lambda view: [g for g in view.grants_on(view.resource(where)) if g.role == "owner"])
     return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)

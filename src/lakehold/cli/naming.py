@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from lakehold.cli.door import Door, at, pages
 from lakehold.cli.errors import RefusedError
-from lakehold.kit.ids import folded, quote
+from lakehold.kit.ids import fold_name, quote
 
 _RESOURCES = "/api/v1/resources"
 _UNKNOWN = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
@@ -34,7 +34,7 @@ def meant(door: Door, word: str, kinds: Collection[str]) -> str:
     named = [
         found["id"]
         for found in pages(door, _RESOURCES, {"search": word})
-        if found["kind"] in kinds and folded(found["name"]) == folded(word)
+        if found["kind"] in kinds and fold_name(found["name"]) == fold_name(word)
     ]
     if len(named) > 1:
         raise RefusedError(

@@ -80,7 +80,7 @@ def _door(said: everywhere.Everywhere) -> Door:
         from lakehold.cli.local import Local  # noqa: PLC0415 - one of the two is enough
         from lakehold.kit import settings  # noqa: PLC0415
 
-        return Local(settings.read(), said.tenant, said.member)
+        return Local(settings.load_settings(), said.tenant, said.member)
     from lakehold.cli import kept  # noqa: PLC0415
     from lakehold.cli.errors import RefusedError  # noqa: PLC0415
     from lakehold.cli.remote import Remote  # noqa: PLC0415

@@ -11,14 +11,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.tree import Tree
 
-from lakehold.access.access import Access
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.effects import Effects
-from lakehold.access.decide.explain import Reason
-from lakehold.access.decide.words import phrase
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import Reason, describe_fact
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Attribute, Draft, Grant
-from lakehold.access.facts.view import View
-from lakehold.access.session import Session
+from lakehold.access.facts.view import FactView
+from lakehold.access.session import AccessSession
 from lakehold.demo import company
 from lakehold.kit.database import Database
 
@@ -29,7 +28,7 @@ def run(console: Console, url: str) -> None:
         database = Database(url or f"sqlite:///{Path(folder) / 'demo.sqlite'}")
         try:
             database.migrate()
-            access = Access(database)
+            access = AccessEngine(database)
             if not company.is_loaded(access):
                 with console.status("Loading Corner & Main …"):
                     company.load(access)
@@ -39,9 +38,9 @@ def run(console: Console, url: str) -> None:
             database.close()
 
 
-def _tour(console: Console, session: Session) -> None:
-    view = session.decisions.view
-    resources = sum(len(view.of_kind.get(kind) or ()) for kind in view.policy.kinds)
+def _tour(console: Console, session: AccessSession) -> None:
+    view = session.evaluator.view
+    resources = sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds)
     console.print(
         Panel(
             f"[bold]Corner & Main[/bold], a small retailer: {len(view.members)} people, {resources} resources in four"
@@ -63,7 +62,7 @@ def _heading(console: Console, title: str, text: str) -> None:
     console.print(f"\n[bold cyan]{title}[/bold cyan]  {text}")
 
 
-def _check(console: Console, session: Session) -> None:
+def _check(console: Console, session: AccessSession) -> None:
     _heading(console, "check", "May this person do this? In microseconds, in the process.")
     table = Table(show_edge=False, pad_edge=False)
     for column in ("who", "action", "what", "answer"):
@@ -89,7 +88,7 @@ def _check(console: Console, session: Session) -> None:
     console.print(f"May Mona, Manager of the clean layer, give Manager on orders? {given}.", highlight=False)
 
 
-def _list(console: Console, session: Session) -> None:
+def _list(console: Console, session: AccessSession) -> None:
     _heading(console, "list", "All that somebody may see: one SQL statement, paged, sorted and searched.")
     for who in ("ana", "erik", "nils"):
         page = session.list(who, "see", "lakehouse.table", limit=8)
@@ -97,16 +96,16 @@ def _list(console: Console, session: Session) -> None:
         console.print(f"tables that [bold]{company.PEOPLE[who]}[/bold] sees: {names or 'none'}", highlight=False)
 
 
-def _who(console: Console, session: Session) -> None:
+def _who(console: Console, session: AccessSession) -> None:
     _heading(console, "who", "All that may do something: the same rules from the other side.")
     for action, what in (("read", "salaries"), ("edit", "margins"), ("run", "land_web")):
         names = ", ".join(company.PEOPLE[uid] for uid in session.who(action, what))
         console.print(f"[bold]{action} {what}[/bold]: {names}", highlight=False)
 
 
-def _explain(console: Console, session: Session) -> None:
+def _explain(console: Console, session: AccessSession) -> None:
     _heading(console, "explain", "Why: every path that held; for a denial the nearest ways, and who could open them.")
-    view = session.decisions.view
+    view = session.evaluator.view
     for who, action, what, viewer in (
         ("erik", "edit", "orders", "erik"),
         ("bella", "edit", "store_targets", "bella"),
@@ -115,7 +114,7 @@ def _explain(console: Console, session: Session) -> None:
         console.print(explained(view, session.explain(who, action, what, viewer=viewer)), highlight=False)
 
 
-def explained(view: View, explanation: Explanation) -> Tree:
+def explained(view: FactView, explanation: Explanation) -> Tree:
     """An explanation as a tree to print."""
     answer = "[green]may[/green]" if explanation.allowed else "[red]may not[/red]"
     name = view.names.get(view.resource(explanation.member)) or explanation.member
@@ -130,14 +129,14 @@ def explained(view: View, explanation: Explanation) -> Tree:
             people = [view.names.get(view.resource(giver)) or giver for giver in needed.givers]
             more = f" and {needed.more_givers} more" if needed.more_givers else ""
             given = f"given by {', '.join(people)}{more}" if people else "nobody can give it"
-            facts.add(escape(f"{phrase(view, needed.fact)}: {given}"))
+            facts.add(escape(f"{describe_fact(view, needed.fact)}: {given}"))
     return tree
 
 
-def _branch(view: View, tree: Tree, reason: Reason) -> None:
+def _branch(view: FactView, tree: Tree, reason: Reason) -> None:
     inner = tree.add(f"{_mark(reason.held)} {escape(reason.text)}")
     for fact in reason.facts:
-        inner.add(f"[dim]{escape(phrase(view, fact))}[/dim]")
+        inner.add(f"[dim]{escape(describe_fact(view, fact))}[/dim]")
     for part in reason.parts:
         _branch(view, inner, part)
 
@@ -146,7 +145,7 @@ def _mark(held: bool) -> str:  # noqa: FBT001 - a mark for yes or no
     return "[green]✓[/green]" if held else "[red]✗[/red]"
 
 
-def _what_if(console: Console, session: Session) -> None:
+def _what_if(console: Console, session: AccessSession) -> None:
     _heading(console, "what-if", "Who would win and lose what, without changing anything.")
     for text, change in (
         ("Analysts become Viewers of the clean layer", Add(Grant("analysts", "viewer", "clean"))),
@@ -158,7 +157,7 @@ def _what_if(console: Console, session: Session) -> None:
         console.print(effects_table(text, session.what_if([change])))
 
 
-def effects_table(title: str, effects: Effects) -> Table:
+def effects_table(title: str, effects: AccessEffects) -> Table:
     """The effects of a change as a table to print."""
     table = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
     for column in ("", "action", "on", "members", "resources"):

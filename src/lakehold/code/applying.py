@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from lakehold.access.facts.records import Add, Change, Grant, Remove
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 from lakehold.code.declared import Declared
 from lakehold.code.plans import Plan, plan
 from lakehold.code.steps import Create, Delete, Make, Rename, Step
@@ -20,7 +20,7 @@ class Work(Protocol):
     """Makes changes: asks for the right to each, writes it, and writes it down."""
 
     @property
-    def session(self) -> Session:
+    def session(self) -> AccessSession:
         """The transaction."""
 
     def create(
@@ -60,8 +60,8 @@ def apply(ctx: Work, made: Plan, declared: Declared | None = None) -> None:
             raise ConflictError(f"{len(left)} steps were made and are not so; nothing was changed.", _AGAIN)
 
 
-def _refuse_moved(session: Session, made: Plan, declared: Declared | None) -> None:
-    tenant = session.asking(lambda view: view.uid(session.tenant))
+def _refuse_moved(session: AccessSession, made: Plan, declared: Declared | None) -> None:
+    tenant = session.read_view(lambda view: view.uid(session.tenant))
     if tenant != made.tenant:
         raise ConflictError(f"This plan is for the tenant {made.tenant!r}.", "Apply it there.")
     if session.seq != made.seq:
@@ -97,5 +97,5 @@ def _take_back(ctx: Work, made: Plan) -> None:
                     ctx.make(Remove(grant))
 
 
-def _granted(session: Session, uid: str) -> list[Grant]:
-    return session.asking(lambda view: view.granted(view.resource(uid)))
+def _granted(session: AccessSession, uid: str) -> list[Grant]:
+    return session.read_view(lambda view: view.grants_on(view.resource(uid)))

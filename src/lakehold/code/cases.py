@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lakehold.access.model.errors import Place
+from lakehold.access.model.errors import SourceLocation
 from lakehold.code import words
 from lakehold.code.nodes import Node
 from lakehold.code.problems import Problems, wrong
@@ -36,7 +36,7 @@ class Case:
     on: tuple[str, ...]
     expected: tuple[Expected, ...]
     at: Moment | None
-    place: Place
+    place: SourceLocation
 
 
 def read(node: Node, problems: Problems) -> Iterator[Case]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lakehold import workspaces
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
-from lakehold.access.model.errors import Place
+from lakehold.access.model.errors import SourceLocation
 from lakehold.access.model.policy import GROUP, MEMBER, Policy
 from lakehold.code.times import Span
 from lakehold.code.told import Told
@@ -26,7 +26,7 @@ class Thing:
     ref: str
     kind: str
     name: str
-    place: Place | None = field(default=None, compare=False)
+    place: SourceLocation | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Held:
 
     fact: Fact
     span: Span
-    place: Place | None = field(default=None, compare=False)
+    place: SourceLocation | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access.facts.view import ALL_MEMBERS
-from lakehold.access.model.document import loads as model_of
-from lakehold.access.model.errors import Place, did_you_mean, quoted
-from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, policy_of
-from lakehold.access.model.schema import Model
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
+from lakehold.access.model.loader import parse_model as model_of
+from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
+from lakehold.access.model.schema import AccessModel
 from lakehold.code import cases, refs, sound, words
 from lakehold.code.cases import Case
 from lakehold.code.company import Company, Thing, shipped_sources
@@ -68,10 +68,10 @@ def _text(file: Path, folder: Path) -> str:
         data = file.read_bytes()
         return data.decode("utf-8")
     except OSError as error:
-        raise wrong(Place(name, 1), f"it cannot be read: {error.strerror}.") from error
+        raise wrong(SourceLocation(name, 1), f"it cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise wrong(Place(name, line), "this is not UTF-8.", "Save the file as UTF-8.") from error
+        raise wrong(SourceLocation(name, line), "this is not UTF-8.", "Save the file as UTF-8.") from error
 
 
 def loads(files: Mapping[str, str]) -> Declared:
@@ -90,7 +90,7 @@ def loads(files: Mapping[str, str]) -> Declared:
     whole = refs.TENANT in company.things
     company.things.setdefault(refs.TENANT, Thing(refs.TENANT, TENANT, "Tenant"))
     if refs.ALL not in company.things:
-        Things(company, problems).single(ALL_MEMBERS, refs.ALL, Table({}, Place("people.yaml", 1)))
+        Things(company, problems).single(ALL_MEMBERS, refs.ALL, Table({}, SourceLocation("people.yaml", 1)))
     sound.check(company, problems)
     problems.raise_any()
     return Declared(company, tests, digest(files), whole)
@@ -109,8 +109,8 @@ def digest(files: Mapping[str, str]) -> str:
 # Models
 
 
-def _models(files: Mapping[str, str], documents: Mapping[str, Table], problems: Problems) -> dict[str, Model]:
-    found: dict[str, Model] = {}
+def _models(files: Mapping[str, str], documents: Mapping[str, Table], problems: Problems) -> dict[str, AccessModel]:
+    found: dict[str, AccessModel] = {}
     for name, document in documents.items():
         with problems.caught():
             for model in _models_in(name, files[name], document):
@@ -122,7 +122,7 @@ def _models(files: Mapping[str, str], documents: Mapping[str, Table], problems: 
     return {name: model for name, model in found.items() if shipped.get(name) != model.source}
 
 
-def _models_in(name: str, text: str, document: Table) -> Iterator[Model]:
+def _models_in(name: str, text: str, document: Table) -> Iterator[AccessModel]:
     """A file that is a model, or the texts in a section `models:`."""
     if "model" in document.entries:
         yield model_of(text, name)
@@ -134,12 +134,12 @@ def _models_in(name: str, text: str, document: Table) -> Iterator[Model]:
             yield model
 
 
-def _policy(models: Mapping[str, Model]) -> Policy:
+def _policy(models: Mapping[str, AccessModel]) -> Policy:
     if not models:
         return workspaces.policy()
     # Once more with their own names, for errors that point at the files.
     Policy([*(model for model in workspaces.models() if model.name not in models), *models.values()])
-    return policy_of(tuple(sorted({**shipped_sources(), **{m.name: m.source for m in models.values()}}.items())))
+    return compile_policy(tuple(sorted({**shipped_sources(), **{m.name: m.source for m in models.values()}}.items())))
 
 
 # Sections
@@ -157,7 +157,7 @@ def _sections(company: Company, documents: Mapping[str, Table], problems: Proble
                     tests += cases.read(node, problems)
                 elif name not in words.SECTIONS:
                     hint = did_you_mean(name, words.SECTIONS)
-                    raise wrong(key.place, f"there is no section {quoted(name)}.", hint)
+                    raise wrong(key.place, f"there is no section {quote_excerpt(name)}.", hint)
                 else:
                     _section(things, name, node)
     return tuple(tests)

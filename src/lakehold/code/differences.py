@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned
-from lakehold.access.model.document import loads
-from lakehold.access.model.errors import Place, quoted
+from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.model.loader import parse_model
 from lakehold.code.company import (
     Company,
     Line,
@@ -57,8 +57,8 @@ def _refuse_other_kinds(present: Company, declared: Company) -> None:
         before = present.things.get(ref)
         if before is not None and before.kind != thing.kind:
             raise wrong(
-                thing.place or Place("", 0),
-                f"{quoted(ref)} is a {before.kind} in the tenant, and a {thing.kind} here.",
+                thing.place or SourceLocation("", 0),
+                f"{quote_excerpt(ref)} is a {before.kind} in the tenant, and a {thing.kind} here.",
                 "Choose another id: what has an id keeps its kind.",
             )
 
@@ -97,7 +97,7 @@ def staying(present: Company, declared: Company) -> list[str]:
 
 def model_name(source: str) -> str:
     """What a model is called."""
-    return loads(source).name
+    return parse_model(source).name
 
 
 # Facts
@@ -140,7 +140,7 @@ def _ends_anyway(present: Company, change: Change, gone: set[str]) -> bool:
         return False
     fact = change.fact
     moves_out = isinstance(fact, Edge) and fact.source not in gone and _is_parent(present, fact)
-    return not moves_out and not gone.isdisjoint(mentioned(fact))
+    return not moves_out and not gone.isdisjoint(mentioned_ids(fact))
 
 
 def _told(make: Make, ids: Ids) -> Make:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakehold.access.model.errors import Place
-from lakehold.access.session import Session
+from lakehold.access.model.errors import SourceLocation
+from lakehold.access.session import AccessSession
 from lakehold.code import schema
 from lakehold.code.declared import SUFFIXES, texts
 from lakehold.code.layout import SCHEMA_FILE, Layout
@@ -17,7 +17,7 @@ from lakehold.code.problems import wrong
 from lakehold.code.told import Told
 
 
-def export(session: Session, told: Mapping[str, Told] | None = None) -> dict[str, str]:
+def export(session: AccessSession, told: Mapping[str, Told] | None = None) -> dict[str, str]:
     """The files that tell all of the tenant, by name. What is told beside the facts is given by id."""
     company = present(session, told)
     files = Layout(company, session.at).files()
@@ -65,7 +65,7 @@ def _inside(folder: Path, name: str) -> Path:
     """The file of this name, which must lie in the folder: names may come from a server."""
     file = folder / name
     if file.suffix.lower() not in {*SUFFIXES, ".json"} or not file.resolve().is_relative_to(folder.resolve()):
-        raise wrong(Place(name[:80], 1), "this is no name for a file of access as code.")
+        raise wrong(SourceLocation(name[:80], 1), "this is no name for a file of access as code.")
     return file
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT
 from lakehold.access.model.schema import FLAG
@@ -76,7 +76,7 @@ class Layout:
     # Sorting facts
 
     def _sort(self, slot: Slot, line: Line) -> None:
-        about = self._about[mentioned(line[0][0])[0]]
+        about = self._about[mentioned_ids(line[0][0])[0]]
         for fact, span in line:
             match fact:
                 case Edge(name, source, target) if name == MEMBER_OF and self._kind(source) == MEMBER:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from lakehold.access.facts.records import Attribute, Edge
-from lakehold.access.model.errors import Place, quoted
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
 from lakehold.code.company import SUBJECTS, Company, Line, Slot, Thing
 from lakehold.code.problems import wrong
 from lakehold.code.steps import Create
@@ -99,5 +99,5 @@ class Making:
     def _homeless(self, thing: Thing) -> Exception:
         parent = self._declared.policy.kinds[thing.kind].parent
         kinds = " or ".join(parent.kinds) if parent else ""
-        message = f"there is no {kinds} in which {quoted(thing.ref)} could be made."
-        return wrong(thing.place or Place("", 0), message, "Declare one.")
+        message = f"there is no {kinds} in which {quote_excerpt(thing.ref)} could be made."
+        return wrong(thing.place or SourceLocation("", 0), message, "Declare one.")

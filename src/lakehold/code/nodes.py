@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import yaml
 from yaml.reader import ReaderError
 
-from lakehold.access.model.errors import Place, quoted
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
 from lakehold.code.problems import wrong
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,7 +25,7 @@ class Text:
     """One word or text."""
 
     value: str
-    place: Place
+    place: SourceLocation
     bare: bool
     """Whether it stands without quotes: only then can it be nothing at all."""
 
@@ -40,7 +40,7 @@ class Row:
     """Some in a row."""
 
     items: list[Node]
-    place: Place
+    place: SourceLocation
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Table:
     """Names with something to each. No name stands twice."""
 
     entries: dict[str, tuple[Text, Node]]
-    place: Place
+    place: SourceLocation
     ends: int = 0
     """The first line after it."""
 
@@ -59,10 +59,10 @@ Node = Text | Row | Table
 def compose(text: str, file: str) -> Table:
     """The outermost table of a text; an empty one if there is only white space and comments."""
     if len(text) > _LARGEST:
-        raise wrong(Place(file, 1), f"{len(text):,} characters are too many for one file.", "Split it.")
+        raise wrong(SourceLocation(file, 1), f"{len(text):,} characters are too many for one file.", "Split it.")
     root = _Composer(file).root(_events(text, file))
     if root is None or (isinstance(root, Text) and root.is_empty):
-        return Table({}, Place(file, 1))
+        return Table({}, SourceLocation(file, 1))
     if not isinstance(root, Table):
         raise wrong(root.place, "a file is a mapping of names.", "Begin with a section, for example `members:`.")
     return root
@@ -73,14 +73,14 @@ def _events(text: str, file: str) -> Iterator[yaml.Event]:
         yield from yaml.parse(text, Loader=LOADER)
     except ReaderError as error:
         before = text.encode("utf-8", "replace")[: error.position]
-        place = Place(file, before.count(b"\n") + 1)
+        place = SourceLocation(file, before.count(b"\n") + 1)
         raise wrong(place, "not YAML: a character in it that no text has.", "Remove it.") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = ", ".join(part for part in (error.context, error.problem) if part)
-        raise wrong(Place(file, mark.line + 1 if mark else 1), f"not YAML: {problem[:200]}.", _HINT) from error
+        raise wrong(SourceLocation(file, mark.line + 1 if mark else 1), f"not YAML: {problem[:200]}.", _HINT) from error
     except (ValueError, OverflowError) as error:
-        raise wrong(Place(file, 1), "not YAML: something in it cannot be read.", _HINT) from error
+        raise wrong(SourceLocation(file, 1), "not YAML: something in it cannot be read.", _HINT) from error
 
 
 @dataclass(slots=True)
@@ -125,17 +125,17 @@ class _Composer:
                 if self.documents > 1:
                     raise wrong(self._place(event), "a second document begins here.", "Remove the line `---`.")
 
-    def _place(self, event: yaml.Event) -> Place:
-        return Place(self.file, event.start_mark.line + 1 if event.start_mark else 1)
+    def _place(self, event: yaml.Event) -> SourceLocation:
+        return SourceLocation(self.file, event.start_mark.line + 1 if event.start_mark else 1)
 
-    def _opened(self, event: yaml.NodeEvent) -> Place:
+    def _opened(self, event: yaml.NodeEvent) -> SourceLocation:
         place = self._place(event)
         tag = getattr(event, "tag", None)
         if tag is not None:
-            raise wrong(place, f"the tag {quoted(tag)} has no meaning here.", "Remove it.")
+            raise wrong(place, f"the tag {quote_excerpt(tag)} has no meaning here.", "Remove it.")
         if event.anchor is not None:
             if event.anchor in self.anchors:
-                raise wrong(place, f"the anchor {quoted(event.anchor)} stands twice.", "Rename one of them.")
+                raise wrong(place, f"the anchor {quote_excerpt(event.anchor)} stands twice.", "Rename one of them.")
             self.anchors[event.anchor] = None
         if len(self.open) == _DEEPEST:
             raise wrong(place, f"the file is nested more than {_DEEPEST} deep.", "No company is as deep as that.")
@@ -144,7 +144,7 @@ class _Composer:
     def _alias(self, event: yaml.AliasEvent) -> None:
         place = self._place(event)
         if event.anchor not in self.anchors:
-            raise wrong(place, f"there is no anchor {quoted(str(event.anchor))} above.", "Write the part out.")
+            raise wrong(place, f"there is no anchor {quote_excerpt(str(event.anchor))} above.", "Write the part out.")
         known = self.anchors[event.anchor]
         if known is None:
             raise wrong(place, "this part contains itself.", "Write it out where the alias stands.")
@@ -181,5 +181,7 @@ def _key(node: Node, table: Table) -> Text:
         raise wrong(node.place, "a name must be a single word or text.", "Write `name: value` lines.")
     if node.value in table.entries:
         first = table.entries[node.value][0].place.line
-        raise wrong(node.place, f"{quoted(node.value)} stands twice; first in line {first}.", "Keep one of them.")
+        raise wrong(
+            node.place, f"{quote_excerpt(node.value)} stands twice; first in line {first}.", "Keep one of them."
+        )
     return node

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.access.decide.effects import Effects
+from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts import tables
-from lakehold.access.model.errors import Place, quoted
-from lakehold.access.session import Session
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.session import AccessSession
 from lakehold.code import differences, steps
 from lakehold.code.company import Company
 from lakehold.code.declared import Declared
@@ -39,7 +39,7 @@ class Plan:
     steps: tuple[Step, ...]
     told: Mapping[str, Told] = field(default_factory=dict)
     """What is to be told beside the facts, by id, of all of which something else is told now."""
-    effects: Effects | None = None
+    effects: AccessEffects | None = None
     """Who wins and loses what; None in a plan that was kept as JSON."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What that which is spoken of is called."""
@@ -57,7 +57,7 @@ class Plan:
         return sum(isinstance(step, Make) and step.since is not None for step in self.steps)
 
 
-def plan(session: Session, declared: Declared, told: Mapping[str, Told] | None = None) -> Plan:
+def plan(session: AccessSession, declared: Declared, told: Mapping[str, Told] | None = None) -> Plan:
     """Compare, and put the changes in order. What is told beside the facts of the tenant is given by id."""
     if not declared.is_whole:
         raise InvalidInputError(
@@ -65,10 +65,10 @@ def plan(session: Session, declared: Declared, told: Mapping[str, Told] | None =
             "Begin with `lakehold export`: what files leave out is deleted.",
         )
     there = present(session, told)
-    ids = session.asking(lambda view: Ids.of(view, session.tenant))
+    ids = session.read_view(lambda view: Ids.of(view, session.tenant))
     _refuse_used_ids(session, there, declared.company, ids)
     bundles = list(differences.bundles(there, declared.company, ids, session.at))
-    ordered, effects = session.asking(lambda view: in_order(view, bundles))
+    ordered, effects = session.read_view(lambda view: in_order(view, bundles))
     everything = {**there.things, **declared.company.things}
     return Plan(
         tenant=ids.tenant,
@@ -93,26 +93,28 @@ def _told(there: Company, declared: Company) -> Iterator[tuple[str, Told]]:
         after = declared.told.get(ref, Told()).over(before)
         if ref in there.told and ref in there.things and before.service != after.service:
             was = "a service account" if before.service else "a person"
-            message = f"{quoted(ref)} is {was} in the tenant."
-            raise wrong(thing.place or Place("", 0), message, "One never becomes the other: make a new member.")
+            message = f"{quote_excerpt(ref)} is {was} in the tenant."
+            raise wrong(
+                thing.place or SourceLocation("", 0), message, "One never becomes the other: make a new member."
+            )
         if not before.same(after):
             yield ref, after
 
 
-def _refuse_used_ids(session: Session, there: Company, declared: Company, ids: Ids) -> None:
+def _refuse_used_ids(session: AccessSession, there: Company, declared: Company, ids: Ids) -> None:
     """An id is never used twice, not even after a deletion."""
     new = {ids.uid(ref): thing for ref, thing in declared.things.items() if ref not in there.things}
     problems = Problems()
     for uid in _used(session, new):
         problems.add(
-            new[uid].place or Place("", 0),
-            f"the id {quoted(uid)} belonged to something that was deleted.",
+            new[uid].place or SourceLocation("", 0),
+            f"the id {quote_excerpt(uid)} belonged to something that was deleted.",
             "Choose another; ids are never used twice.",
         )
     problems.raise_any()
 
 
-def _used(session: Session, uids: Iterable[str]) -> Iterable[str]:
+def _used(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
     # past the access filter: only whether an id was ever used is asked, of ids that the asker named
     wanted, table = list(uids), tables.resource
     for start in range(0, len(wanted), _AT_ONCE):
@@ -140,7 +142,7 @@ def dumps(kept: Plan) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def effects_json(effects: Effects | None) -> list[dict[str, object]]:
+def effects_json(effects: AccessEffects | None) -> list[dict[str, object]]:
     """Groups of effects as JSON can hold them."""
     return [
         {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lakehold.access.facts.loading import Spanned, all_rows
+from lakehold.access.facts.loader import TimedRow, load_rows
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
-from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ResourceRow, Row
-from lakehold.access.session import Session
+from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, GrantRow, ResourceRow
+from lakehold.access.session import AccessSession
 from lakehold.code.company import Company, Held, Thing, shipped_sources, slot_of
 from lakehold.code.refs import Ids
 from lakehold.code.times import Span
@@ -15,10 +15,10 @@ from lakehold.code.told import Told
 from lakehold.kit.clock import FOREVER
 
 
-def present(session: Session, told: Mapping[str, Told] | None = None) -> Company:
+def present(session: AccessSession, told: Mapping[str, Told] | None = None) -> Company:
     """All that holds in this transaction, or will. What is told beside the facts is given by id."""
-    view_policy, ids = session.asking(lambda view: (view.policy, Ids.of(view, session.tenant)))
-    rows = list(all_rows(session.transaction, session.tenant, session.at))
+    view_policy, ids = session.read_view(lambda view: (view.policy, Ids.of(view, session.tenant)))
+    rows = list(load_rows(session.transaction, session.tenant, session.at))
     refs = {row.id: ids.ref(row.uid) for _, row, _, _ in rows if isinstance(row, ResourceRow)}
     shipped = shipped_sources()
     company = Company(
@@ -35,7 +35,7 @@ def present(session: Session, told: Mapping[str, Told] | None = None) -> Company
     return company
 
 
-def _facts(rows: Iterable[Spanned], refs: Mapping[int, str]) -> Iterator[Held]:
+def _facts(rows: Iterable[TimedRow], refs: Mapping[int, str]) -> Iterator[Held]:
     for _, row, since, until in rows:
         # What was taken back before it began is kept with an end that comes first.
         fact = _fact(row, refs) if since < until else None
@@ -43,7 +43,7 @@ def _facts(rows: Iterable[Spanned], refs: Mapping[int, str]) -> Iterator[Held]:
             yield Held(fact, Span(since, None if until >= FOREVER else until))
 
 
-def _fact(row: Row, refs: Mapping[int, str]) -> Fact | None:
+def _fact(row: FactRow, refs: Mapping[int, str]) -> Fact | None:
     """The row with the ids of files; None for what is no fact, or about something that has come to its end."""
     match row:
         case GrantRow(subject, role, resource) if subject in refs and resource in refs:

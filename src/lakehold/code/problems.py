@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lakehold.access.model.errors import ModelError, Place
+from lakehold.access.model.errors import ModelError, SourceLocation
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 
 MOST = 20
 
 
-def wrong(place: Place, message: str, hint: str = "") -> InvalidInputError:
+def wrong(place: SourceLocation, message: str, hint: str = "") -> InvalidInputError:
     """An error that says where."""
     return InvalidInputError(f"{place}: {message}", hint)
 
@@ -23,14 +23,14 @@ class Problems:
         self._found: list[LakeholdError] = []
 
     @contextmanager
-    def caught(self, place: Place | None = None) -> Iterator[None]:
+    def caught(self, place: SourceLocation | None = None) -> Iterator[None]:
         """Go on after what is wrong here. An error that does not know its place gets this one."""
         try:
             yield
         except LakeholdError as error:
             self._found.append(error if place is None else wrong(place, error.message, error.hint))
 
-    def add(self, place: Place, message: str, hint: str = "") -> None:
+    def add(self, place: SourceLocation, message: str, hint: str = "") -> None:
         """Note a problem."""
         self._found.append(wrong(place, message, hint))
 

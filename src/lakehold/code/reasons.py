@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from lakehold.access.decide.decisions import checks_of
-from lakehold.access.decide.effects import sets_of
-from lakehold.access.decide.explain import Explainer, Path
-from lakehold.access.decide.ways import Ways
-from lakehold.access.decide.words import named, phrase
-from lakehold.access.facts.view import View
-from lakehold.access.model.names import give, invite
+from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.explanation import Explainer, RulePath, describe_fact, describe_resource
+from lakehold.access.decisions.ways import WayFinder
+from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.expressions import give_relation, invite_relation
 from lakehold.code.cases import Expected
 
 _MOST_WAYS = 3
-_CARRYING = {"give": give, "invite": invite}
+_CARRYING = {"give": give_relation, "invite": invite_relation}
 
 
-def why(view: View, member: str, asked: Expected, resource: str, *, allowed: bool) -> tuple[str, ...]:
+def why(view: FactView, member: str, asked: Expected, resource: str, *, allowed: bool) -> tuple[str, ...]:
     """The lines. They are for whoever may read all of the company: nothing is hidden."""
     return tuple(_held(view, member, asked, resource) if allowed else _missed(view, member, asked, resource))
 
@@ -28,40 +27,40 @@ def relation(asked: Expected) -> str:
     return _CARRYING[asked.action](asked.role) if asked.role else asked.action
 
 
-def _held(view: View, member: str, asked: Expected, resource: str) -> Iterator[str]:
+def _held(view: FactView, member: str, asked: Expected, resource: str) -> Iterator[str]:
     subject, here = view.subject(view.member(member)), view.resource(resource)
-    explainer = Explainer(view, checks_of(view.policy), lambda _: True)
+    explainer = Explainer(view, compiled_checks(view.policy), lambda _: True)
     if asked.role:
         expression = view.policy.relations[view.kind(here), relation(asked)]
         reason = explainer.reason(expression, view.kind(here), subject, here, held_only=True)
         title = view.policy.role(view.kind(here), asked.role).title
-        yield from _told(view, Path(f"who may {asked.action} {title}", "", reason))
+        yield from _told(view, RulePath(f"who may {asked.action} {title}", "", reason))
         return
     for path in explainer.paths(subject, asked.action, here, held_only=True):
         yield from _told(view, path)
 
 
-def _told(view: View, path: Path) -> Iterator[str]:
+def _told(view: FactView, path: RulePath) -> Iterator[str]:
     yield f"by: {path.rule}" + (f"  ({path.place})" if path.place else "")
     for fact in dict.fromkeys(path.reason.all_facts()):
-        yield f"    {phrase(view, fact)}"
+        yield f"    {describe_fact(view, fact)}"
 
 
-def _missed(view: View, member: str, asked: Expected, resource: str) -> Iterator[str]:
+def _missed(view: FactView, member: str, asked: Expected, resource: str) -> Iterator[str]:
     subject, here = view.subject(view.member(member)), view.resource(resource)
     kind = view.kind(here)
     expression = view.policy.relations.get((kind, relation(asked)))
     if expression is None:
         yield "no line of the model allows it to anybody"
         return
-    checks = checks_of(view.policy)
+    checks = compiled_checks(view.policy)
     if not asked.role:
         for gate in Explainer(view, checks, lambda _: True).gates(subject, asked.action, here):
             if not gate.held:
                 yield f"stopped by: {gate.rule}  ({gate.place})"
-    finder = Ways(view, checks, sets_of(view.policy))
+    finder = WayFinder(view, checks, compiled_member_sets(view.policy))
     for facts in islice(finder.find(expression, kind, subject, here), _MOST_WAYS):
-        needed = finder.needed(facts)
+        needed = finder.missing_facts(facts)
         givers = dict.fromkeys(giver for need in needed for giver in need.givers[:2])
-        by = f" (by {', '.join(named(view, giver) for giver in givers)})" if givers else ""
-        yield f"would do: {' and '.join(phrase(view, need.fact) for need in needed)}{by}"
+        by = f" (by {', '.join(describe_resource(view, giver) for giver in givers)})" if givers else ""
+        yield f"would do: {' and '.join(describe_fact(view, need.fact) for need in needed)}{by}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 
 TENANT = "/"
 ALL = "/all"
@@ -22,7 +22,7 @@ class Ids:
     everyone: str
 
     @classmethod
-    def of(cls, view: View, tenant: int) -> Ids:
+    def of(cls, view: FactView, tenant: int) -> Ids:
         """Those of the tenant of this number."""
         return cls(view.uid(tenant), view.uid(view.everyone))
 

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-from lakehold.access.decide.decisions import Decisions
-from lakehold.access.facts.view import ALL_MEMBERS, View
+from lakehold.access.decisions.evaluator import DecisionEvaluator
+from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 from lakehold.code.cases import Case, Expected
 from lakehold.code.declared import Declared
 from lakehold.code.reasons import why
@@ -22,7 +22,7 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.ids import quote
 
 Uid = Callable[[str], str]
-Asked = Callable[[Moment | None], AbstractContextManager[View]]
+Asked = Callable[[Moment | None], AbstractContextManager[FactView]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +86,21 @@ def run_files(declared: Declared, at: Moment | None = None) -> Report:
     present = now() if at is None else at
 
     @contextmanager
-    def asked(moment: Moment | None) -> Iterator[View]:
+    def asked(moment: Moment | None) -> Iterator[FactView]:
         yield view_at(declared.company, present if moment is None else moment)
 
     return _run(declared.tests, asked, lambda ref: ref)
 
 
-def run_session(declared: Declared, session: Session) -> Report:
+def run_session(declared: Declared, session: AccessSession) -> Report:
     """Run the tests against a tenant."""
-    ids = session.asking(lambda view: Ids.of(view, session.tenant))
+    ids = session.read_view(lambda view: Ids.of(view, session.tenant))
 
     @contextmanager
-    def asked(moment: Moment | None) -> Iterator[View]:
+    def asked(moment: Moment | None) -> Iterator[FactView]:
         questions = session if moment is None else session.as_of(moment)
-        with questions.locked():
-            yield questions.seen()
+        with questions.view_lock():
+            yield questions.current_view()
 
     return _run(declared.tests, asked, ids.uid)
 
@@ -122,9 +122,9 @@ def _run(tests: Iterable[Case], asked: Asked, uid: Uid) -> Report:
 class _Runner:
     """Asks one view."""
 
-    def __init__(self, view: View, uid: Uid) -> None:
+    def __init__(self, view: FactView, uid: Uid) -> None:
         self._view = view
-        self._decisions = Decisions(view)
+        self._decisions = DecisionEvaluator(view)
         self._uid = uid
 
     def outcome(self, case: Case) -> Outcome:
@@ -158,7 +158,7 @@ class _Runner:
         return number
 
     def _uids(self, kind: str) -> Iterator[str]:
-        return (self._view.uid(number) for number in self._view.of_kind.get(kind) or ())
+        return (self._view.uid(number) for number in self._view.by_kind.get(kind) or ())
 
     def _members(self, who: Iterable[str]) -> list[str]:
         """The members, and everybody who is in one of the groups."""
@@ -178,4 +178,4 @@ class _Runner:
         return list(found)
 
     def _in_group(self, group: int) -> list[str]:
-        return sorted(self._view.uid(member) for member in self._view.back[MEMBER_OF].get(group) or ())
+        return sorted(self._view.uid(member) for member in self._view.edges_in[MEMBER_OF].get(group) or ())

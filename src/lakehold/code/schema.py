@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import GROUP, MEMBER, TENANT, KindPolicy, Policy
-from lakehold.access.model.schema import Attribute, Role
+from lakehold.access.model.schema import AttributeKind, RoleKind
 from lakehold.code import words
 from lakehold.code.company import children
 
@@ -115,13 +115,13 @@ def _thing(policy: Policy, kind: KindPolicy) -> Schema:
     return {"description": found.title, **_object(properties), "type": ["object", "null"]}
 
 
-def _role(role: Role) -> Schema:
+def _role(role: RoleKind) -> Schema:
     whom = "one member" if role.single else "members" if role.person_only else "members and groups"
     return _described(f"{role.title}: {whom}.", _ref("who"))
 
 
-def _attribute(attribute: Attribute) -> Schema:
-    described = f"{attribute.in_files} unless said otherwise."
+def _attribute(attribute: AttributeKind) -> Schema:
+    described = f"{attribute.import_default} unless said otherwise."
     value = _ref("flag") if attribute.is_flag else _some(_entry("is", {"enum": list(attribute.values)}))
     return _described(described, value)
 

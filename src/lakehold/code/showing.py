@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lakehold.access.decide.effects import Effects
-from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.code.differences import model_name
 from lakehold.code.emit import flow
@@ -82,7 +82,7 @@ def _note(blocks: dict[str, _Block], step: Step, tenant: str) -> None:
 
 def _owner(fact: Fact) -> str:
     """The thing under which files say it."""
-    return fact.target if isinstance(fact, Edge) and fact.name == MEMBER_OF else mentioned(fact)[0]
+    return fact.target if isinstance(fact, Edge) and fact.name == MEMBER_OF else mentioned_ids(fact)[0]
 
 
 def _said(fact: Fact) -> str:
@@ -114,7 +114,7 @@ def _counted(what: str, verb: str, number: int) -> list[str]:
     return [f"{number} {what}{'s' if number > 1 else ''} to {verb}"] if number else []
 
 
-def _effects(effects: Effects, *, rows: bool) -> Iterator[str]:
+def _effects(effects: AccessEffects, *, rows: bool) -> Iterator[str]:
     if not effects.groups:
         yield "Nobody wins or loses anything by it."
         return

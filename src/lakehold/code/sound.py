@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned
-from lakehold.access.model.errors import Place, did_you_mean, quoted
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.policy import MEMBER
 from lakehold.code.company import SUBJECTS, Company, Held, Slot, Thing, slot_of
 from lakehold.code.problems import Problems, wrong
@@ -38,7 +38,7 @@ def _refuse_unknown(company: Company, held: Held) -> None:
             holder = _known(things, subject, "member or group", place, SUBJECTS)
             declared = company.policy.kinds[things[resource].kind].schema.roles[role]
             if declared.person_only and holder.kind != MEMBER:
-                message = f"{role} is held by a person, and {quoted(subject)} is a group."
+                message = f"{role} is held by a person, and {quote_excerpt(subject)} is a group."
                 raise wrong(place, message, "Name members.")
         case Attribute(_, _, _, member):
             if member is not None:
@@ -47,18 +47,22 @@ def _refuse_unknown(company: Company, held: Held) -> None:
             _known(things, source, "member", place, None)
             kind = company.policy.kinds[things[source].kind]
             if name not in kind.schema.edges:
-                raise wrong(place, f"{quoted(source)} is a {kind.id}, and cannot be in a group.", "Name members.")
+                raise wrong(
+                    place, f"{quote_excerpt(source)} is a {kind.id}, and cannot be in a group.", "Name members."
+                )
             _known(things, target, f"{name} of a {kind.id}", place, kind.steps[name].kinds)
 
 
-def _known(things: Mapping[str, Thing], ref: str, what: str, place: Place, kinds: tuple[str, ...] | None) -> Thing:
+def _known(
+    things: Mapping[str, Thing], ref: str, what: str, place: SourceLocation, kinds: tuple[str, ...] | None
+) -> Thing:
     found = things.get(ref)
     if found is None:
         near = [other for other, thing in things.items() if kinds is None or thing.kind in kinds]
         hint = did_you_mean(ref, near) if len(near) <= _MOST_NAMED else _nearest(ref, near)
-        raise wrong(place, f"there is no {what} {quoted(ref)} in these files.", hint)
+        raise wrong(place, f"there is no {what} {quote_excerpt(ref)} in these files.", hint)
     if kinds is not None and found.kind not in kinds:
-        raise wrong(place, f"{quoted(ref)} is a {found.kind}.", f"It has to be a {' or '.join(kinds)}.")
+        raise wrong(place, f"{quote_excerpt(ref)} is a {found.kind}.", f"It has to be a {' or '.join(kinds)}.")
     return found
 
 
@@ -67,8 +71,8 @@ def _nearest(ref: str, known: Iterable[str]) -> str:
     return hint if hint.startswith("Did") else "Declare it, or remove it here."
 
 
-def _placed(held: Held) -> Place:
-    return held.place or Place("", 0)
+def _placed(held: Held) -> SourceLocation:
+    return held.place or SourceLocation("", 0)
 
 
 def _refuse_two_at_once(company: Company, facts: Iterable[Held], problems: Problems) -> None:
@@ -100,11 +104,11 @@ def _note_two(before: Held, after: Held, problems: Problems) -> None:
 def _spoken(fact: Fact) -> str:
     match fact:
         case Grant(subject, role, resource):
-            return f"{role} of {quoted(resource)} for {quoted(subject)}"
+            return f"{role} of {quote_excerpt(resource)} for {quote_excerpt(subject)}"
         case Edge(name, source, target):
-            return f"{name} of {quoted(source)} to {quoted(target)}"
+            return f"{name} of {quote_excerpt(source)} to {quote_excerpt(target)}"
         case Attribute(resource, name, value, _):
-            return f"{name} {value} of {quoted(resource)}"
+            return f"{name} {value} of {quote_excerpt(resource)}"
 
 
 def _refuse_circles(edges: list[Held]) -> None:
@@ -120,7 +124,7 @@ def _covers(held: Held, at: Moment) -> bool:
 def _refuse_circle(edges: list[Held]) -> None:
     ahead: dict[str, list[tuple[str, Held]]] = {}
     for held in edges:
-        source, target = mentioned(held.fact)
+        source, target = mentioned_ids(held.fact)
         ahead.setdefault(source, []).append((target, held))
     done: set[str] = set()
     for start in ahead:
@@ -133,7 +137,7 @@ def _refuse_circle(edges: list[Held]) -> None:
                 done.add(here)
             elif by is not None and here in path:
                 circle = [*list(path)[list(path).index(here) :], here]
-                message = f"{' → '.join(map(quoted, circle[:8]))}: this goes in a circle."
+                message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this goes in a circle."
                 raise wrong(_placed(by), message, "Take one of the edges out.")
             elif here not in done:
                 path[here] = None

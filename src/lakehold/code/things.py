@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
-from lakehold.access.model.errors import Place, did_you_mean, quoted
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, KindPolicy
-from lakehold.access.model.schema import Attribute as AttributeKind
+from lakehold.access.model.schema import AttributeKind
 from lakehold.code import refs, told, words
 from lakehold.code.company import Company, Held, Thing, children
 from lakehold.code.nodes import Node, Text
@@ -52,7 +52,7 @@ class Things:
             with self._problems.caught():
                 self._thing(kind, key.value, key.place, value, parent)
 
-    def _kind(self, entry: tuple[Text, Node] | None, place: Place) -> str:
+    def _kind(self, entry: tuple[Text, Node] | None, place: SourceLocation) -> str:
         if entry is None:
             raise wrong(place, "`kind:` is missing.", "Say which kind of workspace it is, as in `kind: marts.project`.")
         kind = words.text(entry[1], "kind")
@@ -60,12 +60,12 @@ class Things:
         if kind in _AT:
             raise wrong(entry[1].place, f"a {kind} is no workspace.", f"Write it under `{_AT[kind]}:`.")
         if kind not in known:
-            raise wrong(entry[1].place, f"there is no kind {quoted(kind)}.", did_you_mean(kind, known))
+            raise wrong(entry[1].place, f"there is no kind {quote_excerpt(kind)}.", did_you_mean(kind, known))
         return kind
 
     # One thing
 
-    def _thing(self, kind: str, ref: str, place: Place, node: Node, parent: str | None) -> None:
+    def _thing(self, kind: str, ref: str, place: SourceLocation, node: Node, parent: str | None) -> None:
         found = words.table(node, kind, may_be_empty=True).entries
         thing = Thing(ref, kind, self._name(ref, place, found), place)
         self._refuse_twice(thing)
@@ -84,7 +84,7 @@ class Things:
             if attribute.imported and words.written(attribute.name) not in found:
                 self._hold(Attribute(thing.ref, attribute.name, attribute.imported), ALWAYS, _placed(thing))
 
-    def _name(self, ref: str, place: Place, found: dict[str, tuple[Text, Node]]) -> str:
+    def _name(self, ref: str, place: SourceLocation, found: dict[str, tuple[Text, Node]]) -> str:
         own = ref in {refs.TENANT, refs.ALL}
         with self._problems.caught(place):
             if not own:
@@ -105,7 +105,7 @@ class Things:
             before = f"{first.place}" if first.place else "the beginning"
             raise wrong(
                 thing.place,
-                f"{quoted(thing.ref)} is there twice; first at {before}, as {first.kind}.",
+                f"{quote_excerpt(thing.ref)} is there twice; first at {before}, as {first.kind}.",
                 "An id belongs to one thing. Choose another, or remove one of the two.",
             )
 
@@ -123,7 +123,7 @@ class Things:
             raise wrong(
                 _placed(thing),
                 f"a {thing.kind} lies in a {' or '.join(step.kinds)}.",
-                f"Put {quoted(thing.ref)} under `holds:` of one, or name it as `{words.written(step.edge)}:`.",
+                f"Put {quote_excerpt(thing.ref)} under `holds:` of one, or name it as `{words.written(step.edge)}:`.",
             )
         self._hold(Edge(step.edge, thing.ref, parent), ALWAYS, _placed(thing))
 
@@ -160,7 +160,7 @@ class Things:
         else:
             model = [words.written(name) for name in (*schema.roles, *schema.edges, *schema.attributes)]
             hint = did_you_mean(key.value, [*model, *_EVERYWHERE, *_ALSO.get(policy.id, ())])
-        return wrong(key.place, f"a {policy.id} has no role, edge or attribute {quoted(key.value)}.", hint)
+        return wrong(key.place, f"a {policy.id} has no role, edge or attribute {quote_excerpt(key.value)}.", hint)
 
     def _own(self, thing: Thing, policy: KindPolicy, key: Text, node: Node) -> None:
         match key.value:
@@ -191,34 +191,36 @@ class Things:
         for key, value in words.table(node, "`holds:`").entries.values():
             with self._problems.caught():
                 if key.value not in known:
-                    message = f"no {quoted(key.value)} lies in a {thing.kind}."
+                    message = f"no {quote_excerpt(key.value)} lies in a {thing.kind}."
                     raise wrong(key.place, message, did_you_mean(key.value, known))
                 self._all(known[key.value], words.table(value, f"`{key.value}:`").entries.values(), thing.ref)
 
     def _membership(self, thing: Thing, policy: KindPolicy, node: Node) -> None:
         known = policy.schema.membership
         for member, values in words.table(node, "`membership:`").entries.values():
-            for name, value in words.fields(values, f"the membership of {quoted(member.value)}", known).items():
+            for name, value in words.fields(values, f"the membership of {quote_excerpt(member.value)}", known).items():
                 self._values(known[name], thing.ref, member.value, value)
 
     def _values(self, attribute: AttributeKind, ref: str, member: str | None, node: Node) -> None:
         for value, span, place in words.entries(node, f"`{attribute.name}:`", "is"):
             if value not in attribute.values:
                 hint = did_you_mean(value, attribute.values)
-                raise wrong(place, f"{quoted(value)} is no value of {attribute.name}.", hint)
+                raise wrong(place, f"{quote_excerpt(value)} is no value of {attribute.name}.", hint)
             self._hold(Attribute(ref, attribute.name, value, member), span, place)
 
     def _tell(self, thing: Thing, word: str, node: Node) -> None:
         found = self._company.told[thing.ref] = told.read(self._company.told.get(thing.ref, Told()), word, node)
         if found.email and found.service:
-            raise wrong(node.place, f"{quoted(thing.ref)} is a service account.", "Nobody signs in to one: no address.")
+            raise wrong(
+                node.place, f"{quote_excerpt(thing.ref)} is a service account.", "Nobody signs in to one: no address."
+            )
         first = self._addresses.setdefault(found.email.casefold(), thing.ref) if found.email else thing.ref
         if first != thing.ref:
-            raise wrong(node.place, f"{quoted(found.email)} is already the address of {quoted(first)}.")
+            raise wrong(node.place, f"{quote_excerpt(found.email)} is already the address of {quote_excerpt(first)}.")
 
-    def _hold(self, fact: Fact, span: Span, place: Place) -> None:
+    def _hold(self, fact: Fact, span: Span, place: SourceLocation) -> None:
         self._company.facts.append(Held(fact, span, place))
 
 
-def _placed(thing: Thing) -> Place:
-    return thing.place or Place("", 0)
+def _placed(thing: Thing) -> SourceLocation:
+    return thing.place or SourceLocation("", 0)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lakehold.access.model.errors import quoted
+from lakehold.access.model.errors import quote_excerpt
 from lakehold.code import words
 from lakehold.code.nodes import Node, Row, Table
 from lakehold.code.problems import wrong
@@ -64,7 +64,7 @@ def _email(node: Node) -> str:
     address = words.text(node, "email")
     before, _, after = address.partition("@")
     if not before or not after or "@" in after or any(letter.isspace() for letter in address):
-        raise wrong(node.place, f"{quoted(address)} is no e-mail address.", "Write name@host.")
+        raise wrong(node.place, f"{quote_excerpt(address)} is no e-mail address.", "Write name@host.")
     return address
 
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lakehold.access.decide.effects import Effects, difference
-from lakehold.access.facts.changes import Opening, refuse_taking_the_last, row_of, rows, with_draft, with_model
-from lakehold.access.facts.records import Adopt, Draft, Remove, mentioned
-from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ResourceRow, Row, View, role_names
+from lakehold.access.decisions.what_if import AccessEffects, diff_views
+from lakehold.access.facts.changes import (
+    RowChange,
+    refuse_removing_last_holder,
+    resolve_change,
+    resolve_fact,
+    with_draft,
+    with_model,
+)
+from lakehold.access.facts.records import Adopt, Draft, Remove, mentioned_ids
+from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
 from lakehold.access.model.policy import MEMBER
 from lakehold.code.differences import Bundle
 from lakehold.code.steps import Create, Delete, Make, Rename, Step
@@ -25,25 +32,25 @@ class Trial:
     them: so members keep their numbers, and the difference is that of the facts.
     """
 
-    def __init__(self, before: View, steps: Iterable[Step]) -> None:
-        self._before = View(before.policy, before)
+    def __init__(self, before: FactView, steps: Iterable[Step]) -> None:
+        self._before = FactView(before.policy, before)
         self._waiting: set[str] = set()
         for number, step in enumerate(step for step in steps if isinstance(step, Create)):
             if before.ids.get(step.uid) is None:
                 self._before.open(ResourceRow(_FIRST - number, step.uid, step.kind, step.name))
                 self._waiting.add(step.uid)
         self._before.touch()
-        self.view = View(before.policy, self._before)
-        self._changed: list[Row] = []
+        self.view = FactView(before.policy, self._before)
+        self._changed: list[FactRow] = []
 
-    def effects(self) -> Effects:
+    def effects(self) -> AccessEffects:
         """Who wins and loses what by the steps that were taken."""
         self.view.touch()
-        return difference(self._before, self.view, self._changed)
+        return diff_views(self._before, self.view, self._changed)
 
     def take(self, bundle: Bundle) -> None:
         """Take all steps of a bundle, or none."""
-        done: list[Opening] = []
+        done: list[RowChange] = []
         try:
             for step in bundle:
                 for opening in self._openings(step):
@@ -55,11 +62,11 @@ class Trial:
             raise
         self._changed.extend(row for _, row in done)
 
-    def _open(self, opening: Opening) -> None:
+    def _open(self, opening: RowChange) -> None:
         opens, row = opening
         (self.view.open if opens else self.view.close)(row)
 
-    def _openings(self, step: Step) -> Iterable[Opening]:
+    def _openings(self, step: Step) -> Iterable[RowChange]:
         match step:
             case Create():
                 return self._create(step)
@@ -78,49 +85,49 @@ class Trial:
             if uid in self._waiting:
                 raise NotFoundError(f"There is no resource {quote(uid)} yet.")
 
-    def _create(self, step: Create) -> list[Opening]:
+    def _create(self, step: Create) -> list[RowChange]:
         self._known(end for ends in step.edges.values() for end in ends)
         if step.uid not in self._waiting:
             raise ConflictError(f"The id {quote(step.uid)} is taken.", "Choose another; ids are never used twice.")
         with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
         self._waiting.discard(step.uid)
         here = self.view.resource(step.uid)
-        found: list[Row] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
+        found: list[FactRow] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
         found += [EdgeRow(name, here, self.view.resource(end)) for name, ends in step.edges.items() for end in ends]
         return [(True, row) for row in found]
 
-    def _make(self, step: Make) -> Sequence[Opening]:
+    def _make(self, step: Make) -> Sequence[RowChange]:
         change = step.change
         assert not isinstance(change, Adopt)  # noqa: S101 - told apart above
-        self._known(mentioned(change.fact))
+        self._known(mentioned_ids(change.fact))
         if step.since is None or isinstance(change, Remove):
-            return rows(self.view, change)
-        row_of(self.view, change.fact)  # what can never be is refused now; nothing changes yet
+            return resolve_change(self.view, change)
+        resolve_fact(self.view, change.fact)  # what can never be is refused now; nothing changes yet
         return ()
 
-    def _delete(self, uid: str) -> list[Opening]:
+    def _delete(self, uid: str) -> list[RowChange]:
         here = self.view.resource(uid)
-        inside = self.view.inside(here)
+        inside = self.view.children(here)
         if inside:
             raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
-        for resource, mask in (self.view.held.get(here) or {}).items():
+        for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
             for role in role_names(mask):
-                refuse_taking_the_last(self.view, GrantRow(here, role, resource))
+                refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
         found = list(dict.fromkeys(self._about(here)))
         if self.view.kind(here) != MEMBER:
             found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))
         return [(False, row) for row in found]
 
-    def _about(self, here: int) -> Iterator[Row]:
+    def _about(self, here: int) -> Iterator[FactRow]:
         """Every fact about a thing."""
         view = self.view
         for subject, mask in (view.grants.get(here) or {}).items():
             yield from (GrantRow(subject, role, here) for role in role_names(mask))
-        for resource, mask in (view.held.get(here) or {}).items():
+        for resource, mask in (view.grants_by_subject.get(here) or {}).items():
             yield from (GrantRow(here, role, resource) for role in role_names(mask))
         for name in {edge for kind in view.policy.kinds.values() for edge in kind.schema.edges}:
-            yield from (EdgeRow(name, here, end) for end in view.out[name].get(here) or ())
-            yield from (EdgeRow(name, source, here) for source in view.back[name].get(here) or ())
+            yield from (EdgeRow(name, here, end) for end in view.edges_out[name].get(here) or ())
+            yield from (EdgeRow(name, source, here) for source in view.edges_in[name].get(here) or ())
         schemas = [kind.schema for kind in view.policy.kinds.values()]
         for name in {name for schema in schemas for name in schema.attributes}:
             value = view.attributes[name].get(here)
@@ -130,7 +137,7 @@ class Trial:
             yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
 
 
-def in_order(view: View, bundles: Sequence[Bundle]) -> tuple[list[Step], Effects]:
+def in_order(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
     """The steps in an order in which each can be taken, and what they do. What cannot be taken yet is tried again
     after the others; if nothing is left that can, its error is raised.
     """

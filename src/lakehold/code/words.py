@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from lakehold.access.model.errors import Place, did_you_mean, quoted
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.code import times
 from lakehold.code.nodes import Node, Row, Table, Text
 from lakehold.code.problems import wrong
@@ -46,7 +46,7 @@ def fields(node: Node, what: str, known: Collection[str]) -> dict[str, Node]:
     found = table(node, what)
     for name, (key, _) in found.entries.items():
         if name not in known:
-            raise wrong(key.place, f"{quoted(name)} is not known in {what}.", did_you_mean(name, known))
+            raise wrong(key.place, f"{quote_excerpt(name)} is not known in {what}.", did_you_mean(name, known))
     return {name: value for name, (_, value) in found.entries.items()}
 
 
@@ -65,7 +65,7 @@ def moment(node: Node, what: str) -> int:
         raise wrong(node.place, error.message, error.hint) from error
 
 
-def entries(node: Node, what: str, key: str) -> Iterator[tuple[str, Span, Place]]:
+def entries(node: Node, what: str, key: str) -> Iterator[tuple[str, Span, SourceLocation]]:
     """What a role, an edge or an attribute is set to: `ana`, `[ana, bob]`, or `{who: ana, until: 2026-01-31}`."""
     for part in row(node):
         if not isinstance(part, Table):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from lakehold.access.facts.records import Attribute, Edge, Grant
-from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ResourceRow, Row, View
+from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
 from lakehold.code.company import Company, Held
 from lakehold.kit.clock import Moment
 
 
-def view_at(company: Company, at: Moment) -> View:
+def view_at(company: Company, at: Moment) -> FactView:
     """The facts that hold at a moment. Everything is known by the names that files give it."""
-    view = View(company.policy)
+    view = FactView(company.policy)
     numbers = {ref: number for number, ref in enumerate(company.things, 1)}
     for ref, thing in company.things.items():
         view.open(ResourceRow(numbers[ref], ref, thing.kind, thing.name))
@@ -21,7 +21,7 @@ def view_at(company: Company, at: Moment) -> View:
     return view
 
 
-def _row(held: Held, numbers: dict[str, int]) -> Row:
+def _row(held: Held, numbers: dict[str, int]) -> FactRow:
     match held.fact:
         case Grant(subject, role, resource):
             return GrantRow(numbers[subject], role, numbers[resource])

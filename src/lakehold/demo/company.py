@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lakehold import workspaces
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Edge, Grant
-from lakehold.access.facts.store import Store
+from lakehold.access.facts.store import FactStore
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.demo import lakehouse, marts, products, spaces
 from lakehold.kit.errors import NotFoundError
@@ -49,7 +49,7 @@ ROLES = {
 }
 
 
-def is_loaded(access: Access) -> bool:
+def is_loaded(access: AccessEngine) -> bool:
     """Whether the company is there already."""
     try:
         with access.read(TENANT):
@@ -58,13 +58,13 @@ def is_loaded(access: Access) -> bool:
         return False
 
 
-def load(access: Access) -> None:
+def load(access: AccessEngine) -> None:
     """Found the tenant and write all of its facts in one transaction."""
-    access.found(TENANT, "Corner & Main", workspaces.models())
+    access.create_tenant(TENANT, "Corner & Main", workspaces.models())
     fill(access)
 
 
-def fill(access: Access) -> None:
+def fill(access: AccessEngine) -> None:
     """Write all facts into a tenant of this id that is there already."""
     with access.write(TENANT) as session:
         store = session.store
@@ -75,7 +75,7 @@ def fill(access: Access) -> None:
         products.load(store, TENANT)
 
 
-def _people(store: Store) -> None:
+def _people(store: FactStore) -> None:
     for uid, name in PEOPLE.items():
         store.create(MEMBER, name, uid=uid, edges={"tenant": TENANT})
     for uid, (name, members) in GROUPS.items():

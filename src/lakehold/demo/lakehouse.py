@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access.facts.records import Grant
-from lakehold.access.facts.store import Store
+from lakehold.access.facts.store import FactStore
 
 LAKEHOUSE = "lake_house"
 
@@ -53,7 +53,7 @@ GRANTS = (
 )
 
 
-def load(store: Store, tenant: str) -> None:
+def load(store: FactStore, tenant: str) -> None:
     """Write the lakehouse and all that lies in it."""
     store.create("lakehouse.lakehouse", "Store lake", uid=LAKEHOUSE, edges={"tenant": tenant})
     for member in ("engineers", "analysts", "stewards", "tim"):
@@ -68,7 +68,7 @@ def load(store: Store, tenant: str) -> None:
         store.add(Grant(subject, role, resource))
 
 
-def _pipelines(store: Store) -> None:
+def _pipelines(store: FactStore) -> None:
     for uid, (kind, reads, writes, into) in PIPELINES.items():
         edges = {"lakehouse": LAKEHOUSE, "reads": reads, "writes": writes} | ({"into": into} if into else {})
         store.create(f"lakehouse.{kind}", uid.replace("_", " ").capitalize(), uid=uid, edges=edges)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access.facts.records import Attribute, Grant
-from lakehold.access.facts.store import Store
+from lakehold.access.facts.store import FactStore
 
 PROJECT = "sales"
 
@@ -52,7 +52,7 @@ REPORTS = {
 }
 
 
-def load(store: Store, tenant: str) -> None:
+def load(store: FactStore, tenant: str) -> None:
     """Write the project and all that lies in it."""
     store.create("marts.project", "Sales marts", uid=PROJECT, edges={"tenant": tenant})
     for context in ("emea", "americas"):
@@ -67,7 +67,7 @@ def load(store: Store, tenant: str) -> None:
     _reports(store)
 
 
-def _shared(store: Store) -> None:
+def _shared(store: FactStore) -> None:
     for kind, things in (("marts.storage", STORAGES), ("marts.destination", DESTINATIONS)):
         for uid, (owner, use, maintenance, contexts) in things.items():
             store.create(
@@ -80,7 +80,7 @@ def _shared(store: Store) -> None:
             )
 
 
-def _marts(store: Store) -> None:
+def _marts(store: FactStore) -> None:
     for uid, (storage, technical, business, reporting, maintenance, contexts) in MARTS.items():
         store.create(
             "marts.data_mart",
@@ -96,7 +96,7 @@ def _marts(store: Store) -> None:
         store.create("marts.data_mart_trigger", f"Refresh of {uid}", uid=trigger, edges={"data_mart": uid})
 
 
-def _reports(store: Store) -> None:
+def _reports(store: FactStore) -> None:
     for uid, (mart, destination, owner) in REPORTS.items():
         name = uid.replace("_", " ").capitalize()
         edges = {"data_mart": mart, "destination": destination}

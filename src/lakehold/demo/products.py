@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access.facts.records import Grant
-from lakehold.access.facts.store import Store
+from lakehold.access.facts.store import FactStore
 
 PROJECTS = {
     "masters": ("Masters", {"mona": "admin", "engineers": "editor", "ana": "viewer"}),
@@ -19,7 +19,7 @@ PRODUCTS = {
 }
 
 
-def load(store: Store, tenant: str) -> None:
+def load(store: FactStore, tenant: str) -> None:
     """Write the projects and all that lies in them."""
     for uid, (name, roles) in PROJECTS.items():
         store.create("products.project", name, uid=uid, edges={"tenant": tenant})

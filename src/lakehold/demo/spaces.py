@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access.facts.records import Grant
-from lakehold.access.facts.store import Store, Targets
+from lakehold.access.facts.store import EdgeTargetIds, FactStore
 
 SPACES: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     "landing": ("Landing", "petra", {"erik": ("can_edit",), "otto": ("can_operate",), "ana": ("can_view",)}),
@@ -50,7 +50,7 @@ CONNECTIONS = {
 }
 
 
-def load(store: Store, tenant: str) -> None:
+def load(store: FactStore, tenant: str) -> None:
     """Write the spaces and all that lies in them."""
     for uid, (name, owner, roles) in SPACES.items():
         attributes = {"personal": uid == "olgas"}
@@ -65,9 +65,9 @@ def load(store: Store, tenant: str) -> None:
     for uid, (space, owner) in PROJECTS.items():
         store.create("spaces.project", _name(uid), uid=uid, edges={"space": space}, creator=owner)
     for uid, (project, sources, targets, reads) in TASKS.items():
-        edges: Targets = {"project": project, "sources": sources, "targets": targets, "reads": reads}
+        edges: EdgeTargetIds = {"project": project, "sources": sources, "targets": targets, "reads": reads}
         store.create("spaces.task", _name(uid), uid=uid, edges=edges, creator=PROJECTS[project][1])
-    app: Targets = {"space": "serving", "uses": ("serve_sales",)}
+    app: EdgeTargetIds = {"space": "serving", "uses": ("serve_sales",)}
     store.create("spaces.app", "Sales cockpit", uid="sales_cockpit", edges=app, creator="bella")
     store.add(Grant("nils", "viewer", "sales_cockpit"))
 

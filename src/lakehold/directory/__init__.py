@@ -18,11 +18,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from lakehold.access.model.document import load
-from lakehold.access.model.schema import Model
+from lakehold.access.model.loader import load_model
+from lakehold.access.model.schema import AccessModel
 
 
 @cache
-def model() -> Model:
+def model() -> AccessModel:
     """The tenant's access model."""
-    return load(Path(__file__).with_name("model.yaml"))
+    return load_model(Path(__file__).with_name("model.yaml"))

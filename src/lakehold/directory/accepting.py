@@ -11,7 +11,7 @@ from lakehold.access import Add, Attribute, Grant
 
 # past the access filter: the tenant is known by the secret of its invite, and found here
 from lakehold.access.facts.tables import resource
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory import accounts, credentials, invitations, invites, passwords, sign_ins
 from lakehold.directory.emails import key
@@ -46,7 +46,7 @@ def look(platform: Platform, secret: str) -> Open:
     with platform.database.read() as transaction:
         tenant, invite = _found(transaction, secret, platform.clock())
         session = platform.access.session(transaction, tenant)
-        view = session.seen()
+        view = session.current_view()
         return Open(
             tenant,
             view.names.get(session.tenant) or tenant,
@@ -82,7 +82,7 @@ def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
     if account is None or key(account.email) != key(invite.email):
         raise ConflictError("This invite is for another e-mail address.", "Sign in with the account of that address.")
     for place in invite.invitation.places:
-        if invitations.only_invites(ctx.session, invite.made_by, place) and ctx.session.asking(
+        if invitations.only_invites(ctx.session, invite.made_by, place) and ctx.session.read_view(
             lambda view, here=place.resource: _is_there(view, here, ctx.caller.member)  # type: ignore[misc]
         ):
             raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
@@ -129,7 +129,7 @@ def _found(transaction: Transaction, secret: str, at: Moment) -> tuple[str, Invi
     return row.tenant, invite_of(row)
 
 
-def _is_there(view: View, place: str, member: str) -> bool:
+def _is_there(view: FactView, place: str, member: str) -> bool:
     """Whether the member holds a role there, themself or by a group."""
     held = view.grants.get(view.resource(place)) or {}
     return any(held.get(subject) for subject in view.subject(view.member(member)).ids)

@@ -13,20 +13,20 @@ import sqlalchemy as sa
 from lakehold.directory import emails
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 
 account_table = sa.Table(
     "account",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("member_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("member_id", IdType, primary_key=True),
     sa.Column("email", sa.Text),
-    sa.Column("email_key", Exact),
+    sa.Column("email_key", ExactText),
     sa.Column("password", sa.Text, nullable=False),
     sa.Column("service", sa.Boolean, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
 )
 sa.Index("account_by_email", account_table.c.tenant_id, account_table.c.email_key, unique=True)
 

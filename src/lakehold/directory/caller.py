@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakehold.access import Token
-from lakehold.access.decide.subjects import Asker
+from lakehold.access import TokenPrincipal
+from lakehold.access.decisions.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Caller:
     tenant: str
     member: str
     """The member's id; empty for the installation itself, which only the worker is."""
-    narrowed: Token | None = None
+    narrowed: TokenPrincipal | None = None
     token_id: str = ""
     """The id of the API token, if the call came with one."""
     sign_in_id: str = ""
@@ -44,10 +44,10 @@ class Caller:
         narrowed = said.pop("narrowed", None)
         if narrowed is not None:
             parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
-            said["narrowed"] = Token(said["member"], **parts)
+            said["narrowed"] = TokenPrincipal(said["member"], **parts)
         return cls(tenant, address=address, **said)
 
     @property
-    def asker(self) -> Asker:
+    def asker(self) -> Principal:
         """Whom decisions are about."""
         return self.narrowed or self.member

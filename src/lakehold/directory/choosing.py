@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.view import View, role_bit
+from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import members
 from lakehold.directory.accounts import account_table
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +47,27 @@ def page(ctx: RequestContext, wanted: Wanted, *, sort: str = "name", skip: int =
     if wanted.group:
         ctx.see(wanted.group)
     services = _services(ctx) if wanted.service is not None else frozenset()
-    fitting = ctx.session.asking(lambda view: _fitting(view, ctx.caller.tenant, wanted, services))
-    visible = [number for number in fitting if ctx.session.sees(ctx.asker, ctx.view.uid(number))]
+    fitting = ctx.session.read_view(lambda view: _fitting(view, ctx.caller.tenant, wanted, services))
+    visible = [number for number in fitting if ctx.session.can_see(ctx.asker, ctx.view.uid(number))]
     # Numbers are given in the order in which members came.
     visible.sort(reverse=sort.startswith("-"))
     if not sort.endswith("created"):
         names = ctx.view.names
-        visible.sort(key=lambda number: folded(names.get(number) or ""), reverse=sort.startswith("-"))
+        visible.sort(key=lambda number: fold_name(names.get(number) or ""), reverse=sort.startswith("-"))
     return Chosen(members.numbered(ctx, visible[skip : skip + limit]), len(visible))
 
 
-def _fitting(view: View, tenant: str, wanted: Wanted, services: frozenset[int]) -> list[int]:
-    found = set(view.of_kind.get(MEMBER) or ())
+def _fitting(view: FactView, tenant: str, wanted: Wanted, services: frozenset[int]) -> list[int]:
+    found = set(view.by_kind.get(MEMBER) or ())
     if wanted.role:
         held = view.grants.get(view.resource(tenant)) or {}
         found &= {subject for subject, mask in held.items() if mask & role_bit(wanted.role)}
     if wanted.group:
-        found &= set(view.back[MEMBER_OF].get(view.resource(wanted.group)) or ())
+        found &= set(view.edges_in[MEMBER_OF].get(view.resource(wanted.group)) or ())
     if wanted.service is not None:
         found = found & services if wanted.service else found - services
-    searched = folded(wanted.search)
-    return [number for number in found if searched in folded(view.names.get(number) or "")]
+    searched = fold_name(wanted.search)
+    return [number for number in found if searched in fold_name(view.names.get(number) or "")]
 
 
 def _services(ctx: RequestContext) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, quote, valid_id
+from lakehold.kit.ids import fold_name, quote, valid_id
 
 _LONGEST = 254
 # Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
@@ -24,4 +24,4 @@ def key(email: str) -> str:
     """The form in which addresses are compared. Mails always go to the address as it was given at first, so that one
     that only reads alike gets nothing.
     """
-    return folded(email.strip())
+    return fold_name(email.strip())

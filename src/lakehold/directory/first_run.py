@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakehold.access.model.schema import Model
+from lakehold.access.model.schema import AccessModel
 from lakehold.directory import tenants
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
@@ -36,6 +36,6 @@ def need_secret(platform: Platform, given: str) -> None:
         )
 
 
-def begin(platform: Platform, models: Iterable[Model], wanted: Founding, visit: Visit | None = None) -> Founded:
+def begin(platform: Platform, models: Iterable[AccessModel], wanted: Founding, visit: Visit | None = None) -> Founded:
     """Make the first tenant and its Owner. Of two who come at the same moment one is refused."""
     return tenants.found(platform, models, wanted, first=True, visit=visit)

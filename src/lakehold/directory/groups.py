@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.access import Add, Edge, Remove
-from lakehold.access.facts.view import ALL_MEMBERS, View
+from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.policy import GROUP, MEMBER_OF
-from lakehold.access.query.listing import Page
+from lakehold.access.query.listing import ListingPage
 from lakehold.directory import roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
@@ -31,7 +31,7 @@ class Group:
 
 def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
-) -> Page:
+) -> ListingPage:
     """One page of the groups that people made."""
     return ctx.session.list(ctx.asker, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
 
@@ -40,14 +40,14 @@ def one(ctx: RequestContext, group: str) -> Group:
     """One group with its members."""
     _refuse_others(ctx, group)
     ctx.need("see", group)
-    members, name, built_in = ctx.session.asking(lambda view: _told(view, group))
-    visible = tuple(member for member in members if ctx.session.sees(ctx.asker, member))
+    members, name, built_in = ctx.session.read_view(lambda view: _told(view, group))
+    visible = tuple(member for member in members if ctx.session.can_see(ctx.asker, member))
     return Group(group, name, built_in, visible, roles.of(ctx, group))
 
 
 def everybody(ctx: RequestContext) -> str:
     """The id of the group All."""
-    return ctx.session.asking(lambda view: view.uid(view.everyone))
+    return ctx.session.read_view(lambda view: view.uid(view.everyone))
 
 
 def create(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
@@ -97,7 +97,7 @@ def _refuse_others(ctx: RequestContext, group: str) -> None:
         raise InvalidInputError(f"{quote(group)} is no group.", "Look the id up among the groups.")
 
 
-def _told(view: View, group: str) -> tuple[list[str], str, bool]:
+def _told(view: FactView, group: str) -> tuple[list[str], str, bool]:
     here = view.resource(group)
-    inside = sorted(view.back[MEMBER_OF].get(here) or (), key=lambda number: (view.names.get(number) or "", number))
+    inside = sorted(view.edges_in[MEMBER_OF].get(here) or (), key=lambda number: (view.names.get(number) or "", number))
     return [view.uid(number) for number in inside], view.names.get(here) or "", view.kind(here) == ALL_MEMBERS

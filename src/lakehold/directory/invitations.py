@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lakehold.access import Add, Attribute, Session
-from lakehold.access.decide.subjects import Asker, Token
-from lakehold.access.facts.view import View
+from lakehold.access import AccessSession, Add, Attribute
+from lakehold.access.decisions.principal import Principal, TokenPrincipal
+from lakehold.access.facts.view import FactView
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
 from lakehold.kit.errors import InvalidInputError, NotFoundError
@@ -70,7 +70,7 @@ def refuse_what_cannot_be(ctx: RequestContext, invitation: Invitation) -> None:
         ctx.session.check_change(ctx.caller.member, _as_own(setting, ctx.caller.member))
 
 
-def questions(view: View, tenant: str, invitation: Invitation) -> Iterator[Question]:
+def questions(view: FactView, tenant: str, invitation: Invitation) -> Iterator[Question]:
     """What the inviter must be allowed, all of it."""
     brings_in = False
     for place in invitation.places:
@@ -85,17 +85,17 @@ def questions(view: View, tenant: str, invitation: Invitation) -> Iterator[Quest
 
 def need(ctx: RequestContext, invitation: Invitation) -> None:
     """Refuse unless the caller may invite to all of it."""
-    for question in ctx.session.asking(lambda view: list(questions(view, ctx.caller.tenant, invitation))):
+    for question in ctx.session.read_view(lambda view: list(questions(view, ctx.caller.tenant, invitation))):
         ctx.need(question.action, question.resource, role=question.role)
     for setting in invitation.settings:
         if not _may_set(ctx.session, ctx.asker, setting):
             ctx.need_change(_as_own(setting, ctx.caller.member))
 
 
-def may(session: Session, tenant: str, asker: Asker, invitation: Invitation) -> bool:
+def may(session: AccessSession, tenant: str, asker: Principal, invitation: Invitation) -> bool:
     """Whether somebody may invite to all of it now. What is no longer there nobody may invite to."""
     try:
-        asked = session.asking(lambda view: list(questions(view, tenant, invitation)))
+        asked = session.read_view(lambda view: list(questions(view, tenant, invitation)))
         return all(
             session.check(asker, question.action, question.resource, role=question.role) for question in asked
         ) and all(_may_set(session, asker, setting) for setting in invitation.settings)
@@ -103,24 +103,24 @@ def may(session: Session, tenant: str, asker: Asker, invitation: Invitation) -> 
         return False
 
 
-def settled(session: Session, inviter: str, invitation: Invitation) -> list[Setting]:
+def settled(session: AccessSession, inviter: str, invitation: Invitation) -> list[Setting]:
     """The values that the new member gets. Whoever may not choose them passes their own on: a guest gets no more than
     the host has.
     """
     chosen = {(setting.resource, setting.name): setting for setting in invitation.settings}
     for resource in dict.fromkeys(place.resource for place in invitation.places):
-        for setting in session.asking(lambda view, here=resource: _own(view, here, inviter)):  # type: ignore[misc]
+        for setting in session.read_view(lambda view, here=resource: _own(view, here, inviter)):  # type: ignore[misc]
             if (resource, setting.name) not in chosen and not _may_choose(session, inviter, setting):
                 chosen[resource, setting.name] = setting
     return list(chosen.values())
 
 
-def only_invites(session: Session, inviter: str, place: Place) -> bool:
+def only_invites(session: AccessSession, inviter: str, place: Place) -> bool:
     """Whether the inviter may bring people in as this, but not change the role of those who are there."""
     return not session.check(inviter, "give", place.resource, role=place.role)
 
 
-def _own(view: View, resource: str, member: str) -> list[Setting]:
+def _own(view: FactView, resource: str, member: str) -> list[Setting]:
     """The member's own values there."""
     here, number = view.resource(resource), view.member(member)
     known = view.policy.kind(view.kind(here)).schema.membership
@@ -130,14 +130,14 @@ def _own(view: View, resource: str, member: str) -> list[Setting]:
     ]
 
 
-def _may_set(session: Session, asker: Asker, setting: Setting) -> bool:
+def _may_set(session: AccessSession, asker: Principal, setting: Setting) -> bool:
     """To the value that they have themself, or to any that they may choose."""
-    member = asker.member if isinstance(asker, Token) else asker
-    own = session.asking(lambda view: _own(view, setting.resource, member))
+    member = asker.member if isinstance(asker, TokenPrincipal) else asker
+    own = session.read_view(lambda view: _own(view, setting.resource, member))
     return setting in own or session.check_change(asker, _as_own(setting, member))
 
 
-def _may_choose(session: Session, member: str, setting: Setting) -> bool:
+def _may_choose(session: AccessSession, member: str, setting: Setting) -> bool:
     return session.check_change(member, _as_own(setting, member))
 
 

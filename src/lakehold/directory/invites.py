@@ -18,7 +18,7 @@ from lakehold.directory.invitations import Invitation, Place, Setting
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_whole
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
@@ -26,15 +26,15 @@ from lakehold.kit.settings import Settings
 invite_table = sa.Table(
     "invite",
     metadata,
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("email", sa.Text, nullable=False),
-    sa.Column("email_key", Exact, nullable=False),
+    sa.Column("email_key", ExactText, nullable=False),
     sa.Column("carries", sa.Text, nullable=False),
-    sa.Column("made_by", Exact, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("until", Id, nullable=False),
+    sa.Column("made_by", ExactText, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("until", IdType, nullable=False),
 )
 sa.Index("invite_by_time", invite_table.c.tenant_id, invite_table.c.made_at, invite_table.c.id)
 

@@ -20,7 +20,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_over
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
@@ -29,13 +29,13 @@ from lakehold.ledger.audit import DENIED
 link_table = sa.Table(
     "link",
     metadata,
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("member_id", Id, nullable=False),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("member_id", IdType, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("purpose", sa.Text, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("until", Id, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("until", IdType, nullable=False),
 )
 sa.Index("link_by_member", link_table.c.tenant_id, link_table.c.member_id)
 sa.Index("link_by_end", link_table.c.until)
@@ -105,7 +105,7 @@ def look(platform: Platform, secret: str) -> Open:
         link = holders.of(transaction, link_table, credentials.LINK, secret, platform.clock())
         if link is None:
             raise refusal()
-        names = platform.access.session(transaction, link.tenant).seen().names
+        names = platform.access.session(transaction, link.tenant).current_view().names
         of_tenant, of_member = names.get(link.tenant_id) or "", names.get(link.member_id) or ""
         return Open(link.purpose, link.tenant, of_tenant, of_member, link.until)
 

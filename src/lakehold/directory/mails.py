@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment, shown
+from lakehold.kit.clock import Moment, format_moment
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 
@@ -30,7 +30,7 @@ def can_be_sent(settings: Settings) -> bool:
 
 def address_of(settings: Settings, about: str, secret: str) -> str:
     """The link that carries a secret to its owner."""
-    return f"{settings.base}/{_PATHS[about]}/{secret}"
+    return f"{settings.base_url}/{_PATHS[about]}/{secret}"
 
 
 def post(ctx: RequestContext, about: str, receiver: str, link: str, until: Moment) -> None:
@@ -39,10 +39,10 @@ def post(ctx: RequestContext, about: str, receiver: str, link: str, until: Momen
     words = {
         "tenant": view.names.get(view.resource(ctx.caller.tenant)) or ctx.caller.tenant,
         "who": view.names.get(view.ids.get(ctx.caller.member) or 0) or "Somebody",
-        "until": shown(until)[:16],
+        "until": format_moment(until)[:16],
     }
     body = f"{_BODIES[about].format(**words)}\n\n{link}\n\n{_END.format(**words)}\n"
-    outbox.put(
+    outbox.enqueue(
         ctx.session.transaction,
         ctx.session.tenant,
         ctx.at,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 # past the access filter: since when a member is there, of one that was asked for before
 from lakehold.access.facts.tables import resource
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import accounts, links, roles
 from lakehold.directory.emails import valid_email
@@ -125,8 +125,8 @@ def _told(ctx: RequestContext, found: Sequence[tuple[str, str, Moment]]) -> list
         account = known.get(numbers[uid])
         may = open_to or (uid == ctx.caller.member and ctx.caller.narrowed is None)
         email = account.email or None if account is not None and may else None
-        groups = ctx.session.asking(lambda view: _groups(view, numbers[uid]))
-        visible = tuple(group for group in groups if ctx.session.sees(ctx.asker, group))
+        groups = ctx.session.read_view(lambda view: _groups(view, numbers[uid]))
+        visible = tuple(group for group in groups if ctx.session.can_see(ctx.asker, group))
         is_service = account is not None and account.service
         return Member(uid, name, since, email, is_service, roles.of(ctx, uid), visible)
 
@@ -139,5 +139,5 @@ def _since(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Moment]:
     return {row.id: int(row.since) for row in ctx.session.transaction.connection.execute(query)}
 
 
-def _groups(view: View, member: int) -> list[str]:
-    return [view.uid(group) for group in view.out[MEMBER_OF].get(member) or ()]
+def _groups(view: FactView, member: int) -> list[str]:
+    return [view.uid(group) for group in view.edges_out[MEMBER_OF].get(member) or ()]

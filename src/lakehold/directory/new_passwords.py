@@ -22,7 +22,7 @@ def set_with_link(platform: Platform, secret: str, password: str, visit: Visit) 
             raise links.refusal()
         session = platform.access.session(transaction, link.tenant)
         account = accounts.by_member(transaction, session.tenant, link.member_id)
-        name = session.seen().names.get(link.member_id) or ""
+        name = session.current_view().names.get(link.member_id) or ""
     kept = passwords.hashed(passwords.valid(password, name, account.email if account else ""))
     with platform.write(visit.caller(link.tenant, link.member)) as ctx:
         again = links.held(ctx, secret, PASSWORD)

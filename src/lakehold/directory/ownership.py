@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant
-from lakehold.access.facts.view import View, role_names
+from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.policy import KindPolicy
 from lakehold.directory.request_context import RequestContext
 
@@ -26,7 +26,7 @@ class Owned:
 
 def of(ctx: RequestContext, member: str) -> list[Owned]:
     """What the member owns, by kind and name."""
-    return ctx.session.asking(lambda view: _owned(view, member))
+    return ctx.session.read_view(lambda view: _owned(view, member))
 
 
 def hand_over(ctx: RequestContext, owned: Owned, receiver: str) -> None:
@@ -39,11 +39,11 @@ def may_hand_over(ctx: RequestContext, owned: Owned, receiver: str) -> bool:
     return ctx.session.check_change(ctx.asker, Add(Grant(receiver, owned.role, owned.resource)))
 
 
-def _owned(view: View, member: str) -> list[Owned]:
+def _owned(view: FactView, member: str) -> list[Owned]:
     number = view.member(member)
     found = [
         Owned(view.uid(place), view.names.get(place) or "", kind.id, role, kind.schema.roles[role].title)
-        for place, mask in (view.held.get(number) or {}).items()
+        for place, mask in (view.grants_by_subject.get(number) or {}).items()
         for kind in (view.policy.kind(view.kind(place)),)
         if _has_owners(kind)
         for role in role_names(mask)

@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 
 SHORTEST, LONGEST = 10, 1_000
 
@@ -31,7 +31,7 @@ def valid(password: object, *not_like: str) -> str:
         )
     if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in password):
         raise InvalidInputError("The password has a control character.", "Use characters that can be typed.")
-    if folded(password).strip() in {"", *(folded(text).strip() for text in not_like)}:
+    if fold_name(password).strip() in {"", *(fold_name(text).strip() for text in not_like)}:
         raise InvalidInputError("The password is your name or e-mail address.", "Choose one that cannot be guessed.")
     if len(set(password)) == 1:
         raise InvalidInputError("The password is one character again and again.", "Choose one that is hard to guess.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext, entry_of
@@ -16,7 +16,7 @@ from lakehold.kit import keys
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
-from lakehold.ledger.audit import DENIED, Audit
+from lakehold.ledger.audit import DENIED, AuditLog
 
 
 class Platform:
@@ -27,14 +27,14 @@ class Platform:
         self.clock = clock
         # What is kept there is nobody else's on this machine.
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.database = Database(settings.url)
-        self.access = Access(self.database, clock)
+        self.database = Database(settings.database_url)
+        self.access = AccessEngine(self.database, clock)
         self.uses = Uses()
 
     @cached_property
     def keys(self) -> keys.Keys:
         """The keys of this installation."""
-        return keys.ring(self.settings.key.get_secret_value(), self.settings.data / "key")
+        return keys.load_keys(self.settings.key.get_secret_value(), self.settings.data / "key")
 
     @contextmanager
     def read(self, caller: Caller) -> Iterator[RequestContext]:
@@ -66,7 +66,7 @@ class Platform:
         """A denied attempt is written in a transaction of its own: the one it was made in leaves nothing behind."""
         with self.database.write(caller.tenant) as transaction:
             session = self.access.session(transaction, caller.tenant)
-            entry = entry_of(caller, session.seen(), session.at, error.action, error.resource)
-            Audit(transaction, session.tenant, caller.tenant, self.keys).append(
+            entry = entry_of(caller, session.current_view(), session.at, error.action, error.resource)
+            AuditLog(transaction, session.tenant, caller.tenant, self.keys).append(
                 [replace(entry, outcome=DENIED, reason=error.message)]
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.access import Grant, Remove
-from lakehold.access.facts.view import View, role_bit
+from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import accounts, links, ownership, roles, sign_ins, tokens
 from lakehold.directory.ownership import Owned
@@ -91,7 +91,7 @@ def _need(ctx: RequestContext, member: str) -> None:
 
 
 def _refuse_the_last(ctx: RequestContext, member: str) -> None:
-    others = ctx.session.asking(
+    others = ctx.session.read_view(
         lambda view: {role: _holders(view, ctx.caller.tenant, role) for role in (roles.OWNER, roles.ADMIN)}
     )
     services = {
@@ -108,12 +108,12 @@ def _refuse_the_last(ctx: RequestContext, member: str) -> None:
             )
 
 
-def _holders(view: View, tenant: str, role: str) -> set[int]:
+def _holders(view: FactView, tenant: str, role: str) -> set[int]:
     """The members who hold a role on the tenant, themselves or by a group."""
     found: set[int] = set()
     for subject, mask in (view.grants.get(view.resource(tenant)) or {}).items():
         if mask & role_bit(role):
-            found |= {subject} if view.kind(subject) == MEMBER else set(view.back[MEMBER_OF].get(subject) or ())
+            found |= {subject} if view.kind(subject) == MEMBER else set(view.edges_in[MEMBER_OF].get(subject) or ())
     return found
 
 
@@ -138,7 +138,7 @@ def _shared_out(ctx: RequestContext, member: str, receiver: str | None) -> tuple
 
 
 def _seen(ctx: RequestContext, owned: list[Owned]) -> list[Owned]:
-    return [one for one in owned if ctx.session.sees(ctx.asker, one.resource)]
+    return [one for one in owned if ctx.session.can_see(ctx.asker, one.resource)]
 
 
 def _told(owned: list[Owned]) -> list[str]:

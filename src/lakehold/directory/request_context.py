@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lakehold.access import Add, Adopt, Attribute, Draft, Edge, Grant, Remove, Session
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.decide.ways import Way
-from lakehold.access.decide.words import done_to, named, phrase
-from lakehold.access.facts.records import Change, Fact, mentioned
-from lakehold.access.facts.view import View
+from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
+from lakehold.access.decisions.explanation import describe_action, describe_fact, describe_resource
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.decisions.ways import Way
+from lakehold.access.facts.records import Change, Fact, mentioned_ids
+from lakehold.access.facts.view import FactView
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.kit.keys import Keys
-from lakehold.ledger.audit import DONE, Audit, Entry
+from lakehold.kit.keys import KeyRing
+from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
 
 Targets = Mapping[str, str | Sequence[str]]
 When = Moment | datetime
@@ -31,17 +31,17 @@ When = Moment | datetime
 class RequestContext:
     """A caller's questions and changes, all in one transaction."""
 
-    def __init__(self, session: Session, caller: Caller, keys: Keys) -> None:
+    def __init__(self, session: AccessSession, caller: Caller, keys: KeyRing) -> None:
         self.session = session
         self.caller = caller
         self.keys = keys
-        self.audit = Audit(session.transaction, session.tenant, caller.tenant, keys)
-        self._entries: list[Entry] = []
+        self.audit = AuditLog(session.transaction, session.tenant, caller.tenant, keys)
+        self._entries: list[AuditLogEntry] = []
         if session.transaction.writes:
             session.transaction.before_commit.append(lambda: self.audit.append(self._entries))
 
     @property
-    def asker(self) -> Asker:
+    def asker(self) -> Principal:
         """Whom decisions are about."""
         return self.caller.asker
 
@@ -51,15 +51,15 @@ class RequestContext:
         return self.session.at
 
     @property
-    def view(self) -> View:
+    def view(self) -> FactView:
         """The facts, for what is not a decision: names, kinds, what points where."""
-        return self.session.seen()
+        return self.session.current_view()
 
     # May they?
 
     def see(self, resource: str, action: str = "see") -> None:
         """Refuse unless the caller may know of the resource."""
-        if not self.session.sees(self.asker, resource):
+        if not self.session.can_see(self.asker, resource):
             told = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
             raise HiddenError(told, action=action, resource=resource)
 
@@ -68,9 +68,9 @@ class RequestContext:
         self.see(resource, action)
         if self.session.check(self.asker, action, resource, role=role, edges=edges):
             return
-        ways = self.session.asking(lambda _: self.session.decisions.ways(self.asker, action, resource, role=role))
+        ways = self.session.read_view(lambda _: self.session.evaluator.ways(self.asker, action, resource, role=role))
         done = f"{action} {role}" if role else action
-        raise self._denied(f"You may not {done_to(self.view, done, resource)}.", done, resource, ways)
+        raise self._denied(f"You may not {describe_action(self.view, done, resource)}.", done, resource, ways)
 
     def need_draft(self, draft: Draft) -> None:
         """Refuse unless the caller may make such a resource there."""
@@ -82,21 +82,21 @@ class RequestContext:
             there = draft.edges.get(parent or "", self.caller.tenant)
             title = self.view.policy.kind(draft.kind).schema.title.lower()
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
-            message = f"You may not create a {title} like this in {named(self.view, where)}."
+            message = f"You may not create a {title} like this in {describe_resource(self.view, where)}."
             rule = self.view.policy.kind(draft.kind).schema.create
             raise self._denied(message, "create", where, otherwise=f"It takes {rule.text}." if rule else "")
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
-        for uid in mentioned(change.fact):
+        for uid in mentioned_ids(change.fact):
             self.see(uid, "change")
         if self.session.check_change(self.asker, change):
             return
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
-        ways = self.session.asking(lambda _: self.session.decisions.ways_to_change(self.asker, change))
+        ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.asker, change))
         verb = "set" if isinstance(change, Add) else "take away"
-        raise self._denied(f"You may not {verb} {phrase(self.view, fact)}.", _deed(change), resource, ways)
+        raise self._denied(f"You may not {verb} {describe_fact(self.view, fact)}.", _deed(change), resource, ways)
 
     def _denied(
         self, message: str, action: str, resource: str, ways: Sequence[Way] = (), otherwise: str = ""
@@ -104,9 +104,9 @@ class RequestContext:
         narrowed = "This token is narrowed; its member may be able to. " if self.caller.narrowed else ""
         if not ways:
             return DeniedError(message, f"{narrowed}{otherwise}".strip(), action=action, resource=resource)
-        missing = " and ".join(phrase(self.view, need.fact) for need in ways[0].needed)
+        missing = " and ".join(describe_fact(self.view, need.fact) for need in ways[0].needed)
         givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
-        visible = tuple(giver for giver in givers if self.session.sees(self.asker, giver))
+        visible = tuple(giver for giver in givers if self.session.can_see(self.asker, giver))
         names = tuple(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
         hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {', '.join(names)}." if names else "")
         return DeniedError(
@@ -140,7 +140,7 @@ class RequestContext:
         self.writing()
         if isinstance(change, Adopt):
             self.need("manage_models", self.caller.tenant)
-            self.session.store.make(change)
+            self.session.store.apply(change)
             self.note("adopt model", self.caller.tenant, after={"model": change.source})
             return
         self.need_change(change)
@@ -152,8 +152,8 @@ class RequestContext:
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
         before = self._standing(fact)
-        self.session.store.make(change, since=since, until=until)
-        after = {"fact": phrase(self.view, fact), **_spelled(fact)} if isinstance(change, Add) else {}
+        self.session.store.apply(change, since=since, until=until)
+        after = {"fact": describe_fact(self.view, fact), **_spelled(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
                 after[name] = str(value)
@@ -217,7 +217,7 @@ class RequestContext:
         before: Mapping[str, object] | None = None,
         after: Mapping[str, object] | None = None,
         reason: str = "",
-    ) -> Entry:
+    ) -> AuditLogEntry:
         entry = entry_of(self.caller, self.view, self.at, action, resource)
         return replace(entry, before=before or {}, after=after or {}, reason=reason)
 
@@ -233,21 +233,21 @@ class RequestContext:
                 value = values.get(view.resource(member))
                 return {name: value} if value is not None else {}
             case Edge(name, source, _):
-                return {name: [view.uid(end) for end in view.out[name].get(view.resource(source)) or ()]}
+                return {name: [view.uid(end) for end in view.edges_out[name].get(view.resource(source)) or ()]}
             case Grant(subject, role, resource):
                 holds = Grant(subject, role, resource) in set(self.grants(resource))
-                return {"fact": phrase(view, fact), **_spelled(fact)} if holds else {}
+                return {"fact": describe_fact(view, fact), **_spelled(fact)} if holds else {}
 
     def grants(self, resource: str) -> list[Grant]:
         """Who holds which role on the resource itself."""
-        return self.session.asking(lambda view: view.granted(view.resource(resource)))
+        return self.session.read_view(lambda view: view.grants_on(view.resource(resource)))
 
 
-def entry_of(caller: Caller, view: View, at: Moment, action: str, resource: str) -> Entry:
+def entry_of(caller: Caller, view: FactView, at: Moment, action: str, resource: str) -> AuditLogEntry:
     """A line about this caller and resource, with the names that they have now."""
     number = view.ids.get(resource)
     who = view.ids.get(caller.impersonator or caller.member)
-    return Entry(
+    return AuditLogEntry(
         at=at,
         member=caller.impersonator or caller.member,
         action=action,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.access.facts.view import View, role_names
+from lakehold.access.facts.view import FactView, role_names
 from lakehold.directory.request_context import RequestContext, When
 
 OWNER, ADMIN = "owner", "admin"
@@ -14,12 +14,12 @@ OWNER, ADMIN = "owner", "admin"
 def of(ctx: RequestContext, subject: str) -> tuple[str, ...]:
     """The roles that a member or a group holds on the tenant by itself, in the model's order."""
 
-    def ask(view: View) -> tuple[str, ...]:
+    def ask(view: FactView) -> tuple[str, ...]:
         tenant = view.resource(ctx.caller.tenant)
         held = set(role_names((view.grants.get(tenant) or {}).get(view.resource(subject), 0)))
         return tuple(role for role in view.policy.kind(view.kind(tenant)).schema.roles if role in held)
 
-    return ctx.session.asking(ask)
+    return ctx.session.read_view(ask)
 
 
 def give(ctx: RequestContext, subject: str, role: str, *, until: When | None = None) -> None:

@@ -122,5 +122,5 @@ class Password:
             account = accounts.by_email(transaction, number, self.email)
             if account is None:
                 return "", ""
-            member = platform.access.session(transaction, tenant).seen().uids.get(account.member_id) or ""
+            member = platform.access.session(transaction, tenant).current_view().uids.get(account.member_id) or ""
             return member, account.password if member else ""

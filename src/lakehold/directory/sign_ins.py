@@ -14,7 +14,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import need_own
 from lakehold.directory.visit import Visit
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
@@ -22,14 +22,14 @@ from lakehold.kit.settings import Settings
 sign_in_table = sa.Table(
     "sign_in",
     metadata,
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("member_id", Id, nullable=False),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("member_id", IdType, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("method", sa.Text, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("until", Id, nullable=False),
-    sa.Column("used_at", Id, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("until", IdType, nullable=False),
+    sa.Column("used_at", IdType, nullable=False),
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("agent", sa.Text, nullable=False),
 )

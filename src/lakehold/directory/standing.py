@@ -6,7 +6,7 @@ member who may do more than they could give: for an Owner only an Owner does.
 
 from __future__ import annotations
 
-from lakehold.access.facts.view import ALL_MEMBERS, View, role_names
+from lakehold.access.facts.view import ALL_MEMBERS, FactView, role_names
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 
@@ -37,7 +37,7 @@ def need_over(ctx: RequestContext, deed: str, member: str) -> None:
     need_whole(ctx, deed, member)
     ctx.need("see", member)
     tenant = ctx.caller.tenant
-    here = ctx.session.asking(lambda view: _held_on(view, member, tenant))
+    here = ctx.session.read_view(lambda view: _held_on(view, member, tenant))
     if not here and (ctx.session.check(ctx.asker, MANAGE, tenant) or _keeps_all(ctx, member)):
         return
     ctx.need(MANAGE, tenant)
@@ -47,26 +47,26 @@ def need_over(ctx: RequestContext, deed: str, member: str) -> None:
 
 def _keeps_all(ctx: RequestContext, member: str) -> bool:
     """Whether all that the member holds lies in one workspace, whose roles the caller gives."""
-    return any(_keeps(ctx, place) for place in ctx.session.asking(lambda view: _only(view, member)))
+    return any(_keeps(ctx, place) for place in ctx.session.read_view(lambda view: _only(view, member)))
 
 
-def _held_on(view: View, member: str, place: str) -> set[str]:
+def _held_on(view: FactView, member: str, place: str) -> set[str]:
     """The roles that the member holds there, themself or by a group. What all have is nobody's own."""
     grants = view.grants.get(view.resource(place)) or {}
     return {role for holder in _holders(view, member) for role in role_names(grants.get(holder, 0))}
 
 
-def _holders(view: View, member: str) -> list[int]:
+def _holders(view: FactView, member: str) -> list[int]:
     return [holder for holder in view.subject(view.member(member)).ids if view.kind(holder) != ALL_MEMBERS]
 
 
-def _only(view: View, member: str) -> list[str]:
+def _only(view: FactView, member: str) -> list[str]:
     """The workspace in which all that the member holds lies, if it is one and people are invited to it by its own
     members.
     """
     places: set[int] = set()
     for holder in _holders(view, member):
-        for number in view.held.get(holder) or ():
+        for number in view.grants_by_subject.get(holder) or ():
             places.add(_workspace(view, number))
             if len(places) > 1:
                 return []
@@ -77,17 +77,21 @@ def _only(view: View, member: str) -> list[str]:
     return [view.uid(place)] if any(role.invited_with for role in roles) else []
 
 
-def _workspace(view: View, number: int) -> int:
+def _workspace(view: FactView, number: int) -> int:
     """The workspace that a resource lies in."""
     here: int | None = number
     while here is not None:
         number, kind = here, view.policy.kind(view.kind(here))
         is_root = kind.parent is None or kind.schema.name == view.policy.models[kind.schema.model].root
-        here = None if is_root or kind.parent is None else next(iter(view.out[kind.parent.edge].get(here) or ()), None)
+        here = (
+            None
+            if is_root or kind.parent is None
+            else next(iter(view.edges_out[kind.parent.edge].get(here) or ()), None)
+        )
     return number
 
 
 def _keeps(ctx: RequestContext, workspace: str) -> bool:
     """Whether the caller gives every role of the workspace."""
-    roles = ctx.session.asking(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
+    roles = ctx.session.read_view(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
     return all(ctx.session.check(ctx.asker, "give", workspace, role=role) for role in roles)

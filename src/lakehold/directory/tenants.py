@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.access import Grant
-from lakehold.access.facts.store import Store
+from lakehold.access.facts.store import FactStore
 
 # past the access filter: tenants are known to the installation alone
 from lakehold.access.facts.tables import resource
 from lakehold.access.model.policy import MEMBER
-from lakehold.access.model.schema import Model
+from lakehold.access.model.schema import AccessModel
 from lakehold.directory import accounts, passwords
 from lakehold.directory.accounts import Account
 from lakehold.directory.emails import valid_email
@@ -25,7 +25,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
-from lakehold.ledger.audit import Audit, Entry
+from lakehold.ledger.audit import AuditLog, AuditLogEntry
 
 _TURN = "tenants"
 _LONGEST_ID = 40
@@ -88,7 +88,12 @@ def number(transaction: Transaction, tenant: str) -> int:
 
 
 def found(
-    platform: Platform, models: Iterable[Model], wanted: Founding, *, first: bool = False, visit: Visit | None = None
+    platform: Platform,
+    models: Iterable[AccessModel],
+    wanted: Founding,
+    *,
+    first: bool = False,
+    visit: Visit | None = None,
 ) -> Founded:
     """Make a tenant with its Owner, both or neither. With `first`: only if there is no other."""
     wanted = _valid(wanted)
@@ -96,14 +101,14 @@ def found(
     with platform.database.write(_TURN) as transaction:
         if first and not is_first(transaction):
             raise ConflictError("This installation has been set up already.", "Sign in, or ask for an invite.")
-        store = platform.access.found_in(transaction, wanted.uid, wanted.name, models)
+        store = platform.access.create_tenant_in(transaction, wanted.uid, wanted.name, models)
         owner = store.create(MEMBER, wanted.owner, edges={"tenant": wanted.uid})
         store.add(Grant(owner, "owner", wanted.uid))
         account = Account(store.view.member(owner), wanted.email, kept, service=False, made_at=store.at)
         accounts.insert(transaction, store.tenant, account)
         # Nobody else can write in a tenant that is not there yet: its turn is ours.
-        transaction.turn = wanted.uid
-        Audit(transaction, store.tenant, wanted.uid, platform.keys).append(
+        transaction.lock_name = wanted.uid
+        AuditLog(transaction, store.tenant, wanted.uid, platform.keys).append(
             [_entry(store, wanted, owner, visit or Visit())]
         )
     return Founded(wanted.uid, owner)
@@ -126,8 +131,8 @@ def _id_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_ID].strip("-") or "tenant"
 
 
-def _entry(store: Store, wanted: Founding, owner: str, visit: Visit) -> Entry:
-    return Entry(
+def _entry(store: FactStore, wanted: Founding, owner: str, visit: Visit) -> AuditLogEntry:
+    return AuditLogEntry(
         at=store.at,
         member=owner,
         member_name=wanted.owner,

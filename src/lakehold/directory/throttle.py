@@ -15,16 +15,16 @@ import sqlalchemy as sa
 
 from lakehold.directory.errors import ThrottledError
 from lakehold.kit.clock import DAY, SECOND, Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 attempt_table = sa.Table(
     "attempt",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("key", Exact, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("key", ExactText, primary_key=True),
     sa.Column("tries", sa.Integer, nullable=False),
-    sa.Column("last_at", Id, nullable=False),
-    sa.Column("free_at", Id, nullable=False),
+    sa.Column("last_at", IdType, nullable=False),
+    sa.Column("free_at", IdType, nullable=False),
 )
 sa.Index("attempt_by_time", attempt_table.c.last_at)
 

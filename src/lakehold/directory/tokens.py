@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.access import Token as Narrowed
+from lakehold.access import TokenPrincipal as Narrowed
 from lakehold.directory import accounts, credentials, holders, narrowing, ways_in
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
@@ -16,27 +16,27 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE, need_over, need_own, need_whole
 from lakehold.kit.clock import DAY, FOREVER, Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote, valid_name
 
 token_table = sa.Table(
     "token",
     metadata,
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("member_id", Id, nullable=False),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("member_id", IdType, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     # JSON lists; NULL where it is not narrowed.
     sa.Column("actions", sa.Text),
     sa.Column("resources", sa.Text),
-    sa.Column("made_by", Exact, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("until", Id, nullable=False),
-    sa.Column("used_at", Id, nullable=False),
+    sa.Column("made_by", ExactText, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("until", IdType, nullable=False),
+    sa.Column("used_at", IdType, nullable=False),
     # What it is the way in of; NULL for most.
-    sa.Column("through_id", Id),
+    sa.Column("through_id", IdType),
 )
 sa.Index("token_by_member", token_table.c.tenant_id, token_table.c.member_id)
 sa.Index("token_by_time", token_table.c.tenant_id, token_table.c.made_at, token_table.c.id)

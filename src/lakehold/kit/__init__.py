@@ -1,8 +1,10 @@
-"""What knows nothing of data or access.
+"""Foundations that know nothing of data or access.
 
-- `errors`: the one error tree; every refusal says what, where and what to do next
-- `ids`: which texts may be an id or a name
-- `clock`: time as whole microseconds since 1970, UTC
+- `errors`: the error hierarchy; every error says what is wrong, where, and what to do next
+- `ids`: validation and comparison of ids and names
+- `clock`: moments as whole microseconds since 1970, UTC
 - `database`: SQLite or PostgreSQL behind one URL; one transaction per request or run step
-- `mails`: a mail, and the server that takes it
+- `keys`: the key ring that encrypts secrets and seals the audit log
+- `mail`: mail messages, and the SMTP server that they are sent to
+- `settings`: the platform's settings, from environment variables
 """

@@ -1,4 +1,4 @@
-"""Time as whole microseconds since 1970, UTC: exact, sortable, and the same in every database."""
+"""Moments as whole microseconds since 1970, UTC: exact, sortable, and the same in every database."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FOREVER: Moment = 2**62
 
 
 def now() -> Moment:
-    """The present moment."""
+    """Return the present moment."""
     return time.time_ns() // 1_000
 
 
-def moment(when: Moment | datetime) -> Moment:
-    """A moment from a datetime with a time zone, or from a moment."""
+def to_moment(when: Moment | datetime) -> Moment:
+    """Convert a datetime with a time zone to a moment; return a moment unchanged."""
     if isinstance(when, datetime):
         if when.tzinfo is None:
             raise InvalidInputError(f"The time {when.isoformat()} has no time zone.", "Add one, for example +00:00.")
@@ -31,8 +31,8 @@ def moment(when: Moment | datetime) -> Moment:
     return when
 
 
-def shown(at: Moment) -> str:
-    """The moment as a person reads it."""
+def format_moment(at: Moment) -> str:
+    """Format a moment as readable text in UTC."""
     if at >= FOREVER:
         return "no end"
     return datetime.fromtimestamp(at / SECOND, UTC).isoformat(sep=" ", timespec="seconds")

@@ -2,8 +2,8 @@
 
 Inside a transaction everything is read from one snapshot: PostgreSQL runs repeatable read, SQLite reads its
 write-ahead log. A SQLite writer begins immediate, so that it waits for its turn instead of failing half-way. On
-PostgreSQL a writer may wait for a turn by name: the lock is had before the snapshot is taken, so that what the last
-one in turn wrote is seen.
+PostgreSQL a writer may take a named advisory lock: it is held before the snapshot is taken, so that the writer sees
+what the previous holder of the lock wrote.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from lakehold.kit.errors import BusyError, InvalidInputError
 metadata = sa.MetaData()
 
 # Compared and sorted byte by byte, in both databases alike.
-Exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
-Id = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+ExactText = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+IdType = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 _RETRY = {"40001", "40P01", "55P03", "23505"}
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
@@ -33,11 +33,11 @@ _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "po
 
 @dataclass(slots=True)
 class Transaction:
-    """What a request or a run step reads and writes in. Stores never commit; the edge does."""
+    """The transaction of one request or run step. Stores never commit; the edge does."""
 
     connection: sa.Connection
     writes: bool
-    turn: str | None = None
+    lock_name: str | None = None
     """What this writer had to wait for: until it ends nobody else writes in the same turn."""
     before_commit: list[Callable[[], object]] = field(default_factory=list)
     after_commit: list[Callable[[], object]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Database:
             self._engine = sa.create_engine(self.url, isolation_level="REPEATABLE READ")
 
     def migrate(self, to: str = "head") -> None:
-        """Bring the tables to this version, or as far as a revision. Of several that start at once, one does it."""
+        """Upgrade the tables to the head or to a revision. Of several processes that start at once, one does it."""
         import alembic.command  # noqa: PLC0415 - a third of a second, of which most commands need nothing
         import alembic.config  # noqa: PLC0415
 
@@ -70,56 +70,56 @@ class Database:
             config = alembic.config.Config()
             config.set_main_option("script_location", str(folder).replace("%", "%%"))
             writing = self._engine.connect().execution_options(lakehold_writes=True)
-            with writing as connection, self._turn(connection, "migrate"), connection.begin():
+            with writing as connection, self._advisory_lock(connection, "migrate"), connection.begin():
                 config.attributes["connection"] = connection
                 alembic.command.upgrade(config, to)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that changes nothing."""
+        """Open a read-only transaction."""
         options = {"postgresql_readonly": True} if self._engine.dialect.name == "postgresql" else {}
         with self._engine.connect().execution_options(**options) as connection, connection.begin():
             yield Transaction(connection, writes=False)
 
     @contextmanager
-    def write(self, turn: str | None = None) -> Iterator[Transaction]:
-        """A transaction that is committed at the end, or leaves nothing behind."""
+    def write(self, lock_name: str | None = None) -> Iterator[Transaction]:
+        """Open a transaction that is committed at the end, or rolled back on an error."""
         with self._engine.connect().execution_options(lakehold_writes=True) as connection:
             try:
-                with self._turn(connection, turn), connection.begin():
-                    transaction = Transaction(connection, writes=True, turn=turn)
+                with self._advisory_lock(connection, lock_name), connection.begin():
+                    transaction = Transaction(connection, writes=True, lock_name=lock_name)
                     yield transaction
-                    for last in transaction.before_commit:
-                        last()
+                    for hook_values in transaction.before_commit:
+                        hook_values()
             except sa.exc.DBAPIError as error:
-                if _is_race(error):
+                if _is_conflict(error):
                     raise BusyError(
                         "Somebody else changed the same thing at the same moment; nothing was written.", "Try again."
                     ) from error
                 raise
-        for deed in transaction.after_commit:
-            deed()
+        for hook_values in transaction.after_commit:
+            hook_values()
 
     @contextmanager
-    def _turn(self, connection: sa.Connection, turn: str | None) -> Iterator[None]:
-        if turn is None or connection.dialect.name == "sqlite":
+    def _advisory_lock(self, connection: sa.Connection, lock_name: str | None) -> Iterator[None]:
+        if lock_name is None or connection.dialect.name == "sqlite":
             yield
             return
-        lock = int.from_bytes(sha256(turn.encode()).digest()[:8], signed=True)
-        _alone(connection, "SELECT pg_advisory_lock(%(lock)s)", lock)
+        lock = int.from_bytes(sha256(lock_name.encode()).digest()[:8], signed=True)
+        _execute_outside_transaction(connection, "SELECT pg_advisory_lock(%(lock)s)", lock)
         try:
             yield
         finally:
             if not connection.invalidated:
-                _alone(connection, "SELECT pg_advisory_unlock(%(lock)s)", lock)
+                _execute_outside_transaction(connection, "SELECT pg_advisory_unlock(%(lock)s)", lock)
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self._engine.dispose()
 
 
-def _alone(connection: sa.Connection, statement: str, lock: int) -> None:
-    """A statement outside of the transaction, which would see nothing newer than its own beginning."""
+def _execute_outside_transaction(connection: sa.Connection, statement: str, lock: int) -> None:
+    """Execute a statement outside of the transaction, whose snapshot would be older than the lock."""
     driver = connection.connection.driver_connection
     assert driver is not None  # noqa: S101 - the connection is open
     driver.autocommit = True
@@ -141,7 +141,7 @@ def _with_driver(text: str) -> sa.URL:
     return url.set(drivername=_DRIVERS[url.get_backend_name()])
 
 
-def _is_race(error: sa.exc.DBAPIError) -> bool:
+def _is_conflict(error: sa.exc.DBAPIError) -> bool:
     if getattr(error.orig, "sqlstate", None) in _RETRY:
         return True
     text = str(error.orig)

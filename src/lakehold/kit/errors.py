@@ -1,4 +1,4 @@
-"""The one error tree. A handler at each edge (HTTP, CLI, page, run) turns it into an answer."""
+"""The error hierarchy. A handler at each edge (HTTP, CLI, page, run) turns an error into an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class LakeholdError(Exception):
-    """A refusal that a person can act on: what is wrong, where, and what to do next."""
+    """The base class of all errors that a person can act on: what is wrong, where, and what to do next."""
 
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 400
@@ -22,28 +22,28 @@ class LakeholdError(Exception):
 
 
 class InvalidInputError(LakeholdError):
-    """A value that can never be right, whatever the facts are."""
+    """A value that is invalid whatever the facts are."""
 
     code = "invalid_input"
     status = 422
 
 
 class NotFoundError(LakeholdError):
-    """Something that does not exist, or that the asker may not know of: the same answer for both."""
+    """The resource does not exist, or the caller may not know of it: the same answer for both."""
 
     code = "not_found"
     status = 404
 
 
 class ConflictError(LakeholdError):
-    """Right in itself, but not in the present state."""
+    """A valid request that conflicts with the present state."""
 
     code = "conflict"
     status = 409
 
 
 class ForbiddenError(LakeholdError):
-    """The person may know of it, but not do this with it."""
+    """The caller may see the resource, but not do this with it."""
 
     code = "forbidden"
     status = 403
@@ -58,7 +58,7 @@ class BusyError(LakeholdError):
 
 
 class UnavailableError(LakeholdError):
-    """Something that this needs cannot be had at the moment: a host, a jar, a disk, a worker."""
+    """A host, jar, disk or worker that the request needs is not available at the moment."""
 
     code = "unavailable"
     status = 503

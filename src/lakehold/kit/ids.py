@@ -1,4 +1,4 @@
-"""Which texts may be an id or a name.
+"""Validation of ids and names.
 
 Ids are opaque: they are compared byte by byte, so that two that differ only by case or by unicode form stay two.
 Names are for people: they are compared without case and in one unicode form.
@@ -12,33 +12,33 @@ from lakehold.kit.errors import InvalidInputError
 
 MAX_ID = 200
 MAX_NAME = 200
-_SHOWN = 40
+_MAX_QUOTED = 40
 
 
 def quote(text: str) -> str:
-    """The text as it may stand in a message: short, and with nothing unprintable."""
-    cut = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    """Quote a text for a message: short, and with nothing unprintable."""
+    cut = text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…"
     return repr(cut)
 
 
 def valid_id(text: object, what: str = "id") -> str:
-    """Return `text` if it may be an id, or say why not."""
-    return _valid(text, what, MAX_ID)
+    """Return `text` if it is a valid id; raise `InvalidInputError` otherwise."""
+    return _validate(text, what, MAX_ID)
 
 
 def valid_name(text: object, what: str = "name") -> str:
-    """Return `text` if it may be a name, or say why not."""
+    """Return `text` if it is a valid name; raise `InvalidInputError` otherwise."""
     if isinstance(text, str) and not text.strip():
         raise InvalidInputError(f"{_article(what)} must not be empty.", "Give it at least one visible character.")
-    return _valid(text, what, MAX_NAME)
+    return _validate(text, what, MAX_NAME)
 
 
-def folded(name: str) -> str:
-    """The form in which names are compared, sorted and searched."""
+def fold_name(name: str) -> str:
+    """Return the form in which names are compared, sorted and searched."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _valid(text: object, what: str, longest: int) -> str:
+def _validate(text: object, what: str, longest: int) -> str:
     if not isinstance(text, str):
         raise InvalidInputError(f"{_article(what)} is a text, not {type(text).__name__}.")
     if not text:

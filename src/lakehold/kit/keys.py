@@ -1,7 +1,7 @@
-"""The key outside the database: it encrypts credentials, and seals what must not be altered.
+"""The key ring, which lies outside the database: it encrypts credentials and seals the audit log.
 
-A ring holds the newest key first. New secrets are written with the first; older ones can still be read until they have
-been written anew. The file is made on the first run, for its owner's eyes alone.
+A ring holds the newest key first. New secrets are encrypted with the first; older ones can still be decrypted until
+they have been encrypted again. The key file is created on the first run, readable by its owner only.
 """
 
 from __future__ import annotations
@@ -24,77 +24,79 @@ _OWNER_ONLY = 0o600
 _LENGTH = 32
 
 
-class Keys:
-    """A ring of keys, the newest first."""
+class KeyRing:
+    """A ring of encryption keys, the newest first."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = tuple(_material(key) for key in keys)
-        self._fernet = MultiFernet([Fernet(base64.urlsafe_b64encode(_derived(key, b"secrets"))) for key in self._keys])
+        self._keys = tuple(_decode_key(key) for key in keys)
+        self._fernet = MultiFernet(
+            [Fernet(base64.urlsafe_b64encode(_derive_key(key, b"secrets"))) for key in self._keys]
+        )
 
     def encrypt(self, secret: str) -> str:
-        """The secret as it may lie in the database."""
+        """Encrypt a secret with the newest key."""
         return self._fernet.encrypt(secret.encode()).decode()
 
-    def decrypt(self, kept: str) -> str:
-        """The secret itself."""
+    def decrypt(self, encrypted: str) -> str:
+        """Decrypt a secret with any key of the ring."""
         try:
-            return self._fernet.decrypt(kept.encode()).decode()
+            return self._fernet.decrypt(encrypted.encode()).decode()
         except InvalidToken:
             raise InvalidInputError(
                 "A secret cannot be read with this installation's key.", "Give the key that it was written with."
             ) from None
 
-    def renewed(self, kept: str) -> str:
-        """The same secret, written with the newest key."""
-        return self._fernet.rotate(kept.encode()).decode()
+    def reencrypt(self, encrypted: str) -> str:
+        """Encrypt an already encrypted secret again, with the newest key."""
+        return self._fernet.rotate(encrypted.encode()).decode()
 
     def seal(self, text: str) -> str:
-        """A proof that whoever wrote this had the newest key."""
-        return _sealed(self._keys[0], text)
+        """Return an HMAC of the text with the newest key."""
+        return _hmac(self._keys[0], text)
 
     def is_sealed(self, text: str, seal: str) -> bool:
-        """Whether the proof is right, by any key of the ring."""
+        """Return whether the HMAC was made with any key of the ring."""
         # As bytes: a text that is not plain ASCII is wrong too, and not an error.
         given = seal.encode(errors="surrogatepass")
-        return any(hmac.compare_digest(_sealed(key, text).encode(), given) for key in self._keys)
+        return any(hmac.compare_digest(_hmac(key, text).encode(), given) for key in self._keys)
 
 
-def new_key() -> str:
-    """A key that nobody has yet."""
+def generate_key() -> str:
+    """Generate a random key."""
     return base64.urlsafe_b64encode(os.urandom(_LENGTH)).decode()
 
 
-def ring(given: str, file: Path) -> Keys:
-    """The keys that were given, or those of the file, which is made if there is none."""
-    if given:
-        return Keys(given.replace(",", " ").split())
+def load_keys(configured: str, file: Path) -> KeyRing:
+    """Load the configured keys, or those of the key file, which is created if it is missing."""
+    if configured:
+        return KeyRing(configured.replace(",", " ").split())
     if not file.exists():
-        _first(file)
+        _create_key_file(file)
     if file.stat().st_mode & 0o077:
         raise InvalidInputError(f"Others can read the key in {file.name}.", f"Close it: chmod 600 {file.name}.")
-    return Keys(file.read_text().split())
+    return KeyRing(file.read_text().split())
 
 
-def rotate(file: Path) -> Keys:
-    """Put a new key before those of the file."""
-    ring("", file)
-    write([new_key(), *file.read_text().split()], file)
-    return ring("", file)
+def rotate_key_file(file: Path) -> KeyRing:
+    """Add a new key to the file as the newest one."""
+    load_keys("", file)
+    write_key_file([generate_key(), *file.read_text().split()], file)
+    return load_keys("", file)
 
 
-def drop_older(file: Path) -> None:
-    """Keep the newest key of the file alone. Everything must have been written with it before."""
-    write(file.read_text().split()[:1], file)
+def drop_old_keys(file: Path) -> None:
+    """Remove all keys of the file but the newest. All secrets must have been encrypted with it before."""
+    write_key_file(file.read_text().split()[:1], file)
 
 
-def write(keys: Sequence[str], file: Path) -> None:
-    """Replace the file as a whole, so that no moment leaves half a key."""
-    _beside(keys, file).replace(file)
+def write_key_file(keys: Sequence[str], file: Path) -> None:
+    """Replace the key file atomically."""
+    _write_temporary_file(keys, file).replace(file)
 
 
-def _first(file: Path) -> None:
-    """Make the file. Of several processes that find none, one does, and all use its key."""
-    fresh = _beside([new_key()], file)
+def _create_key_file(file: Path) -> None:
+    """Create the key file. Of several processes that find none, one creates it, and all use its key."""
+    fresh = _write_temporary_file([generate_key()], file)
     try:
         os.link(fresh, file)
     except FileExistsError:
@@ -103,8 +105,8 @@ def _first(file: Path) -> None:
         fresh.unlink()
 
 
-def _beside(keys: Sequence[str], file: Path) -> Path:
-    """The keys in a file of another name, safely on disk."""
+def _write_temporary_file(keys: Sequence[str], file: Path) -> Path:
+    """Write the keys to a temporary file beside the key file, and flush it to disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
@@ -115,19 +117,19 @@ def _beside(keys: Sequence[str], file: Path) -> Path:
     return fresh
 
 
-def _material(key: str) -> bytes:
+def _decode_key(key: str) -> bytes:
     try:
-        found = base64.urlsafe_b64decode(key.encode())
+        decoded = base64.urlsafe_b64decode(key.encode())
     except (binascii.Error, ValueError):
-        found = b""
-    if len(found) != _LENGTH:
+        decoded = b""
+    if len(decoded) != _LENGTH:
         raise InvalidInputError("A key is 32 bytes in URL-safe base64.", "Make one: lakehold key new.")
-    return found
+    return decoded
 
 
-def _derived(key: bytes, purpose: bytes) -> bytes:
+def _derive_key(key: bytes, purpose: bytes) -> bytes:
     return HKDF(algorithm=SHA256(), length=_LENGTH, salt=None, info=b"lakehold " + purpose).derive(key)
 
 
-def _sealed(key: bytes, text: str) -> str:
-    return hmac.new(_derived(key, b"seals"), text.encode(), sha256).hexdigest()
+def _hmac(key: bytes, text: str) -> str:
+    return hmac.new(_derive_key(key, b"seals"), text.encode(), sha256).hexdigest()

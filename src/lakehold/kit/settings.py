@@ -1,4 +1,4 @@
-"""What an installation is told from outside: by the environment (`LAKEHOLD_…`), and by nothing else."""
+"""The platform's settings, read from the environment variables `LAKEHOLD_…` and from nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakehold.kit.errors import InvalidInputError
 
 
 class Settings(BaseSettings):
-    """Every setting has a default with which `lakehold up` works at once."""
+    """The platform's settings. Every one has a default with which `lakehold up` works at once."""
 
     model_config = SettingsConfigDict(env_prefix="LAKEHOLD_", frozen=True, extra="ignore")
 
@@ -83,27 +83,27 @@ class Settings(BaseSettings):
         return address.rstrip("/")
 
     @property
-    def url(self) -> str:
+    def database_url(self) -> str:
         """The database's URL."""
         return self.database or f"sqlite:///{self.data / 'lakehold.sqlite'}"
 
     @property
-    def tables(self) -> str:
-        """Where the tables' files lie."""
+    def warehouse_url(self) -> str:
+        """The folder or URI of the tables' files."""
         return self.warehouse or str(self.data.absolute() / "warehouse")
 
     @property
-    def files(self) -> Path:
-        """Where the files of volumes lie."""
+    def volumes_folder(self) -> Path:
+        """The folder of the volumes' files."""
         return Path(self.volumes) if self.volumes else self.data.absolute() / "volumes"
 
     @property
-    def base(self) -> str:
-        """How people reach the server."""
+    def base_url(self) -> str:
+        """The URL at which people reach the server."""
         return self.address or f"http://{self.host}:{self.port}"
 
     def environment(self) -> dict[str, str]:
-        """The same as another process of ours reads them."""
+        """Return the settings as environment variables for another process of the platform."""
         prefix = self.model_config["env_prefix"]
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {
@@ -112,10 +112,10 @@ class Settings(BaseSettings):
         }
 
 
-def read(**given: object) -> Settings:
-    """The settings of the environment, with those given here in their place."""
+def load_settings(**overrides: object) -> Settings:
+    """Load the settings from the environment; keyword arguments override them."""
     try:
-        return Settings(**given)  # type: ignore[arg-type]
+        return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
         name = "LAKEHOLD_" + "_".join(str(part) for part in first["loc"]).upper()

@@ -1,4 +1,6 @@
-"""What happened, in commit order.
+"""The records of what happened, in commit order.
 
-- `changes`: the log of changed facts with its sequence numbers, which every process catches up with
+- `change_log`: the log of changed facts with its sequence numbers, which every process catches up with
+- `audit`: the tamper-evident audit log: who did what, or was denied it
+- `outbox`: mails and webhooks that are sent after their transaction has been committed
 """

@@ -1,10 +1,10 @@
-"""The audit log: what was done, by whom, through what; also what was tried and denied.
+"""The tamper-evident audit log: what was done, by whom, through what; also what was tried and denied.
 
-Append-only and chained: every entry carries the hash of the one before it, so that none can be altered, removed or
-put elsewhere without the next one telling. The head and the number of entries are sealed with a key that is not in
-the database, so that a tail cannot be cut off either.
+Append-only and hash-chained: every entry carries the hash of the one before it, so that none can be altered, removed
+or moved without breaking the chain. The head and the number of entries are sealed with a key that is not in the
+database, so that the tail cannot be cut off either.
 
-Entries are written at the very end of a transaction, in the tenant's turn: nobody else appends meanwhile.
+Entries are written at the very end of a transaction that holds the tenant's lock: nobody else appends meanwhile.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from hashlib import sha256
 import sqlalchemy as sa
 
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 
 audit_table = sa.Table(
     "audit",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("n", Id, primary_key=True),
-    sa.Column("at", Id, nullable=False),
-    sa.Column("member", Exact, nullable=False),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("n", IdType, primary_key=True),
+    sa.Column("at", IdType, nullable=False),
+    sa.Column("member", ExactText, nullable=False),
     sa.Column("action", sa.Text, nullable=False),
-    sa.Column("resource", Exact, nullable=False),
+    sa.Column("resource", ExactText, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
@@ -43,8 +43,8 @@ sa.Index("audit_by_time", audit_table.c.tenant_id, audit_table.c.at, audit_table
 seal_table = sa.Table(
     "audit_seal",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("entries", Id, nullable=False),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("entries", IdType, nullable=False),
     sa.Column("head", sa.Text, nullable=False),
     sa.Column("seal", sa.Text, nullable=False),
 )
@@ -55,8 +55,8 @@ _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the log. `before` and `after` hold what changed, never a secret."""
+class AuditLogEntry:
+    """One entry of the audit log. `before` and `after` hold what changed, never a secret."""
 
     at: Moment
     member: str
@@ -79,17 +79,17 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """An entry in its place."""
+class NumberedEntry:
+    """An audit entry with its number and hash."""
 
     n: int
-    entry: Entry
+    entry: AuditLogEntry
     hash: str
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a look at the whole chain found."""
+class AuditVerification:
+    """The result of verifying the whole chain."""
 
     entries: int
     head: str
@@ -98,8 +98,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
-    """Which entries are wanted; what is None does not matter."""
+class AuditFilter:
+    """Criteria for audit entries; a criterion that is None is ignored."""
 
     member: str | None = None
     resource: str | None = None
@@ -108,36 +108,36 @@ class Filter:
     since: Moment | None = None
     until: Moment | None = None
 
-    def where(self, tenant: int) -> sa.ColumnElement[bool]:
-        """The filter as SQL."""
+    def to_condition(self, tenant: int) -> sa.ColumnElement[bool]:
+        """Return the filter as an SQL condition."""
         c = audit_table.c
         exact = {name: getattr(self, name) for name in ("member", "resource", "action", "outcome")}
-        wanted = [c.tenant_id == tenant, *(c[name] == value for name, value in exact.items() if value is not None)]
+        conditions = [c.tenant_id == tenant, *(c[name] == value for name, value in exact.items() if value is not None)]
         if self.since is not None:
-            wanted.append(c.at >= self.since)
+            conditions.append(c.at >= self.since)
         if self.until is not None:
-            wanted.append(c.at < self.until)
-        return sa.and_(*wanted)
+            conditions.append(c.at < self.until)
+        return sa.and_(*conditions)
 
 
-class Audit:
-    """The log of one tenant. `tenant_uid` goes into the seal: no tenant's log can stand in for another's."""
+class AuditLog:
+    """The audit log of one tenant. `tenant_uid` goes into the seal: no tenant's log can stand in for another's."""
 
-    def __init__(self, transaction: Transaction, tenant: int, tenant_uid: str, keys: Keys) -> None:
+    def __init__(self, transaction: Transaction, tenant: int, tenant_uid: str, keys: KeyRing) -> None:
         self._transaction = transaction
         self._tenant = tenant
         self._uid = tenant_uid
         self._keys = keys
 
-    def append(self, entries: Sequence[Entry]) -> None:
-        """Add to the end of the chain, and seal it. Only in the tenant's turn."""
+    def append(self, entries: Sequence[AuditLogEntry]) -> None:
+        """Append entries to the chain, and seal it. Requires the tenant's lock."""
         if not entries:
             return
-        assert self._transaction.turn == self._uid  # noqa: S101 - two chains from one head would be a fault
+        assert self._transaction.lock_name == self._uid  # noqa: S101 - two chains from one head would be a fault
         count, head = self._head()
         rows = []
         for n, entry in enumerate(entries, start=count + 1):
-            body = _body(entry)
+            body = _serialize(entry)
             head = _hash(head, self._tenant, n, body)
             rows.append(
                 {
@@ -156,26 +156,31 @@ class Audit:
         self._seal(count + len(rows), head)
 
     def reseal(self) -> None:
-        """Seal with the newest key. Only what verifies is sealed anew."""
+        """Seal the chain with the newest key, if it verifies."""
         verdict = self.verify()
         if verdict.fault:
             raise InvalidInputError(f"The audit log does not verify: {verdict.fault}", "Find out why first.")
         if verdict.entries:
             self._seal(verdict.entries, verdict.head)
 
-    def page(self, wanted: Filter, *, before: int | None = None, limit: int = 50) -> list[Numbered]:
-        """The newest entries first, from before a number on."""
-        query = sa.select(audit_table).where(wanted.where(self._tenant)).order_by(audit_table.c.n.desc()).limit(limit)
+    def page(self, filters: AuditFilter, *, before: int | None = None, limit: int = 50) -> list[NumberedEntry]:
+        """Return the newest entries first, from before a number on."""
+        query = (
+            sa.select(audit_table)
+            .where(filters.to_condition(self._tenant))
+            .order_by(audit_table.c.n.desc())
+            .limit(limit)
+        )
         if before is not None:
             query = query.where(audit_table.c.n < before)
-        return [_numbered(row) for row in self._transaction.connection.execute(query).mappings()]
+        return [_to_numbered_entry(row) for row in self._transaction.connection.execute(query).mappings()]
 
-    def export(self, wanted: Filter, after: int = 0) -> Iterator[str]:
-        """The entries as JSON lines, oldest first, each with its number and hash; from behind a number on."""
+    def export(self, filters: AuditFilter, after: int = 0) -> Iterator[str]:
+        """Yield the entries as JSON lines, oldest first, each with its number and hash; from behind a number on."""
         while True:
             query = (
                 sa.select(audit_table)
-                .where(wanted.where(self._tenant), audit_table.c.n > after)
+                .where(filters.to_condition(self._tenant), audit_table.c.n > after)
                 .order_by(audit_table.c.n)
                 .limit(_AT_ONCE)
             )
@@ -186,8 +191,8 @@ class Audit:
                 return
             after = rows[-1]["n"]
 
-    def verify(self) -> Verdict:
-        """Walk the whole chain."""
+    def verify(self) -> AuditVerification:
+        """Verify the whole chain and its seal."""
         head, n = _START, 0
         c = audit_table.c
         query = sa.select(c.n, c.body, c.hash, *(c[name] for name in _COLUMNS)).where(c.tenant_id == self._tenant)
@@ -197,64 +202,70 @@ class Audit:
             for number, body, written, *columns in found:
                 n += 1
                 if number != n:
-                    return Verdict(n - 1, head, f"Entry {n} is missing: entry {number} follows entry {n - 1}.")
+                    return AuditVerification(
+                        n - 1, head, f"Entry {n} is missing: entry {number} follows entry {n - 1}."
+                    )
                 head = _hash(head, self._tenant, n, body)
-                if head != written or _columns(body) != columns:
-                    return Verdict(n - 1, head, f"Entry {n} is not what was written, or stands in another's place.")
-        return Verdict(n, head, self._seal_fault(n, head))
+                if head != written or _indexed_values(body) != columns:
+                    return AuditVerification(
+                        n - 1, head, f"Entry {n} is not what was written, or stands in another's place."
+                    )
+        return AuditVerification(n, head, self._seal_fault(n, head))
 
     def _seal_fault(self, count: int, head: str) -> str:
-        found = self._sealed()
+        found = self._load_seal()
         if found is None:
             return "The seal is missing." if count else ""
-        if not self._keys.is_sealed(self._sealed_text(found.entries, found.head), found.seal):
+        if not self._keys.is_sealed(self._seal_payload(found.entries, found.head), found.seal):
             return "The seal was not made with this installation's key."
         if found.entries != count:
             return f"The seal speaks of {found.entries} entries, and there are {count}: the tail was cut or added to."
         return "" if found.head == head else f"The seal speaks of another entry {count}."
 
     def _head(self) -> tuple[int, str]:
-        found = self._sealed()
+        found = self._load_seal()
         return (found.entries, found.head) if found is not None else (0, _START)
 
-    def _sealed(self) -> sa.Row[tuple[int, int, str, str]] | None:
+    def _load_seal(self) -> sa.Row[tuple[int, int, str, str]] | None:
         query = sa.select(seal_table).where(seal_table.c.tenant_id == self._tenant)
         return self._transaction.connection.execute(query).first()
 
     def _seal(self, count: int, head: str) -> None:
-        values = {"entries": count, "head": head, "seal": self._keys.seal(self._sealed_text(count, head))}
-        if self._sealed() is None:
+        values = {"entries": count, "head": head, "seal": self._keys.seal(self._seal_payload(count, head))}
+        if self._load_seal() is None:
             statement: sa.Insert | sa.Update = seal_table.insert().values(tenant_id=self._tenant, **values)
         else:
             statement = seal_table.update().where(seal_table.c.tenant_id == self._tenant).values(**values)
         self._transaction.connection.execute(statement)
 
-    def _sealed_text(self, count: int, head: str) -> str:
+    def _seal_payload(self, count: int, head: str) -> str:
         return json.dumps(["audit", self._uid, count, head])
 
 
 _COLUMNS = ("at", "member", "action", "resource", "outcome")
 
 
-def _columns(body: str) -> list[object]:
-    said, defaults = json.loads(body), _defaults()
-    return [said.get(name, defaults[name]) for name in _COLUMNS]
+def _indexed_values(body: str) -> list[object]:
+    values, defaults = json.loads(body), _defaults()
+    return [values.get(name, defaults[name]) for name in _COLUMNS]
 
 
 @lru_cache(maxsize=1)
 def _defaults() -> dict[str, object]:
-    return asdict(Entry(0, "", ""))
+    return asdict(AuditLogEntry(0, "", ""))
 
 
-def _body(entry: Entry) -> str:
-    """The entry as it is hashed: what says nothing is left out."""
-    said = {name: value for name, value in asdict(entry).items() if value != _defaults()[name] or name in _COLUMNS[:3]}
-    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def _serialize(entry: AuditLogEntry) -> str:
+    """Serialise an entry for hashing; values that are the default are left out."""
+    values = {
+        name: value for name, value in asdict(entry).items() if value != _defaults()[name] or name in _COLUMNS[:3]
+    }
+    return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _hash(before: str, tenant: int, n: int, body: str) -> str:
     return sha256(f"{before}\n{tenant}\n{n}\n{body}".encode()).hexdigest()
 
 
-def _numbered(row: sa.RowMapping) -> Numbered:
-    return Numbered(row["n"], Entry(**json.loads(row["body"])), row["hash"])
+def _to_numbered_entry(row: sa.RowMapping) -> NumberedEntry:
+    return NumberedEntry(row["n"], AuditLogEntry(**json.loads(row["body"])), row["hash"])

@@ -1,6 +1,6 @@
-"""What is to be sent once the transaction that says so has been committed: mails and webhooks.
+"""The transactional outbox: mails and webhooks that are sent once their transaction has been committed.
 
-A row is written with the change it tells of, so that neither is without the other. The worker sends it and writes down
+A row is written with the change that it reports, so that neither is without the other. The worker sends it and records
 that it did; a crash between the two may send it twice, never not at all.
 """
 
@@ -12,22 +12,22 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.database import Id, Transaction, metadata
+from lakehold.kit.database import IdType, Transaction, metadata
 
 outbox_table = sa.Table(
     "outbox",
     metadata,
-    sa.Column("id", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("id", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("kind", sa.Text, nullable=False, server_default="mail"),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("due_at", Id, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("due_at", IdType, nullable=False),
     sa.Column("receiver", sa.Text, nullable=False),
     sa.Column("subject", sa.Text, nullable=False),
     # Encrypted: a mail may carry a link that signs somebody in.
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("tries", sa.Integer, nullable=False),
-    sa.Column("sent_at", Id),
+    sa.Column("sent_at", IdType),
     sa.Column("error", sa.Text, nullable=False),
 )
 sa.Index("outbox_due", outbox_table.c.sent_at, outbox_table.c.due_at)
@@ -38,8 +38,8 @@ _FIRST_WAIT = 30 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
-    """What waits to be sent. The body is as it lies in the database: encrypted."""
+class OutboxMessage:
+    """A mail or webhook that waits to be sent. The body is encrypted, as it lies in the database."""
 
     id: int
     receiver: str
@@ -49,10 +49,10 @@ class Mail:
     kind: str = MAIL
 
 
-def put(
+def enqueue(
     transaction: Transaction, tenant: int, at: Moment, *, receiver: str, subject: str, body: str, kind: str = MAIL
 ) -> None:
-    """Let it be sent after the commit."""
+    """Enqueue a message, which is sent after the commit."""
     transaction.connection.execute(
         outbox_table.insert().values(
             tenant_id=tenant,
@@ -69,8 +69,10 @@ def put(
     )
 
 
-def due(transaction: Transaction, at: Moment, limit: int = 20, kinds: Collection[str] = (MAIL, WEBHOOK)) -> list[Mail]:
-    """What is to be sent by now, oldest first."""
+def due_messages(
+    transaction: Transaction, at: Moment, limit: int = 20, kinds: Collection[str] = (MAIL, WEBHOOK)
+) -> list[OutboxMessage]:
+    """Return the messages that are due, oldest first."""
     c = outbox_table.c
     query = (
         sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind)
@@ -78,28 +80,30 @@ def due(transaction: Transaction, at: Moment, limit: int = 20, kinds: Collection
         .order_by(c.id)
         .limit(limit)
     )
-    return [Mail(*row) for row in transaction.connection.execute(query)]
+    return [OutboxMessage(*row) for row in transaction.connection.execute(query)]
 
 
-def unsent(transaction: Transaction, number: int, tries: int) -> Mail | None:
-    """The mail of this number, unless it was sent or tried again since."""
+def unsent_message(transaction: Transaction, number: int, tries: int) -> OutboxMessage | None:
+    """Return the message of this number, unless it was sent or tried again since."""
     c = outbox_table.c
     query = sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind).where(
         c.id == number, c.tries == tries, c.sent_at.is_(None)
     )
     found = transaction.connection.execute(query).first()
-    return None if found is None else Mail(*found)
+    return None if found is None else OutboxMessage(*found)
 
 
-def sent(transaction: Transaction, mail: Mail, at: Moment) -> None:
-    """Write down that it was sent. What it said is not kept."""
-    _update(transaction, mail, sent_at=at, body="", tries=mail.tries + 1, error="")
+def mark_sent(transaction: Transaction, message: OutboxMessage, at: Moment) -> None:
+    """Record that a message was sent, and erase its body."""
+    _update(transaction, message, sent_at=at, body="", tries=message.tries + 1, error="")
 
 
-def failed(transaction: Transaction, mail: Mail, at: Moment, error: str) -> None:
-    """Try again later, each time waiting twice as long."""
-    _update(transaction, mail, due_at=at + (_FIRST_WAIT << mail.tries), tries=mail.tries + 1, error=error[:500])
+def mark_failed(transaction: Transaction, message: OutboxMessage, at: Moment, error: str) -> None:
+    """Record a failed attempt, and schedule the next one with exponential backoff."""
+    _update(
+        transaction, message, due_at=at + (_FIRST_WAIT << message.tries), tries=message.tries + 1, error=error[:500]
+    )
 
 
-def _update(transaction: Transaction, mail: Mail, **values: object) -> None:
-    transaction.connection.execute(outbox_table.update().where(outbox_table.c.id == mail.id).values(**values))
+def _update(transaction: Transaction, message: OutboxMessage, **values: object) -> None:
+    transaction.connection.execute(outbox_table.update().where(outbox_table.c.id == message.id).values(**values))

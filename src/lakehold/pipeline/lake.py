@@ -75,7 +75,7 @@ class Lake:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._url = sa.make_url(settings.url)
+        self._url = sa.make_url(settings.database_url)
 
     def close(self) -> None:
         """Give all connections back."""
@@ -138,7 +138,7 @@ class Lake:
             here: "org.apache.iceberg.spark.SparkCatalog",
             f"{here}.type": "jdbc",
             f"{here}.uri": self._jdbc,
-            f"{here}.warehouse": self._settings.tables,
+            f"{here}.warehouse": self._settings.warehouse_url,
             f"{here}.jdbc.schema-version": "V1",
             f"{here}.cache-enabled": "false",
         }

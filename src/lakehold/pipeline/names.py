@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import folded, quote
+from lakehold.kit.ids import fold_name, quote
 from lakehold.pipeline.quoting import quoted
 
 READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
@@ -62,7 +62,7 @@ def table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
     raise missing
 
 
-def path_of(view: View, uid: str) -> Names:
+def path_of(view: FactView, uid: str) -> Names:
     """The names that lead to a table or to what it lies in, its own last."""
     names: list[str] = []
     here: str | None = uid
@@ -96,11 +96,11 @@ def _at(ctx: RequestContext, path: Sequence[str]) -> list[int]:
 
 
 def _called(ctx: RequestContext, places: Iterable[int], name: str) -> list[int]:
-    wanted = folded(name)
+    wanted = fold_name(name)
     return [here for place in places for here in _by_name(ctx, place).get(wanted) or ()]
 
 
-def _by_id(view: View, places: Sequence[int], uid: str) -> list[int]:
+def _by_id(view: FactView, places: Sequence[int], uid: str) -> list[int]:
     here = view.ids.get(uid)
     if here is None or not _is_table(view, here):
         return []
@@ -116,21 +116,21 @@ def _below(ctx: RequestContext, places: Iterable[int]) -> Iterator[int]:
 def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
     """What lies in a place, by name: sorted out once, until something changes."""
 
-    def sorted_out(view: View) -> dict[str, list[int]]:
+    def sorted_out(view: FactView) -> dict[str, list[int]]:
         key = (_by_name, place)
-        known = cast("dict[str, list[int]] | None", view.kept.get(key))
+        known = cast("dict[str, list[int]] | None", view.cache.get(key))
         if known is None:
             known, holding = {}, _holding(view)
-            for here in view.inside(place):
+            for here in view.children(place):
                 if view.kind(here) in holding:
-                    known.setdefault(folded(view.names.get(here) or view.uid(here)), []).append(here)
-            view.kept[key] = known
+                    known.setdefault(fold_name(view.names.get(here) or view.uid(here)), []).append(here)
+            view.cache[key] = known
         return known
 
-    return ctx.session.asking(sorted_out)
+    return ctx.session.read_view(sorted_out)
 
 
-def _holding(view: View) -> frozenset[str]:
+def _holding(view: FactView) -> frozenset[str]:
     """The kinds that are tables, or that tables lie in."""
     found: set[str] = set()
     waiting = [kind for kind in READABLE if kind in view.policy.kinds]
@@ -164,15 +164,15 @@ def _above(ctx: RequestContext) -> set[int]:
 def _reads(ctx: RequestContext, uid: str) -> bool:
     action = READABLE.get(ctx.view.kind(ctx.view.resource(uid)))
     if action is None:
-        return ctx.session.sees(ctx.asker, uid)
+        return ctx.session.can_see(ctx.asker, uid)
     return ctx.session.check(ctx.asker, action, uid)
 
 
-def _is_table(view: View, here: int) -> bool:
+def _is_table(view: FactView, here: int) -> bool:
     return view.kind(here) in READABLE
 
 
 def _named(ctx: RequestContext, found: Iterable[int]) -> list[Named]:
     view = ctx.view
     named = [Named(view.uid(here), view.names.get(here) or view.uid(here)) for here in found]
-    return sorted(named, key=lambda each: folded(each.name))
+    return sorted(named, key=lambda each: fold_name(each.name))

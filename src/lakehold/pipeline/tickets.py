@@ -12,19 +12,19 @@ import json
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 
 _PREFIX = "lht_"
 
 
-def ticket(keys: Keys, caller: Caller, at: Moment, seconds: int) -> str:
+def ticket(keys: KeyRing, caller: Caller, at: Moment, seconds: int) -> str:
     """A ticket for what the caller does in the next seconds."""
     told = json.dumps({"tenant": caller.tenant, "until": at + seconds * SECOND, "caller": caller.told()})
     body = base64.urlsafe_b64encode(told.encode()).decode()
     return f"{_PREFIX}{body}.{keys.seal(_sealed(body))}"
 
 
-def caller_of(keys: Keys, text: str, at: Moment) -> Caller | None:
+def caller_of(keys: KeyRing, text: str, at: Moment) -> Caller | None:
     """Whose ticket this is; None if it is none of ours, or too old."""
     body, _, seal = text.removeprefix(_PREFIX).partition(".")
     if not text.startswith(_PREFIX) or not keys.is_sealed(_sealed(body), seal):

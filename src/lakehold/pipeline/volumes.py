@@ -54,7 +54,7 @@ class Volume:
     """The files of one volume."""
 
     def __init__(self, settings: Settings, place: Place) -> None:
-        self.folder = settings.files / place.namespace / place.table
+        self.folder = settings.volumes_folder / place.namespace / place.table
         """From numbers alone."""
 
     def listed(self, folder: str = "") -> list[File]:

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 # Of the installation, not of a tenant: a worker works for all of them.
 worker_table = sa.Table(
     "worker",
     metadata,
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("beat", Id, nullable=False),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("beat", IdType, nullable=False),
     # Where a server on the same machine can ask it something; empty if it answers nobody.
-    sa.Column("address", Exact, nullable=False, server_default=""),
+    sa.Column("address", ExactText, nullable=False, server_default=""),
 )
 
 

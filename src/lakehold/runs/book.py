@@ -9,17 +9,17 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
-from lakehold.kit.database import Exact, Id, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 job_table = sa.Table(
     "job",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant", Exact, nullable=False),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant", ExactText, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    sa.Column("started_by", Exact, nullable=False),
+    sa.Column("started_by", ExactText, nullable=False),
     # As whom it runs, as JSON: also how narrow the token was that it was started with.
     sa.Column("caller", sa.Text, nullable=False),
     sa.Column("wanted", sa.Text, nullable=False),
@@ -28,10 +28,10 @@ job_table = sa.Table(
     sa.Column("doing", sa.Text, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("result", sa.Text, nullable=False),
-    sa.Column("rows", Id, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("started_at", Id),
-    sa.Column("ended_at", Id),
+    sa.Column("rows", IdType, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("started_at", IdType),
+    sa.Column("ended_at", IdType),
 )
 sa.Index("job_by_state", job_table.c.state, job_table.c.made_at)
 sa.Index("job_by_time", job_table.c.tenant_id, job_table.c.made_at)

@@ -95,9 +95,9 @@ def _config(settings: Settings, worker: str) -> DBOSConfig:
         "log_level": "WARNING",
         "enable_otlp": False,
     }
-    if settings.url.startswith("sqlite"):
+    if settings.database_url.startswith("sqlite"):
         config["system_database_url"] = f"sqlite:///{settings.data / 'runs.sqlite'}"
     else:
-        config["system_database_url"] = settings.url
+        config["system_database_url"] = settings.database_url
         config["dbos_system_schema"] = SCHEMA
     return config

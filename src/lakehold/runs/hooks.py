@@ -28,7 +28,7 @@ def put(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunR
     if uid is None or not url or ctx.view.ids.get(owner) is None:
         return False
     runnable = runnables[row.kind]
-    if not ctx.session.check(owner, runnable.see, uid) or not ctx.session.sees(owner, runnable.shown_with(ctx, uid)):
+    if not ctx.session.check(owner, runnable.see, uid) or not ctx.session.can_see(owner, runnable.shown_with(ctx, uid)):
         return False
     told = {
         "event": "run.failed",
@@ -40,11 +40,11 @@ def put(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunR
         "cause": row.cause.partition(" run_")[0],
         "error": problem,
         "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
-        "address": f"{settings.base}/runs/{row.id}",
+        "address": f"{settings.base_url}/runs/{row.id}",
     }
     secret = credentials.used(ctx, holder).get(WEBHOOK, "")
     kept = {"url": url, "secret": secret, "key": f"{row.id}-{row.tries}", "body": json.dumps(told)}
-    outbox.put(
+    outbox.enqueue(
         ctx.session.transaction,
         ctx.session.tenant,
         ctx.at,

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import moment
+from lakehold.kit.clock import to_moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote, valid_id
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 
 REVIEW, AUDIT = "review", "audit export"
 FORMATS = ("arrow", "csv", "parquet")
@@ -93,9 +93,9 @@ def known(kind: str) -> Kind:
     return found
 
 
-def filter_of(asked: Mapping[str, object]) -> Filter:
+def filter_of(asked: Mapping[str, object]) -> AuditFilter:
     """Which entries of the log are wanted."""
-    return Filter(**asked)  # type: ignore[arg-type]
+    return AuditFilter(**asked)  # type: ignore[arg-type]
 
 
 def _one_of(name: str, value: object, known: Sequence[str]) -> str:
@@ -113,4 +113,4 @@ def _texts(name: str, value: object) -> list[str]:
 def _moment(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | datetime):
         raise InvalidInputError(f"{name} is a time.", "Give it with its time zone.")
-    return moment(value)
+    return to_moment(value)

@@ -36,7 +36,7 @@ def tell(ctx: RequestContext, settings: Settings, runnables: Runnables, row: Run
 def _body(settings: Settings, row: RunRow, name: str, notice: Notice) -> str:
     # Which run it came after is for those who may see that one.
     cause = _RUN.sub("another run", row.cause)
-    parts = [f"{name} was run {cause} and {notice.deed}.", notice.said, f"{settings.base}/runs/{row.id}"]
+    parts = [f"{name} was run {cause} and {notice.deed}.", notice.said, f"{settings.base_url}/runs/{row.id}"]
     if notice.page:
-        parts.append(f"Who is told of this: {settings.base}{notice.page}")
+        parts.append(f"Who is told of this: {settings.base_url}{notice.page}")
     return "\n\n".join(part for part in parts if part) + "\n"

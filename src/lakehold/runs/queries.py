@@ -14,7 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading
 from lakehold.runs import asking
@@ -27,15 +27,15 @@ LONGEST = 200_000
 query_table = sa.Table(
     "query",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("member", Exact, nullable=False),
-    sa.Column("workspace_id", Id, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("member", ExactText, nullable=False),
+    sa.Column("workspace_id", IdType, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
-    sa.Column("asked_at", Id, nullable=False),
+    sa.Column("asked_at", IdType, nullable=False),
     # In microseconds, as all moments are.
-    sa.Column("took", Id, nullable=False),
-    sa.Column("rows", Id, nullable=False),
+    sa.Column("took", IdType, nullable=False),
+    sa.Column("rows", IdType, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
 )
 sa.Index("query_by_member", query_table.c.tenant_id, query_table.c.member, query_table.c.n)

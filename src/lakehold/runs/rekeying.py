@@ -10,8 +10,8 @@ from lakehold.catalog import credentials
 from lakehold.directory import tenants
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
-from lakehold.kit.keys import Keys
-from lakehold.ledger.audit import Audit
+from lakehold.kit.keys import KeyRing
+from lakehold.ledger.audit import AuditLog
 from lakehold.ledger.outbox import outbox_table
 
 
@@ -25,16 +25,16 @@ def rewrite(platform: Platform, tell: Callable[[str, int], None] = lambda *_: No
             count += done
     for tenant in tenants.every(platform):
         with platform.database.write(tenant.uid) as transaction:
-            Audit(transaction, tenants.number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
+            AuditLog(transaction, tenants.number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
         tell(f"audit log of {tenant.uid}", 1)
         count += 1
     return count
 
 
-def _mails(transaction: Transaction, keys: Keys) -> int:
+def _mails(transaction: Transaction, keys: KeyRing) -> int:
     c = outbox_table.c
     waiting = transaction.connection.execute(sa.select(c.id, c.body).where(c.body != "")).all()
     for mail in waiting:
-        renewed = outbox_table.update().where(c.id == mail.id).values(body=keys.renewed(mail.body))
+        renewed = outbox_table.update().where(c.id == mail.id).values(body=keys.reencrypt(mail.body))
         transaction.connection.execute(renewed)
     return len(waiting)

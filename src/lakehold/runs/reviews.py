@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
 
-from lakehold.access.review.review import Review
+from lakehold.access.review.review import AccessReview
 from lakehold.pipeline.spark import session as spark
 from lakehold.runs import sight
 from lakehold.runs.making import Making
@@ -31,7 +31,7 @@ def make(making: Making) -> tuple[Path, int]:
     with making.platform.read(making.caller) as ctx:
         # The rest is in no row, and not counted.
         seen = pa.table({"resource": pa.array(list(sight.seen(ctx, kinds)), pa.string())})
-        review = ctx.session.asking(lambda view: Review(session, view, kinds, inside=inside))
+        review = ctx.session.read_view(lambda view: AccessReview(session, view, kinds, inside=inside))
     with making.rough() as rough:
         making.tell(40, "deciding")
         known = session.createDataFrame(seen)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 
 run_table = sa.Table(
     "run",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("id", Exact, nullable=False),
-    sa.Column("tenant", Exact, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("id", ExactText, nullable=False),
+    sa.Column("tenant", ExactText, nullable=False),
     # What is run.
-    sa.Column("resource_id", Id, nullable=False),
-    sa.Column("workspace_id", Id, nullable=False),
+    sa.Column("resource_id", IdType, nullable=False),
+    sa.Column("workspace_id", IdType, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     # By hand, by a trigger, after another run: in words.
     sa.Column("cause", sa.Text, nullable=False),
-    sa.Column("started_by", Exact, nullable=False),
+    sa.Column("started_by", ExactText, nullable=False),
     # As whom it runs, as JSON: also how narrow the token was that it was started with.
     sa.Column("caller", sa.Text, nullable=False),
     sa.Column("wanted", sa.Text, nullable=False),
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("started_at", Id),
-    sa.Column("ended_at", Id),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("started_at", IdType),
+    sa.Column("ended_at", IdType),
 )
 sa.Index("run_by_id", run_table.c.tenant_id, run_table.c.id, unique=True)
 sa.Index("run_by_state", run_table.c.state, run_table.c.n)
@@ -38,40 +38,40 @@ sa.Index("run_by_resource", run_table.c.tenant_id, run_table.c.resource_id, run_
 run_output_table = sa.Table(
     "run_output",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("run", Id, primary_key=True),
-    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("run", IdType, primary_key=True),
+    sa.Column("resource_id", IdType, primary_key=True),
 )
 sa.Index("run_output_by_resource", run_output_table.c.tenant_id, run_output_table.c.resource_id)
 
 run_step_table = sa.Table(
     "run_step",
     metadata,
-    sa.Column("run", Id, primary_key=True),
+    sa.Column("run", IdType, primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True),
-    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    sa.Column("rows", Id, nullable=False),
-    sa.Column("size", Id, nullable=False),
+    sa.Column("rows", IdType, nullable=False),
+    sa.Column("size", IdType, nullable=False),
     # Rows that were kept aside.
-    sa.Column("bad", Id, nullable=False),
+    sa.Column("bad", IdType, nullable=False),
     sa.Column("told", sa.Text, nullable=False),
     # How often it was begun: a step at which workers die is given up after some of them.
     sa.Column("begun", sa.Integer, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
-    sa.Column("started_at", Id),
-    sa.Column("ended_at", Id),
+    sa.Column("started_at", IdType),
+    sa.Column("ended_at", IdType),
 )
 
 run_log_table = sa.Table(
     "run_log",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("run", Id, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("run", IdType, nullable=False),
     sa.Column("step", sa.Integer, nullable=False),
-    sa.Column("at", Id, nullable=False),
+    sa.Column("at", IdType, nullable=False),
     sa.Column("level", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
 )

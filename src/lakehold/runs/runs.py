@@ -287,7 +287,7 @@ class Runs:
         uid = ctx.view.uids.get(row.resource_id)
         if uid is None or row.kind not in self.runnables:
             return False
-        runnable, sees = self.runnables[row.kind], ctx.session.sees
+        runnable, sees = self.runnables[row.kind], ctx.session.can_see
         if not sees(ctx.asker, uid) or not ctx.session.check(ctx.asker, runnable.see, uid):
             return False
         with_it = runnable.shown_with(ctx, uid)

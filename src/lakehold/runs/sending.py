@@ -6,7 +6,7 @@ import logging
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
-from lakehold.kit.mails import Post, message
+from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.ledger import outbox
 from lakehold.runs import hooks
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("lakehold.runs")
 def send(platform: Platform, number: int, tries: int) -> str:
     """Hand it over; what went wrong, or nothing."""
     with platform.database.read() as transaction:
-        mail = outbox.unsent(transaction, number, tries)
+        mail = outbox.unsent_message(transaction, number, tries)
     if mail is None:
         return ""
     try:
@@ -26,8 +26,8 @@ def send(platform: Platform, number: int, tries: int) -> str:
             return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
         uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"
-        made = message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
-        Post.at(platform.settings.smtp.get_secret_value()).send(made)
+        made = build_message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
+        SmtpServer.from_url(platform.settings.smtp.get_secret_value()).send(made)
     except (OSError, ValueError, LakeholdError) as error:
         _log.warning("%s %s was not sent: %s", mail.kind, number, type(error).__name__)
         return str(error) or type(error).__name__
@@ -37,10 +37,10 @@ def send(platform: Platform, number: int, tries: int) -> str:
 def write_down(platform: Platform, number: int, tries: int, problem: str) -> None:
     """Write down that it was sent, or let it be tried again later."""
     with platform.database.write() as transaction:
-        mail = outbox.unsent(transaction, number, tries)
+        mail = outbox.unsent_message(transaction, number, tries)
         if mail is None:
             return
         if problem:
-            outbox.failed(transaction, mail, platform.clock(), problem)
+            outbox.mark_failed(transaction, mail, platform.clock(), problem)
         else:
-            outbox.sent(transaction, mail, platform.clock())
+            outbox.mark_sent(transaction, mail, platform.clock())

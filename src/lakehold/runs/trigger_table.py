@@ -7,27 +7,27 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.runs.when import When
 
 trigger_table = sa.Table(
     "run_trigger",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("id", Exact, primary_key=True),
-    sa.Column("tenant", Exact, nullable=False),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("id", ExactText, primary_key=True),
+    sa.Column("tenant", ExactText, nullable=False),
     # What is run.
-    sa.Column("resource_id", Id, nullable=False),
+    sa.Column("resource_id", IdType, nullable=False),
     sa.Column("settings", sa.Text, nullable=False),
     # As whom: whoever saved it last, as JSON.
     sa.Column("caller", sa.Text, nullable=False),
-    sa.Column("saved_by", Exact, nullable=False),
-    sa.Column("saved_at", Id, nullable=False),
+    sa.Column("saved_by", ExactText, nullable=False),
+    sa.Column("saved_at", IdType, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False),
     # Of those whose success is waited for: the run of each that has been heard of.
     sa.Column("heard", sa.Text, nullable=False),
-    sa.Column("next_at", Id),
-    sa.Column("last_at", Id),
+    sa.Column("next_at", IdType),
+    sa.Column("last_at", IdType),
 )
 sa.Index("run_trigger_due", trigger_table.c.active, trigger_table.c.next_at)
 sa.Index("run_trigger_by_resource", trigger_table.c.tenant_id, trigger_table.c.resource_id)

@@ -96,7 +96,7 @@ class Triggers:
         if (
             row is None
             or resource is None
-            or not ctx.session.sees(ctx.asker, resource)
+            or not ctx.session.can_see(ctx.asker, resource)
             or not is_there(ctx, self._runs.runnables, row)
         ):
             raise NotFoundError(f"There is no trigger {quote(uid)}.", "Look the id up in a list.")
@@ -210,7 +210,7 @@ def _plain(ctx: RequestContext, when: When) -> dict[str, object]:
 def _told(ctx: RequestContext, row: TriggerRow) -> Trigger:
     when = when_of(row)
     uids = [uid for number in when.after if (uid := ctx.view.uids.get(int(number))) is not None]
-    seen = tuple(uid for uid in uids if ctx.session.sees(ctx.asker, uid))
+    seen = tuple(uid for uid in uids if ctx.session.can_see(ctx.asker, uid))
     shown_when = When(when.cron, when.zone, seen, when.every)
     resource = ctx.view.uid(row.resource_id)
     moments = (row.saved_at, row.next_at, row.last_at)

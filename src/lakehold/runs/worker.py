@@ -107,7 +107,7 @@ class Worker:
             sent = (
                 (outbox.MAIL, outbox.WEBHOOK) if self._platform.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
             )
-            mails = outbox.due(transaction, at, kinds=sent)
+            mails = outbox.due_messages(transaction, at, kinds=sent)
         for uid in jobs:
             self._engine.run(engine.JOBS, uid, self._workflows.job, uid)
             with self._platform.database.write() as transaction:

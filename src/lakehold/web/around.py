@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fastapi import Request
 
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.callers import caller_of, shown_by
 from lakehold.api.frame.works import callers_of, house_of, work_of
 from lakehold.catalog import answers, kinds, workspaces
@@ -51,7 +51,7 @@ def looking(request: Request, ask: Callable[[RequestContext], T], otherwise: T) 
 def of(ctx: RequestContext) -> Around:
     """Everything around the caller's pages."""
     may = frozenset(ctx.session.actions(ctx.asker, ctx.caller.tenant))
-    spaces = ctx.session.kept((around, ctx.asker), lambda: workspaces.page(ctx, limit=MOST_WORKSPACES).items)
+    spaces = ctx.session.cached((around, ctx.asker), lambda: workspaces.page(ctx, limit=MOST_WORKSPACES).items)
     waiting = len(answers.waiting_for(ctx, limit=_MOST_WAITING))
     return Around(
         tenant=_name(ctx, ctx.caller.tenant),
@@ -67,7 +67,7 @@ def of(ctx: RequestContext) -> Around:
     )
 
 
-def listed_kinds(ctx: RequestContext, workspace: Kind) -> list[Kind]:
+def listed_kinds(ctx: RequestContext, workspace: KindSchema) -> list[KindSchema]:
     """The kinds that a workspace has pages of: everything in it, in its model's order."""
     return [kind for kind in ctx.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
 

@@ -23,4 +23,4 @@ def drop(request: Request, response: Response, name: str) -> None:
 
 def is_secure(request: Request) -> bool:
     """Whether people reach us over TLS: this request did, or the address that we were told does."""
-    return request.url.scheme == "https" or house_of(request).settings.base.startswith("https:")
+    return request.url.scheme == "https" or house_of(request).settings.base_url.startswith("https:")

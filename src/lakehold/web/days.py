@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, SECOND, Moment, moment
+from lakehold.kit.clock import FOREVER, SECOND, Moment, to_moment
 from lakehold.kit.errors import InvalidInputError
 
 
@@ -17,7 +17,7 @@ def until(ctx: RequestContext, day: str) -> Moment | None:
         following = date.fromisoformat(day.strip()) + timedelta(days=1)
     except (ValueError, OverflowError):
         raise InvalidInputError("This is no day.", "Write it as 2031-05-04.") from None
-    end = moment(datetime(following.year, following.month, following.day, tzinfo=UTC))
+    end = to_moment(datetime(following.year, following.month, following.day, tzinfo=UTC))
     if end <= ctx.at:
         raise InvalidInputError("This day is over.", "Choose one that is to come.")
     return end

@@ -16,7 +16,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Remove
-from lakehold.access.decide.effects import Effects, Group
+from lakehold.access.decisions.what_if import AccessEffectGroup, AccessEffects
 from lakehold.access.model.policy import Policy
 from lakehold.catalog import sharing
 from lakehold.directory.request_context import RequestContext
@@ -61,11 +61,11 @@ def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> list[Effect
     return told(ctx.view.policy, sharing.preview(ctx, changes)) if changes else []
 
 
-def told(policy: Policy, effects: Effects) -> list[Effect]:
+def told(policy: Policy, effects: AccessEffects) -> list[Effect]:
     """The effects in the models' own words. Actions that the same number of members win on the same number of
     things are told together.
     """
-    together: dict[tuple[bool, str, int, int], list[Group]] = {}
+    together: dict[tuple[bool, str, int, int], list[AccessEffectGroup]] = {}
     for group in effects.groups:
         together.setdefault((group.gained, group.kind, group.members, group.resources), []).append(group)
     return [
@@ -92,7 +92,7 @@ def _kind(policy: Policy, kind: str) -> str:
     return schema.title.lower() if len(alike) == 1 else f"{policy.models[schema.model].title} {schema.title.lower()}"
 
 
-def _actions(policy: Policy, kind: str, groups: Sequence[Group]) -> str:
+def _actions(policy: Policy, kind: str, groups: Sequence[AccessEffectGroup]) -> str:
     known = policy.kind(kind).schema.actions
     if len(groups) == len(known) > 1:
         return "everything"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lakehold.access import Grant
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.facts.view import ALL_MEMBERS, View
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
@@ -28,11 +28,11 @@ def through(ctx: RequestContext, member: str, found: Explanation) -> Through:
     itself, then a group's, then one further up, then the role in the workspace or the tenant.
     """
 
-    def sort(view: View) -> Through:
+    def sort(view: FactView) -> Through:
         told = [_told(view, member, found.resource, grant) for grant in _grants(found)]
         return min(told, key=lambda pair: pair[0], default=(0, Through(OPEN, "Open to everybody")))[1]
 
-    return ctx.session.asking(sort)
+    return ctx.session.read_view(sort)
 
 
 def _grants(found: Explanation) -> Iterator[Grant]:
@@ -40,7 +40,7 @@ def _grants(found: Explanation) -> Iterator[Grant]:
         yield from (fact for fact in path.reason.all_facts() if isinstance(fact, Grant))
 
 
-def _told(view: View, member: str, resource: str, grant: Grant) -> tuple[int, Through]:
+def _told(view: FactView, member: str, resource: str, grant: Grant) -> tuple[int, Through]:
     place = view.resource(grant.resource)
     kind = view.kind(place)
     title = view.policy.role(kind, grant.role).title
@@ -55,7 +55,7 @@ def _told(view: View, member: str, resource: str, grant: Grant) -> tuple[int, Th
     return 2, Through("inherited", f"{title} on {name}{by and f', {by}'}")
 
 
-def _by(view: View, member: str, subject: str) -> str:
+def _by(view: FactView, member: str, subject: str) -> str:
     """Through which group; empty if it is their own."""
     if subject == member:
         return ""

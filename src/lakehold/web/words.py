@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from lakehold.kit.clock import FOREVER, SECOND, Moment, shown
+from lakehold.kit.clock import FOREVER, SECOND, Moment, format_moment
 
 _STEPS = ((60, "second"), (3600, "minute"), (86_400, "hour"), (86_400 * 30, "day"), (86_400 * 365, "month"))
 _TONES = 8
@@ -52,7 +52,7 @@ def ago(at: Moment, now: Moment) -> str:
 
 def exact(at: Moment) -> str:
     """The moment for the eye, in UTC."""
-    return shown(at).replace("+00:00", " UTC")
+    return format_moment(at).replace("+00:00", " UTC")
 
 
 def machine(at: Moment) -> str:

@@ -20,17 +20,17 @@ from functools import cache
 from pathlib import Path
 
 from lakehold import directory
-from lakehold.access.model.document import load
+from lakehold.access.model.loader import load_model
 from lakehold.access.model.policy import Policy
-from lakehold.access.model.schema import Model
+from lakehold.access.model.schema import AccessModel
 from lakehold.runs.runnable import Runnables
 
 
 @cache
-def models() -> tuple[Model, ...]:
+def models() -> tuple[AccessModel, ...]:
     """The tenant's model and those of every workspace folder."""
     here = Path(__file__).parent
-    return (directory.model(), *(load(file) for file in sorted(here.glob("*/model.yaml"))))
+    return (directory.model(), *(load_model(file) for file in sorted(here.glob("*/model.yaml"))))
 
 
 @cache

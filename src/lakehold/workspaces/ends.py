@@ -7,9 +7,13 @@ from lakehold.directory.request_context import RequestContext
 
 def ends(ctx: RequestContext, uid: str, edge: str) -> list[str]:
     """Where the edges of this name lead."""
-    return ctx.session.asking(lambda view: [view.uid(end) for end in view.out[edge].get(view.resource(uid)) or ()])
+    return ctx.session.read_view(
+        lambda view: [view.uid(end) for end in view.edges_out[edge].get(view.resource(uid)) or ()]
+    )
 
 
 def starts(ctx: RequestContext, uid: str, edge: str) -> list[str]:
     """Where the edges of this name that lead to it come from."""
-    return ctx.session.asking(lambda view: [view.uid(start) for start in view.back[edge].get(view.resource(uid)) or ()])
+    return ctx.session.read_view(
+        lambda view: [view.uid(start) for start in view.edges_in[edge].get(view.resource(uid)) or ()]
+    )

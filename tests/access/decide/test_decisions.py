@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from lakehold.access import Add, Attribute, Draft, Edge, Grant, Remove, Token
-from lakehold.access.decide.decisions import checks_of
+from lakehold.access import Add, Attribute, Draft, Edge, Grant, Remove, TokenPrincipal
+from lakehold.access.decisions.evaluator import compiled_checks
 from lakehold.kit.errors import InvalidInputError
 from tests.world import World
 
@@ -22,17 +22,20 @@ def world() -> World:
     return world
 
 
-NARROWED = [Token("ada", resources=frozenset({"acme"})), Token("ada", actions=frozenset({"manage_groups", "create"}))]
+NARROWED = [
+    TokenPrincipal("ada", resources=frozenset({"acme"})),
+    TokenPrincipal("ada", actions=frozenset({"manage_groups", "create"})),
+]
 
 
 @pytest.mark.parametrize("token", NARROWED, ids=["to a resource", "to actions"])
-def test_a_narrowed_token_makes_no_members_and_fills_no_groups(world: World, token: Token) -> None:
+def test_a_narrowed_token_makes_no_members_and_fills_no_groups(world: World, token: TokenPrincipal) -> None:
     decisions = world.decisions
     assert not decisions.check(token, "create", Draft("tenant.member", {"tenant": "acme"}))
     assert not decisions.check_change(token, Add(Edge("member_of", "bob", "team")))
     assert not decisions.check(token, "manage_groups", "acme")
     assert not decisions.check_change(token, Add(Grant("bob", "admin", "acme")))
-    assert decisions.check_change(Token("ada"), Add(Edge("member_of", "bob", "team")))
+    assert decisions.check_change(TokenPrincipal("ada"), Add(Edge("member_of", "bob", "team")))
 
 
 def test_the_owner_of_a_personal_space_gives_nobody_a_role_there(world: World) -> None:
@@ -81,5 +84,5 @@ def test_what_a_view_remembers_is_not_taken_for_another_answer(world: World) -> 
     assert set(said.values()) == {True, False}
     for seed in range(20):
         random.Random(seed).shuffle(asked)  # noqa: S311 - the same orders in every run
-        checks_of.cache_clear()
+        compiled_checks.cache_clear()
         assert {question: world.check(*question) for question in asked} == said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access.decide.decisions import Explanation
+from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.facts.records import Attribute, Edge, Grant
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from tests.world import World

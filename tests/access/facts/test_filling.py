@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from unittest import mock
 
-from lakehold.access import Access, Edge, Grant, Session
-from lakehold.access.decide import check
+from lakehold.access import AccessEngine, AccessSession, Edge, Grant
+from lakehold.access.decisions import check
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
 from tests.access.company import TENANT, founded
@@ -23,7 +23,7 @@ class Hand:
         return self.at
 
 
-def _said(session: Session) -> list[str]:
+def _said(session: AccessSession) -> list[str]:
     return [*session.actions("bob", "orders"), "|", *session.actions("bob", "bronze")]
 
 
@@ -32,7 +32,7 @@ def test_several_roles_of_one_holder_are_all_loaded(database: Database) -> None:
     with access.write(TENANT) as session:
         session.store.add(Grant("bob", "viewer", "orders"))
         session.store.add(Grant("bob", "editor", "orders"))
-    with Access(database).read(TENANT) as loaded, access.read(TENANT) as followed:
+    with AccessEngine(database).read(TENANT) as loaded, access.read(TENANT) as followed:
         assert loaded.check("bob", "edit", "orders")
         assert loaded.actions("bob", "orders") == followed.actions("bob", "orders")
 
@@ -45,7 +45,7 @@ def test_a_grant_that_holds_for_two_spans_ends_with_the_later_one(database: Data
         session.store.add(Grant("bob", "viewer", "orders"), until=start + DAY)
         session.store.add(Grant("bob", "viewer", "orders"), since=start + DAY // 2, until=start + 2 * DAY)
     hand.at = start + DAY // 2 + 10
-    loaded = Access(database, hand)
+    loaded = AccessEngine(database, hand)
     for at, may in ((start + DAY + 10, True), (start + 2 * DAY + 10, False)):
         with loaded.read(TENANT) as session:
             assert session.check("bob", "read", "orders")
@@ -56,7 +56,7 @@ def test_a_grant_that_holds_for_two_spans_ends_with_the_later_one(database: Data
 
 
 def _said_by_new(database: Database, hand: Hand) -> list[str]:
-    with Access(database, hand).read(TENANT) as session:
+    with AccessEngine(database, hand).read(TENANT) as session:
         return _said(session)
 
 
@@ -67,7 +67,7 @@ def test_several_ends_of_one_edge_are_all_loaded(database: Database) -> None:
             session.store.create("tenant.group", group, uid=group, edges={"tenant": TENANT})
             session.store.add(Edge("member_of", "bob", group))
         session.store.add(Grant("readers", "viewer", "bronze"))
-    with Access(database).read(TENANT) as session:
+    with AccessEngine(database).read(TENANT) as session:
         assert session.check("bob", "read", "orders")
 
 
@@ -81,4 +81,4 @@ def test_what_is_remembered_is_bounded_and_changes_no_answer(database: Database)
             assert session.check("ann", "delete", "orders")
             assert not session.check("bob", "delete", "orders")
             # The last answer, and those that it needed itself.
-            assert len(session.seen().memo) <= 1 + len({"layer", "lakehouse", "tenant"})
+            assert len(session.current_view().memo) <= 1 + len({"layer", "lakehouse", "tenant"})

@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.access.access import Access
+from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant
-from lakehold.access.session import Session
+from lakehold.access.session import AccessSession
 from lakehold.kit.clock import DAY
 from lakehold.kit.database import Database
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -31,9 +31,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def access(database: Database, clock: Clock) -> Access:
-    access = Access(database, clock)
-    access.found("acme", "Acme", workspaces.models())
+def access(database: Database, clock: Clock) -> AccessEngine:
+    access = AccessEngine(database, clock)
+    access.create_tenant("acme", "Acme", workspaces.models())
     with access.write("acme") as session:
         store = session.store
         for member in ("ann", "bob"):
@@ -46,7 +46,7 @@ def access(database: Database, clock: Clock) -> Access:
     return access
 
 
-def may(access: Access, action: str = "see") -> bool:
+def may(access: AccessEngine, action: str = "see") -> bool:
     """Whether bob may, by check, list and who alike."""
     with access.read("acme") as session:
         answers = {
@@ -59,7 +59,7 @@ def may(access: Access, action: str = "see") -> bool:
     return answers.pop()
 
 
-def test_a_grant_holds_for_its_span_and_not_a_moment_longer(access: Access, clock: Clock) -> None:
+def test_a_grant_holds_for_its_span_and_not_a_moment_longer(access: AccessEngine, clock: Clock) -> None:
     start = clock.at
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"), since=start + DAY, until=start + 2 * DAY)
@@ -70,7 +70,7 @@ def test_a_grant_holds_for_its_span_and_not_a_moment_longer(access: Access, cloc
     assert seen == {0: False, DAY - 1: False, DAY: True, 2 * DAY - 1: True, 2 * DAY: False}
 
 
-def test_a_planned_grant_can_be_taken_back_before_it_begins(access: Access, clock: Clock) -> None:
+def test_a_planned_grant_can_be_taken_back_before_it_begins(access: AccessEngine, clock: Clock) -> None:
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"), since=clock.at + DAY)
     with access.write("acme") as session:
@@ -79,7 +79,7 @@ def test_a_planned_grant_can_be_taken_back_before_it_begins(access: Access, cloc
     assert not may(access)
 
 
-def test_adding_again_with_another_end_moves_the_end(access: Access, clock: Clock) -> None:
+def test_adding_again_with_another_end_moves_the_end(access: AccessEngine, clock: Clock) -> None:
     start = clock.at
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"), until=start + DAY)
@@ -92,7 +92,7 @@ def test_adding_again_with_another_end_moves_the_end(access: Access, clock: Cloc
     assert not may(access)
 
 
-def test_the_past_stays_as_it_was(access: Access, clock: Clock) -> None:
+def test_the_past_stays_as_it_was(access: AccessEngine, clock: Clock) -> None:
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"))
     granted = clock.at
@@ -109,18 +109,18 @@ def test_the_past_stays_as_it_was(access: Access, clock: Clock) -> None:
             assert bool(then.list("bob", "see", "lakehouse.table").items) is answer
 
 
-def test_the_model_of_that_time_is_used(access: Access, clock: Clock) -> None:
+def test_the_model_of_that_time_is_used(access: AccessEngine, clock: Clock) -> None:
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"))
     before = clock.at
     clock.at += DAY
-    source = session.seen().sources["lakehouse"]
+    source = session.current_view().sources["lakehouse"]
     stricter = source.replace(
         "{who: viewer, may: [see, read, see_runs]}", "{who: editor, may: [see, read, see_runs]}", 1
     )
     with access.write("acme") as session:
         effects = session.what_if([Adopt(stricter)])
-        session.store.make(Adopt(stricter))
+        session.store.apply(Adopt(stricter))
         assert not session.check("bob", "see", "orders")
     assert {(group.kind, group.action, group.gained) for group in effects.groups} >= {
         ("lakehouse.table", "see", False),
@@ -131,7 +131,7 @@ def test_the_model_of_that_time_is_used(access: Access, clock: Clock) -> None:
         assert session.as_of(before).check("bob", "see", "orders")
 
 
-def test_a_fact_cannot_begin_in_the_past_or_end_before_it_begins(access: Access, clock: Clock) -> None:
+def test_a_fact_cannot_begin_in_the_past_or_end_before_it_begins(access: AccessEngine, clock: Clock) -> None:
     with access.write("acme") as session:
         with pytest.raises(InvalidInputError, match="past"):
             session.store.add(Grant("bob", "viewer", "orders"), since=clock.at - 1)
@@ -139,7 +139,7 @@ def test_a_fact_cannot_begin_in_the_past_or_end_before_it_begins(access: Access,
             session.store.add(Grant("bob", "viewer", "orders"), until=clock.at)
 
 
-def test_an_attribute_takes_the_place_of_the_old_one(access: Access, database: Database, clock: Clock) -> None:
+def test_an_attribute_takes_the_place_of_the_old_one(access: AccessEngine, database: Database, clock: Clock) -> None:
     for value in ("starter", "growth", "starter"):
         clock.at += 1
         with access.write("acme") as session:
@@ -153,7 +153,7 @@ def test_an_attribute_takes_the_place_of_the_old_one(access: Access, database: D
     assert everything == 3
 
 
-def test_a_deleted_resource_takes_its_facts_with_it(access: Access) -> None:
+def test_a_deleted_resource_takes_its_facts_with_it(access: AccessEngine) -> None:
     with access.write("acme") as session:
         session.store.add(Grant("bob", "viewer", "orders"))
         with pytest.raises(ConflictError, match="still holds 1"):
@@ -168,7 +168,7 @@ def test_a_deleted_resource_takes_its_facts_with_it(access: Access) -> None:
         session.store.create("lakehouse.layer", "Again", uid="bronze", edges={"lakehouse": "lh"})
 
 
-def test_the_last_owner_stays(access: Access) -> None:
+def test_the_last_owner_stays(access: AccessEngine) -> None:
     with access.write("acme") as session:
         with pytest.raises(ConflictError, match="last Owner"):
             session.store.remove(Grant("ann", "owner", "acme"))
@@ -179,7 +179,7 @@ def test_the_last_owner_stays(access: Access) -> None:
         assert session.who("manage_billing", "acme") == ["bob"]
 
 
-def test_a_role_of_one_person_moves_on(access: Access) -> None:
+def test_a_role_of_one_person_moves_on(access: AccessEngine) -> None:
     with access.write("acme") as session:
         session.store.create("spaces.space", "S", uid="s", edges={"tenant": "acme"}, creator="ann")
         session.store.add(Grant("bob", "owner", "s"))
@@ -187,18 +187,18 @@ def test_a_role_of_one_person_moves_on(access: Access) -> None:
         assert "ann" not in session.who("create_project", "s")
 
 
-def test_a_reading_session_writes_nothing(access: Access) -> None:
+def test_a_reading_session_writes_nothing(access: AccessEngine) -> None:
     with access.read("acme") as session, pytest.raises(ForbiddenError):
         session.store.add(Grant("bob", "viewer", "orders"))
 
 
-def test_a_parent_is_asked_for(access: Access) -> None:
+def test_a_parent_is_asked_for(access: AccessEngine) -> None:
     with access.write("acme") as session, pytest.raises(InvalidInputError, match="lies in a layer"):
         session.store.create("lakehouse.table", "Lost", uid="lost")
 
 
-def test_circles_are_refused(access: Access) -> None:
-    def make(session: Session, *joins: tuple[str, str]) -> None:
+def test_circles_are_refused(access: AccessEngine) -> None:
+    def make(session: AccessSession, *joins: tuple[str, str]) -> None:
         for source, target in joins:
             session.store.add(Edge("joins", source, target))
 
@@ -212,7 +212,7 @@ def test_circles_are_refused(access: Access) -> None:
                 make(session, circle)
 
 
-def test_worlds_and_stores_refuse_the_same(access: Access) -> None:
+def test_worlds_and_stores_refuse_the_same(access: AccessEngine) -> None:
     wrong: list[Fact] = [
         Grant("bob", "reader", "orders"),
         Edge("layer", "orders", "lh"),
@@ -227,5 +227,5 @@ def test_worlds_and_stores_refuse_the_same(access: Access) -> None:
         with pytest.raises(InvalidInputError) as here:
             world.fact(fact)
         with access.write("acme") as session, pytest.raises(InvalidInputError) as there:
-            session.store.make(Add(fact))
+            session.store.apply(Add(fact))
         assert here.value.message == there.value.message

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from lakehold import directory
-from lakehold.access.model.document import loads
 from lakehold.access.model.errors import ModelError
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.kit.errors import LakeholdError
 
@@ -38,13 +38,13 @@ def marked_line(text: str) -> int:
 def loading(text: str) -> ModelError:
     """The refusal of a text that cannot even be read."""
     with pytest.raises(ModelError) as caught:
-        loads(text, FILE)
+        parse_model(text, FILE)
     return caught.value
 
 
 def compiling(text: str) -> ModelError:
     """The refusal of a text that can be read, but whose names or rules are wrong."""
-    model = loads(text, FILE)
+    model = parse_model(text, FILE)
     with pytest.raises(ModelError) as caught:
         Policy([directory.model(), model])
     return caught.value

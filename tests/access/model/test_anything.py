@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakehold import directory
-from lakehold.access.decide.check import Checks
-from lakehold.access.model.document import loads
+from lakehold.access.decisions.check import CompiledChecks
 from lakehold.access.model.errors import ModelError
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.kit.errors import LakeholdError
 from lakehold.workspaces import models
@@ -32,13 +32,13 @@ def assert_helpful(error: ModelError, text: str) -> None:
 def read(text: str) -> Policy | ModelError:
     """A policy with the model in the text, or why there is none."""
     try:
-        policy = Policy([directory.model(), loads(text, FILE)])
+        policy = Policy([directory.model(), parse_model(text, FILE)])
     except ModelError as error:
         assert_helpful(error, text)
         return error
     # What is loaded can be decided with.
     for kind, name in policy.relations:
-        Checks(policy).test(kind, name)
+        CompiledChecks(policy).relation_test(kind, name)
     return policy
 
 

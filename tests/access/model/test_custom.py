@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access.facts.records import Add, Attribute, Draft, Edge, Grant
-from lakehold.access.model.document import loads
 from lakehold.access.model.errors import ModelError
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.workspaces import models, policy
 from tests.world import ALL, World
@@ -64,7 +64,7 @@ kinds:
 
 @pytest.fixture(scope="module")
 def library() -> Policy:
-    return Policy([*models(), loads(LIBRARY, "library/model.yaml")])
+    return Policy([*models(), parse_model(LIBRARY, "library/model.yaml")])
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_it_changes_nothing_in_the_others(library: Policy) -> None:
 
 
 def test_the_order_of_models_does_not_matter(library: Policy) -> None:
-    turned = Policy([loads(LIBRARY, "library/model.yaml"), *reversed(models())])
+    turned = Policy([parse_model(LIBRARY, "library/model.yaml"), *reversed(models())])
     assert (turned.relations, turned.kinds) == (library.relations, library.kinds)
 
 
@@ -167,7 +167,9 @@ def test_who_may_change_what(world: World) -> None:
 
 
 def test_one_word_changed_changes_the_decision(world: World) -> None:
-    changed = loads(LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: shelf.reader, may: read}"))
+    changed = parse_model(
+        LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: shelf.reader, may: read}")
+    )
     other = World(Policy([*models(), changed]))
     other.member("cem")
     other.add("library.shelf", "novels", tenant="acme")
@@ -178,10 +180,10 @@ def test_one_word_changed_changes_the_decision(world: World) -> None:
 
 
 def test_two_custom_models_stand_beside_each_other() -> None:
-    archive = loads(
+    archive = parse_model(
         "model: archive\nextends: [library, tenant]\nkinds:\n  note:\n    in: book\n    define: {d: book.see}\n"
     )
-    both = Policy([*models(), loads(LIBRARY), archive])
+    both = Policy([*models(), parse_model(LIBRARY), archive])
     assert both.kind("archive.note").parent == both.kind("archive.note").steps["book"]
     assert both.kind("archive.note").steps["book"].kinds == ("library.book",)
     with pytest.raises(ModelError, match="it extends 'library', which is not there"):
@@ -190,7 +192,7 @@ def test_two_custom_models_stand_beside_each_other() -> None:
 
 def test_a_model_without_the_tenant_says_what_is_missing() -> None:
     with pytest.raises(ModelError, match=r"library/model\.yaml:8: no kind 'tenant'\. It is a kind of 'tenant'"):
-        Policy([*models(), loads(LIBRARY.replace("extends: [tenant]\n", "\n"), "library/model.yaml")])
+        Policy([*models(), parse_model(LIBRARY.replace("extends: [tenant]\n", "\n"), "library/model.yaml")])
 
 
 def test_an_implied_role_reaches_groups_though_it_goes_to_persons_only() -> None:
@@ -204,7 +206,7 @@ def test_an_implied_role_reaches_groups_though_it_goes_to_persons_only() -> None
             actions: [see]
             allow: [{who: reader, may: see}]
     """
-    world = World(Policy([*models(), loads(text)]))
+    world = World(Policy([*models(), parse_model(text)]))
     world.member("ben")
     world.group("crew", "ben")
     world.add("m.thing", "it", tenant="acme")

@@ -7,10 +7,10 @@ import pickle
 
 import pytest
 
-from lakehold.access.model.document import loads
-from lakehold.access.model.errors import Place, Word, did_you_mean
-from lakehold.access.model.schema import Attribute, Clause, EdgeKind, Rule
-from lakehold.access.model.syntax import Path
+from lakehold.access.model.errors import LocatedName, SourceLocation, did_you_mean
+from lakehold.access.model.loader import parse_model
+from lakehold.access.model.schema import AttributeKind, Clause, EdgeKind, PolicyRule
+from lakehold.access.model.syntax import PathNode
 from tests.access.model.refusals import FILE, Wrong, assert_says, kinds, loading
 
 FULL = """\
@@ -51,42 +51,42 @@ kinds:
 """
 
 
-def at(line: int) -> Place:
-    return Place(FILE, line)
+def at(line: int) -> SourceLocation:
+    return SourceLocation(FILE, line)
 
 
 def clause(text: str, line: int) -> Clause:
-    return Clause(text, Path(tuple(text.split("."))), at(line))
+    return Clause(text, PathNode(tuple(text.split("."))), at(line))
 
 
 def test_a_model() -> None:
-    model = loads(FULL, FILE)
+    model = parse_model(FULL, FILE)
     assert (model.name, model.title, model.root, model.extends) == ("library", "The library", "hall", ("tenant",))
     assert (model.everyone, model.source, model.place, list(model.kinds)) == ("hall", FULL, at(1), ["hall", "shelf"])
     assert model.extends[0].place == at(4)
 
 
 def test_a_kind() -> None:
-    shelf = loads(FULL, FILE).kinds["shelf"]
+    shelf = parse_model(FULL, FILE).kinds["shelf"]
     assert (shelf.id, shelf.title, shelf.parent, shelf.visible) == ("library.shelf", "Long shelf", "hall", "look")
     assert (shelf.creator, shelf.place, shelf.actions) == ("keeper", at(9), ("look", "lend"))
     assert shelf.create == clause("hall.look", 28)
     assert shelf.define["tidy"].text == "reader and open"
-    assert shelf.gates == (Rule(None, clause("open", 31), ("lend",), at(31)),)
-    assert shelf.allow[1] == Rule(clause("keeper", 34), clause("tidy", 34), ("look", "lend"), at(34))
+    assert shelf.gates == (PolicyRule(None, clause("open", 31), ("lend",), at(31)),)
+    assert shelf.allow[1] == PolicyRule(clause("keeper", 34), clause("tidy", 34), ("look", "lend"), at(34))
 
 
 def test_what_it_is_edited_and_deleted_with() -> None:
-    said = loads(kinds("a: {actions: [see, mend], edited_with: mend, deleted_with: b.burn}")).kinds["a"]
+    said = parse_model(kinds("a: {actions: [see, mend], edited_with: mend, deleted_with: b.burn}")).kinds["a"]
     assert [clause.text for clause in (said.edited_with, said.deleted_with) if clause] == ["mend", "b.burn"]
-    usual = loads(kinds("a: {actions: [see, edit, delete]}")).kinds["a"]
+    usual = parse_model(kinds("a: {actions: [see, edit, delete]}")).kinds["a"]
     assert [clause.text for clause in (usual.edited_with, usual.deleted_with) if clause] == ["edit", "delete"]
-    neither = loads(kinds("a: {actions: [see]}")).kinds["a"]
+    neither = parse_model(kinds("a: {actions: [see]}")).kinds["a"]
     assert (neither.edited_with, neither.deleted_with) == (None, None)
 
 
 def test_its_roles() -> None:
-    roles = loads(FULL, FILE).kinds["shelf"].roles
+    roles = parse_model(FULL, FILE).kinds["shelf"].roles
     keeper, reader = roles["keeper"], roles["reader"]
     assert (keeper.title, keeper.implies, keeper.place) == ("Head keeper", "reader", at(15))
     assert (keeper.derived, keeper.when) == (clause("hall.look", 15), clause("open", 15))
@@ -96,8 +96,8 @@ def test_its_roles() -> None:
 
 
 def test_its_attributes() -> None:
-    shelf = loads(FULL, FILE).kinds["shelf"]
-    assert shelf.attributes["open"] == Attribute("open", ("false", "true"), "false", at(19))
+    shelf = parse_model(FULL, FILE).kinds["shelf"]
+    assert shelf.attributes["open"] == AttributeKind("open", ("false", "true"), "false", at(19))
     assert shelf.attributes["state"].default == "worn"
     assert shelf.attributes["state"].set_with == {"fresh": clause("lend", 20), "worn": clause("reader", 20)}
     assert shelf.membership["fee"].default == "low"
@@ -106,27 +106,29 @@ def test_its_attributes() -> None:
 
 
 def test_a_flag_may_be_written_in_either_order() -> None:
-    kind = loads(kinds("a: {attributes: {on: {values: [true, false]}, off: {values: [false, true]}}}")).kinds["a"]
+    kind = parse_model(kinds("a: {attributes: {on: {values: [true, false]}, off: {values: [false, true]}}}")).kinds["a"]
     assert [(one.is_flag, one.default) for one in kind.attributes.values()] == [(True, "true"), (True, "false")]
 
 
 def test_what_an_attribute_is_of_what_files_bring_in() -> None:
     on = '{imported: "true"}'
-    kind = loads(kinds(f"a: {{attributes: {{on: {on}, off: {{}}, same: {{values: [x, y], imported: x}}}}}}")).kinds["a"]
+    kind = parse_model(
+        kinds(f"a: {{attributes: {{on: {on}, off: {{}}, same: {{values: [x, y], imported: x}}}}}}")
+    ).kinds["a"]
     assert [one.imported for one in kind.attributes.values()] == ["true", "", ""]
-    assert [one.in_files for one in kind.attributes.values()] == ["true", "false", "x"]
+    assert [one.import_default for one in kind.attributes.values()] == ["true", "false", "x"]
 
 
 def test_its_edges() -> None:
-    edges = loads(FULL, FILE).kinds["shelf"].edges
-    assert edges["hall"] == EdgeKind("hall", (Word("hall", at(11)),), at(11), back="shelves")
+    edges = parse_model(FULL, FILE).kinds["shelf"].edges
+    assert edges["hall"] == EdgeKind("hall", (LocatedName("hall", at(11)),), at(11), back="shelves")
     assert edges["beside"].to == ("shelf", "hall")
     assert (edges["beside"].many, edges["beside"].needs, edges["beside"].also_after) == (True, "look", True)
     assert (edges["hall_before"].to, edges["hall_before"].many) == (("hall",), False)
 
 
 def test_what_is_left_out() -> None:
-    model = loads("kinds:\n  big_thing: {}\n  other: {}\nmodel: my_things\n")
+    model = parse_model("kinds:\n  big_thing: {}\n  other: {}\nmodel: my_things\n")
     assert (model.title, model.root, model.extends, model.everyone) == ("My things", "big_thing", (), None)
     thing = model.kinds["big_thing"]
     assert (thing.title, thing.parent, thing.visible, thing.creator) == ("Big thing", None, "see", None)
@@ -135,11 +137,11 @@ def test_what_is_left_out() -> None:
 
 
 def test_titles_may_be_in_any_language() -> None:
-    assert loads(kinds("a: {title: Ein großes Regal – 書架 📚}")).kinds["a"].title == "Ein großes Regal – 書架 📚"
+    assert parse_model(kinds("a: {title: Ein großes Regal – 書架 📚}")).kinds["a"].title == "Ein großes Regal – 書架 📚"
 
 
 def test_words_keep_their_line_in_copies() -> None:
-    word = Word("shelf", at(3))
+    word = LocatedName("shelf", at(3))
     copies = (copy.copy(word), copy.deepcopy(word), pickle.loads(pickle.dumps(word)))  # noqa: S301 - our own
     assert [(text, text.place) for text in copies] == [("shelf", at(3))] * 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.access.model.document import loads
+from lakehold.access.model.loader import parse_model
 from tests.access.model.refusals import Wrong, assert_says, kinds, loading
 
 FIELDS = {
@@ -160,7 +160,7 @@ def test_verbs_of_every_kind(verb: str) -> None:
 
 
 def test_the_longest_name() -> None:
-    assert list(loads(PLACES["a kind"].replace("NAME", "a" * 63)).kinds) == ["a" * 63]
+    assert list(parse_model(PLACES["a kind"].replace("NAME", "a" * 63)).kinds) == ["a" * 63]
 
 
 @pytest.mark.parametrize("title", ['"a\\0b"', '"\\ud800"', '" "', '"a\\nb"', "x" * 201])

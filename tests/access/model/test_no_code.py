@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 import lakehold.access.model
-from lakehold.access.model.document import loads
 from lakehold.access.model.errors import ModelError
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.workspaces import models
 
@@ -121,7 +121,7 @@ def test_shipped_models_have_no_tags_and_only_texts(path: Path) -> None:
 def clauses(text: str) -> list[str]:
     """Every expression in a model."""
     found: list[str] = []
-    for kind in loads(text).kinds.values():
+    for kind in parse_model(text).kinds.values():
         found += [clause.text for clause in kind.define.values()]
         found += [c.text for rule in (*kind.allow, *kind.gates) for c in (rule.who, rule.when) if c]
         found += [c.text for role in kind.roles.values() for c in (role.derived, role.when, role.given_with) if c]
@@ -130,9 +130,9 @@ def clauses(text: str) -> list[str]:
 
 def test_loading_runs_nothing() -> None:
     texts = [model.source for model in models()]
-    Policy([loads(text) for text in texts])
+    Policy([parse_model(text) for text in texts])
     with audited() as events:
-        Policy([loads(text) for text in texts])
+        Policy([parse_model(text) for text in texts])
     assert events == []
 
 
@@ -154,9 +154,9 @@ def test_code_in_an_expression_is_refused_and_not_run(code: str) -> None:
     quoted = code.replace("'", "''")
     text = f"model: m\nkinds:\n  a:\n    define:\n      d: '{quoted}'\n"
     with pytest.raises(ModelError):
-        loads(text)
+        parse_model(text)
     with audited() as events, pytest.raises(ModelError, match=r"^model\.yaml:5: in "):
-        loads(text)
+        parse_model(text)
     assert events == []
 
 

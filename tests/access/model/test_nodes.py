@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lakehold.access.model.document import load, loads
 from lakehold.access.model.errors import ModelError
-from lakehold.access.model.nodes import compose
+from lakehold.access.model.loader import load_model, parse_model
+from lakehold.access.model.yaml_nodes import compose_yaml
 from tests.access.model.refusals import FILE, Wrong, assert_says, loading
 
 TINY = "model: tiny\nkinds:\n  thing: {}\n"
@@ -128,7 +128,7 @@ def test_parts_that_contain_themselves(text: str) -> None:
 
 
 def test_aliases_may_repeat_a_part() -> None:
-    model = loads("model: tiny\nkinds:\n  a: &a {actions: [see], allow: [{who: everyone, may: all}]}\n  b: *a\n")
+    model = parse_model("model: tiny\nkinds:\n  a: &a {actions: [see], allow: [{who: everyone, may: all}]}\n  b: *a\n")
     assert model.kinds["a"].allow == model.kinds["b"].allow
 
 
@@ -166,13 +166,13 @@ def test_large_files(size: int) -> None:
 
 
 def test_a_file_that_is_just_small_enough() -> None:
-    assert loads(TINY + "#" * (200_000 - len(TINY))).name == "tiny"
+    assert parse_model(TINY + "#" * (200_000 - len(TINY))).name == "tiny"
 
 
 def test_many_entries() -> None:
     text = "model: tiny\nkinds:\n" + "".join(f"  k{number}: {{}}\n" for number in range(201))
     assert_says(loading(text), Wrong(text, "this part has more than 200 entries.", "Split it."), line=3)
-    assert len(loads("\n".join(text.splitlines()[:-1])).kinds) == 200
+    assert len(parse_model("\n".join(text.splitlines()[:-1])).kinds) == 200
 
 
 # Files
@@ -183,7 +183,7 @@ def test_load_names_folder_and_file(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text("model: library\nkindz: {}\n", encoding="utf-8")
     with pytest.raises(ModelError) as caught:
-        load(path)
+        load_model(path)
     assert_says(caught.value, Wrong("", "'kindz' is not known in a model.", "Did you mean 'kinds'?"), line=2)
 
 
@@ -191,19 +191,19 @@ def test_a_file_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "mine.yaml").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match=r"^mine\.yaml:1: the file is empty"):
-        load(Path("mine.yaml"))
+        load_model(Path("mine.yaml"))
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"library/model\.yaml:1: it cannot be read: No such file or directory\."):
-        load(tmp_path / "library" / "model.yaml")
+        load_model(tmp_path / "library" / "model.yaml")
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "latin.yaml"
     path.write_bytes("model: tiny\ntitle: Größe\n".encode("latin-1"))
     with pytest.raises(ModelError, match=r"latin\.yaml:2: this is not UTF-8") as caught:
-        load(path)
+        load_model(path)
     assert "Save the file as UTF-8" in caught.value.hint
 
 
@@ -211,7 +211,7 @@ def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
 def test_files_from_other_editors(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "model.yaml"
     path.write_bytes(data)
-    assert load(path).kinds["thing"].place.line == 3
+    assert load_model(path).kinds["thing"].place.line == 3
 
 
 def test_lines_are_counted_the_same_with_other_line_ends() -> None:
@@ -223,6 +223,6 @@ def test_lines_are_counted_the_same_with_other_line_ends() -> None:
 
 def test_nodes_stay_text() -> None:
     """Not even numbers, dates and truth values become Python objects."""
-    root = compose("a: [1, 2026-01-01, true, null, 1.5]", FILE)
+    root = compose_yaml("a: [1, 2026-01-01, true, null, 1.5]", FILE)
     assert isinstance(root, yaml.MappingNode)
     assert [part.value for part in root.value[0][1].value] == ["1", "2026-01-01", "true", "null", "1.5"]

@@ -5,25 +5,29 @@ from __future__ import annotations
 import pytest
 
 from lakehold import directory
-from lakehold.access.model.document import loads
 from lakehold.access.model.errors import ModelError
 from lakehold.access.model.expressions import (
     ALWAYS,
-    All,
-    Any,
+    CREATE_RELATION,
+    AllOf,
+    AnyOf,
+    AttributeIs,
+    EdgeStep,
     Every,
     Expression,
-    Granted,
-    Holder,
-    Is,
-    Item,
-    MemberIs,
+    HasRole,
+    MembershipIs,
     Not,
+    QuantifierItem,
     Relation,
+    RoleHolder,
     Some,
-    Step,
+    give_relation,
+    invite_relation,
+    link_relation,
+    set_relation,
 )
-from lakehold.access.model.names import CREATE, give, invite, link, put
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces import models, policy
@@ -207,18 +211,18 @@ def test_wrong_names_of_kinds_models_and_edges(name: str) -> None:
 
 def test_two_models_of_one_name() -> None:
     with pytest.raises(ModelError, match=r"here:2: there are two models called 'marts'\. Rename one of them\."):
-        Policy([*models(), loads("# mine\nmodel: marts\nkinds: {a: {}}\n", "here")])
+        Policy([*models(), parse_model("# mine\nmodel: marts\nkinds: {a: {}}\n", "here")])
 
 
 # What the names become
 
 SHELF, BOOK = "library.shelf", "library.book"
-TO_SHELF, TO_TENANT = Step("shelf", False, (SHELF,)), Step("tenant", False, ("tenant.tenant",))
-BOOKS, LABEL = Step("shelf", True, (BOOK,)), Step("label", False, (SHELF, "library.box"))
+TO_SHELF, TO_TENANT = EdgeStep("shelf", False, (SHELF,)), EdgeStep("tenant", False, ("tenant.tenant",))
+BOOKS, LABEL = EdgeStep("shelf", True, (BOOK,)), EdgeStep("label", False, (SHELF, "library.box"))
 
 
-def along(step: Step, end: str, then: Expression) -> Some:
-    return Some((Item(step),), ((end, then),))
+def along(step: EdgeStep, end: str, then: Expression) -> Some:
+    return Some((QuantifierItem(step),), ((end, then),))
 
 
 READER = Relation(SHELF, "reader")
@@ -228,25 +232,28 @@ MEANINGS: dict[str, Expression] = {
     "see": Relation(BOOK, "see"),
     "shelf.reader": along(TO_SHELF, SHELF, READER),
     "shelf.tenant.admin": along(TO_SHELF, SHELF, along(TO_TENANT, "tenant.tenant", Relation("tenant.tenant", "admin"))),
-    "shelf.open": along(TO_SHELF, SHELF, Is("open", "true", "false")),
-    "shelf.open = false": along(TO_SHELF, SHELF, Is("open", "false", "false")),
-    "shelf.state = worn": along(TO_SHELF, SHELF, Is("state", "worn", "fresh")),
-    "shelf.fee = high": along(TO_SHELF, SHELF, MemberIs("fee", "high", "low")),
+    "shelf.open": along(TO_SHELF, SHELF, AttributeIs("open", "true", "false")),
+    "shelf.open = false": along(TO_SHELF, SHELF, AttributeIs("open", "false", "false")),
+    "shelf.state = worn": along(TO_SHELF, SHELF, AttributeIs("state", "worn", "fresh")),
+    "shelf.fee = high": along(TO_SHELF, SHELF, MembershipIs("fee", "high", "low")),
     "any(shelf)": along(TO_SHELF, SHELF, ALWAYS),
     "no(shelf)": Not(along(TO_SHELF, SHELF, ALWAYS)),
-    "every(shelf).reader": Every((Item(TO_SHELF),), ((SHELF, READER),)),
+    "every(shelf).reader": Every((QuantifierItem(TO_SHELF),), ((SHELF, READER),)),
     "any(shelf where open).reader": Some(
-        (Item(TO_SHELF, ((SHELF, Is("open", "true", "false")),)),), ((SHELF, READER),)
+        (QuantifierItem(TO_SHELF, ((SHELF, AttributeIs("open", "true", "false")),)),), ((SHELF, READER),)
     ),
-    "any(shelf where any(books))": Some((Item(TO_SHELF, ((SHELF, along(BOOKS, BOOK, ALWAYS)),)),), ((SHELF, ALWAYS),)),
+    "any(shelf where any(books))": Some(
+        (QuantifierItem(TO_SHELF, ((SHELF, along(BOOKS, BOOK, ALWAYS)),)),), ((SHELF, ALWAYS),)
+    ),
     "every(label else shelf).see": Every(
-        (Item(LABEL, (), TO_SHELF),), ((SHELF, Relation(SHELF, "see")), ("library.box", Relation("library.box", "see")))
+        (QuantifierItem(LABEL, (), TO_SHELF),),
+        ((SHELF, Relation(SHELF, "see")), ("library.box", Relation("library.box", "see"))),
     ),
-    "as shelf.keeper (mine)": Holder(
-        (TO_SHELF,), Granted(SHELF, frozenset({"keeper"}), person_only=True), Relation(BOOK, "mine")
+    "as shelf.keeper (mine)": RoleHolder(
+        (TO_SHELF,), HasRole(SHELF, frozenset({"keeper"}), person_only=True), Relation(BOOK, "mine")
     ),
-    "mine and see and mine": All((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
-    "mine or (see or mine)": Any((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
+    "mine and see and mine": AllOf((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
+    "mine or (see or mine)": AnyOf((Relation(BOOK, "mine"), Relation(BOOK, "see"))),
     "mine or everyone": ALWAYS,
     "mine and everyone": Relation(BOOK, "mine"),
 }
@@ -255,25 +262,27 @@ MEANINGS: dict[str, Expression] = {
 @pytest.mark.parametrize("expression", MEANINGS)
 def test_meaning(expression: str) -> None:
     named = "  roles: {mine: {}}\n  edges: {label: {to: [shelf, box]}}\n  actions: [see]\n"
-    model = loads(book(f"{named}  define:\n    asked: {expression}\n"))
+    model = parse_model(book(f"{named}  define:\n    asked: {expression}\n"))
     assert Policy([directory.model(), model]).relations[BOOK, "asked"] == MEANINGS[expression]
 
 
 def test_relations_that_no_model_names() -> None:
     shipped = policy()
-    assert shipped.relation("marts.project", invite("admin")) == Relation("marts.project", "invite_admin")
-    assert shipped.relation("marts.project", give("admin")) == Relation("marts.project", "manage_members")
-    assert shipped.relation("marts.destination", put("deleted", "false")) == Relation("marts.destination", "restore")
-    assert shipped.relation("marts.report", link("destination")) == Relation("marts.report", "edit")
-    assert ("marts.report", CREATE) in shipped.relations
-    assert ("tenant.all_members", CREATE) not in shipped.relations
+    assert shipped.relation("marts.project", invite_relation("admin")) == Relation("marts.project", "invite_admin")
+    assert shipped.relation("marts.project", give_relation("admin")) == Relation("marts.project", "manage_members")
+    assert shipped.relation("marts.destination", set_relation("deleted", "false")) == Relation(
+        "marts.destination", "restore"
+    )
+    assert shipped.relation("marts.report", link_relation("destination")) == Relation("marts.report", "edit")
+    assert ("marts.report", CREATE_RELATION) in shipped.relations
+    assert ("tenant.all_members", CREATE_RELATION) not in shipped.relations
 
 
 def test_a_ladder_of_roles() -> None:
     shipped = policy()
-    manager, editor = (Granted("lakehouse.layer", frozenset(roles)) for roles in (["manager"], ["manager", "editor"]))
+    manager, editor = (HasRole("lakehouse.layer", frozenset(roles)) for roles in (["manager"], ["manager", "editor"]))
     derived = shipped.relation("lakehouse.layer", "manager")
-    assert isinstance(derived, Any)
+    assert isinstance(derived, AnyOf)
     assert derived.parts[0] == manager
     assert derived.parts[1:] == shipped.relation("lakehouse.layer", "editor").parts[1:]  # type: ignore[union-attr]
     assert shipped.relation("lakehouse.layer", "editor").parts[0] == editor  # type: ignore[union-attr]
@@ -299,4 +308,4 @@ def test_ends_that_multiply_with_every_step_are_refused() -> None:
         for name in ("a", "b")
     )
     with pytest.raises(ModelError, match="more than 2,000 ends"):
-        Policy([loads(f"model: deep\nkinds:\n{kinds}\n")])
+        Policy([parse_model(f"model: deep\nkinds:\n{kinds}\n")])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lakehold import directory
-from lakehold.access import Access, Adopt, Grant, Request
-from lakehold.access.model.document import loads
+from lakehold.access import AccessEngine, Adopt, Grant, RequestProperties
 from lakehold.access.model.errors import ModelError
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.kit.database import Database
 
@@ -35,32 +35,32 @@ kinds:
 """
 
 YES = [
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": 1000})),
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": 1000.5})),
-    ("pay", Request(subject={"department": "Ürün 'x'"}, resource={"ownerID": "Ürün 'x'"})),
-    ("close", Request(context={"supervised": True})),
-    ("close", Request(context={"supervised": True, "channel": "branch"})),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": 1000})),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": 1000.5})),
+    ("pay", RequestProperties(subject={"department": "Ürün 'x'"}, resource={"ownerID": "Ürün 'x'"})),
+    ("close", RequestProperties(context={"supervised": True})),
+    ("close", RequestProperties(context={"supervised": True, "channel": "branch"})),
 ]
 NO = [
-    ("pay", Request()),
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": 1000.51})),
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": "1000"})),
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": True})),
-    ("pay", Request(context={"channel": "branch"}, resource={"amount": float("nan")})),
-    ("pay", Request(context={"channel": "Branch"}, resource={"amount": 1})),
-    ("pay", Request(context={"channel": ["branch"]}, resource={"amount": 1})),
-    ("pay", Request(subject={"channel": "branch"}, resource={"amount": 1})),
-    ("pay", Request(subject={"department": None}, resource={"ownerID": None})),
-    ("close", Request(context={"supervised": "true"})),
-    ("close", Request(context={"supervised": 1})),
-    ("close", Request(context={"supervised": True, "channel": "phone call"})),
+    ("pay", RequestProperties()),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": 1000.51})),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": "1000"})),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": True})),
+    ("pay", RequestProperties(context={"channel": "branch"}, resource={"amount": float("nan")})),
+    ("pay", RequestProperties(context={"channel": "Branch"}, resource={"amount": 1})),
+    ("pay", RequestProperties(context={"channel": ["branch"]}, resource={"amount": 1})),
+    ("pay", RequestProperties(subject={"channel": "branch"}, resource={"amount": 1})),
+    ("pay", RequestProperties(subject={"department": None}, resource={"ownerID": None})),
+    ("close", RequestProperties(context={"supervised": "true"})),
+    ("close", RequestProperties(context={"supervised": 1})),
+    ("close", RequestProperties(context={"supervised": True, "channel": "phone call"})),
 ]
 
 
 @pytest.fixture
-def access(database: Database) -> Access:
-    access = Access(database)
-    access.found(TENANT, "Acme", (directory.model(), loads(BANK)))
+def access(database: Database) -> AccessEngine:
+    access = AccessEngine(database)
+    access.create_tenant(TENANT, "Acme", (directory.model(), parse_model(BANK)))
     with access.write(TENANT) as session:
         for member in ("ann", "bob"):
             session.store.create("tenant.member", member, uid=member, edges={"tenant": TENANT})
@@ -73,9 +73,11 @@ def access(database: Database) -> Access:
 @pytest.mark.parametrize(
     ("action", "request_", "answer"), [(*row, True) for row in YES] + [(*row, False) for row in NO]
 )
-def test_every_question_answers_alike(access: Access, action: str, request_: Request, answer: bool) -> None:
+def test_every_question_answers_alike(
+    access: AccessEngine, action: str, request_: RequestProperties, answer: bool
+) -> None:
     with access.read(TENANT) as session:
-        asked = session.given(request_)
+        asked = session.with_properties(request_)
         assert asked.check("ann", action, "one") is answer
         for member in ("ann", "bob"):
             may = [uid for uid in ("one", "two") if asked.check(member, action, uid)]
@@ -87,19 +89,19 @@ def test_every_question_answers_alike(access: Access, action: str, request_: Req
         assert not session.check("ann", action, "one")
 
 
-def test_why_names_what_was_asked_of_the_question(access: Access) -> None:
+def test_why_names_what_was_asked_of_the_question(access: AccessEngine) -> None:
     with access.read(TENANT) as session:
-        told = session.given(Request(context={"channel": "branch"})).explain("ann", "pay", "one")
+        told = session.with_properties(RequestProperties(context={"channel": "branch"})).explain("ann", "pay", "one")
         assert not told.allowed
         assert not told.ways
         assert "request.context.channel = branch" in str(told.paths)
         assert "request.resource.amount <= 1000.5" in str(told.paths)
 
 
-def test_another_model_asks_for_something_else(access: Access) -> None:
+def test_another_model_asks_for_something_else(access: AccessEngine) -> None:
     with access.write(TENANT) as session:
-        session.store.make(Adopt(BANK.replace("1000.5", "10")))
-        asked = session.given(Request(context={"channel": "branch"}, resource={"amount": 11}))
+        session.store.apply(Adopt(BANK.replace("1000.5", "10")))
+        asked = session.with_properties(RequestProperties(context={"channel": "branch"}, resource={"amount": 11}))
         assert not asked.check("ann", "pay", "one")
 
 
@@ -119,11 +121,11 @@ def test_another_model_asks_for_something_else(access: Access) -> None:
 )
 def test_what_cannot_be_asked(wrong: str, said: str) -> None:
     with pytest.raises(ModelError) as refused:
-        Policy([directory.model(), loads(BANK.replace("request.context.supervised", wrong))])
+        Policy([directory.model(), parse_model(BANK.replace("request.context.supervised", wrong))])
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["a-b", "1a", "a.b", "ä", "x" * 64])
 def test_what_is_no_property(name: str) -> None:
     with pytest.raises(ModelError, match="property"):
-        loads(BANK.replace("department]", f"department, '{name}']"))
+        parse_model(BANK.replace("department]", f"department, '{name}']"))

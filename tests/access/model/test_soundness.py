@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lakehold import directory
-from lakehold.access.model.document import loads
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.workspaces import models
 from tests.access.model.refusals import Wrong, assert_says, compiling, kinds
@@ -37,7 +37,7 @@ def book(text: str) -> str:
 
 
 def compiled(text: str) -> Policy:
-    return Policy([directory.model(), loads(text)])
+    return Policy([directory.model(), parse_model(text)])
 
 
 CYCLES = {

@@ -8,73 +8,85 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehold.access.model.errors import ModelError, Place
-from lakehold.access.model.syntax import WORDS, AsHolder, Asked, Both, Either, Item, Not, Path, Quantified, Tree, parse
+from lakehold.access.model.errors import ModelError, SourceLocation
+from lakehold.access.model.syntax import (
+    KEYWORDS,
+    AndNode,
+    AsHolderNode,
+    ComparisonNode,
+    ItemNode,
+    NotNode,
+    OrNode,
+    PathNode,
+    QuantifierNode,
+    SyntaxTree,
+    parse_expression,
+)
 
-HERE = Place("model.yaml", 7)
-A, B, C = Path(("a",)), Path(("b",)), Path(("c",))
+HERE = SourceLocation("model.yaml", 7)
+A, B, C = PathNode(("a",)), PathNode(("b",)), PathNode(("c",))
 
-TREES: dict[str, Tree] = {
+TREES: dict[str, SyntaxTree] = {
     "a": A,
     "  a  ": A,
-    "a.b": Path(("a", "b")),
-    "a . b": Path(("a", "b")),
-    "data_mart.project.technical_user": Path(("data_mart", "project", "technical_user")),
-    "plan = starter": Path(("plan",), "starter"),
-    "tenant.plan=starter": Path(("tenant", "plan"), "starter"),
-    "enabled = false": Path(("enabled",), "false"),
-    "a2_b": Path(("a2_b",)),
+    "a.b": PathNode(("a", "b")),
+    "a . b": PathNode(("a", "b")),
+    "data_mart.project.technical_user": PathNode(("data_mart", "project", "technical_user")),
+    "plan = starter": PathNode(("plan",), "starter"),
+    "tenant.plan=starter": PathNode(("tenant", "plan"), "starter"),
+    "enabled = false": PathNode(("enabled",), "false"),
+    "a2_b": PathNode(("a2_b",)),
     # A word of the language inside a name is no word of the language.
-    "order": Path(("order",)),
-    "android.nothing": Path(("android", "nothing")),
+    "order": PathNode(("order",)),
+    "android.nothing": PathNode(("android", "nothing")),
     # `and` binds tighter than `or`, `not` tighter than both.
-    "a and b": Both((A, B)),
-    "a or b": Either((A, B)),
-    "a and b and c": Both((A, B, C)),
-    "a or b or c": Either((A, B, C)),
-    "a or b and c": Either((A, Both((B, C)))),
-    "a and b or c": Either((Both((A, B)), C)),
-    "(a or b) and c": Both((Either((A, B)), C)),
-    "a and (b or c)": Both((A, Either((B, C)))),
+    "a and b": AndNode((A, B)),
+    "a or b": OrNode((A, B)),
+    "a and b and c": AndNode((A, B, C)),
+    "a or b or c": OrNode((A, B, C)),
+    "a or b and c": OrNode((A, AndNode((B, C)))),
+    "a and b or c": OrNode((AndNode((A, B)), C)),
+    "(a or b) and c": AndNode((OrNode((A, B)), C)),
+    "a and (b or c)": AndNode((A, OrNode((B, C)))),
     "((a))": A,
-    "a or (b or c)": Either((A, Either((B, C)))),
-    "not a": Not(A),
-    "not a and b": Both((Not(A), B)),
-    "not (a and b)": Not(Both((A, B))),
+    "a or (b or c)": OrNode((A, OrNode((B, C)))),
+    "not a": NotNode(A),
+    "not a and b": AndNode((NotNode(A), B)),
+    "not (a and b)": NotNode(AndNode((A, B))),
     "not not a": A,
-    "not not not a": Not(A),
-    "not (not a)": Not(Not(A)),
-    "not plan = starter": Not(Path(("plan",), "starter")),
+    "not not not a": NotNode(A),
+    "not (not a)": NotNode(NotNode(A)),
+    "not plan = starter": NotNode(PathNode(("plan",), "starter")),
     # Quantifiers
-    "any(a)": Quantified("any", (Item("a"),), None),
-    "no(a)": Quantified("no", (Item("a"),), None),
-    "no(a, b)": Quantified("no", (Item("a"), Item("b")), None),
-    "any(a).b": Quantified("any", (Item("a"),), B),
-    "every(a).b": Quantified("every", (Item("a"),), B),
-    "every(a).b.c": Quantified("every", (Item("a"),), Path(("b", "c"))),
-    "any(a).plan = starter": Quantified("any", (Item("a"),), Path(("plan",), "starter")),
-    "every(a, b else c).b": Quantified("every", (Item("a"), Item("b", None, "c")), B),
-    "every(a where b).c": Quantified("every", (Item("a", B),), C),
-    "every(a where b else c).b": Quantified("every", (Item("a", B, "c"),), B),
-    "any(a where not b)": Quantified("any", (Item("a", Not(B)),), None),
-    "any(a where b.c = d)": Quantified("any", (Item("a", Path(("b", "c"), "d")),), None),
+    "any(a)": QuantifierNode("any", (ItemNode("a"),), None),
+    "no(a)": QuantifierNode("no", (ItemNode("a"),), None),
+    "no(a, b)": QuantifierNode("no", (ItemNode("a"), ItemNode("b")), None),
+    "any(a).b": QuantifierNode("any", (ItemNode("a"),), B),
+    "every(a).b": QuantifierNode("every", (ItemNode("a"),), B),
+    "every(a).b.c": QuantifierNode("every", (ItemNode("a"),), PathNode(("b", "c"))),
+    "any(a).plan = starter": QuantifierNode("any", (ItemNode("a"),), PathNode(("plan",), "starter")),
+    "every(a, b else c).b": QuantifierNode("every", (ItemNode("a"), ItemNode("b", None, "c")), B),
+    "every(a where b).c": QuantifierNode("every", (ItemNode("a", B),), C),
+    "every(a where b else c).b": QuantifierNode("every", (ItemNode("a", B, "c"),), B),
+    "any(a where not b)": QuantifierNode("any", (ItemNode("a", NotNode(B)),), None),
+    "any(a where b.c = d)": QuantifierNode("any", (ItemNode("a", PathNode(("b", "c"), "d")),), None),
     # `where` takes one condition; more than one stand in brackets.
-    "any(a where (b or c))": Quantified("any", (Item("a", Either((B, C))),), None),
-    "any(a where any(b)).c": Quantified("any", (Item("a", Quantified("any", (Item("b"),), None)),), C),
-    "any(a).b and c": Both((Quantified("any", (Item("a"),), B), C)),
-    "not any(a)": Not(Quantified("any", (Item("a"),), None)),
+    "any(a where (b or c))": QuantifierNode("any", (ItemNode("a", OrNode((B, C))),), None),
+    "any(a where any(b)).c": QuantifierNode("any", (ItemNode("a", QuantifierNode("any", (ItemNode("b"),), None)),), C),
+    "any(a).b and c": AndNode((QuantifierNode("any", (ItemNode("a"),), B), C)),
+    "not any(a)": NotNode(QuantifierNode("any", (ItemNode("a"),), None)),
     # The same question about another person
-    "as a (b)": AsHolder(A, B),
-    "as a.b (b and c)": AsHolder(Path(("a", "b")), Both((B, C))),
-    "as a (b) and c": Both((AsHolder(A, B), C)),
-    "as a (as b (c))": AsHolder(A, AsHolder(B, C)),
-    "a\n  and b": Both((A, B)),
+    "as a (b)": AsHolderNode(A, B),
+    "as a.b (b and c)": AsHolderNode(PathNode(("a", "b")), AndNode((B, C))),
+    "as a (b) and c": AndNode((AsHolderNode(A, B), C)),
+    "as a (as b (c))": AsHolderNode(A, AsHolderNode(B, C)),
+    "a\n  and b": AndNode((A, B)),
 }
 
 
 @pytest.mark.parametrize("text", TREES)
 def test_tree(text: str) -> None:
-    assert parse(text, HERE) == TREES[text]
+    assert parse_expression(text, HERE) == TREES[text]
 
 
 WRONG = {
@@ -127,7 +139,7 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong(text: str) -> None:
     with pytest.raises(ModelError) as caught:
-        parse(text, HERE)
+        parse_expression(text, HERE)
     error = caught.value
     assert (error.code, error.place) == ("model_invalid", HERE)
     assert WRONG[text] in error.message
@@ -135,93 +147,95 @@ def test_wrong(text: str) -> None:
 
 
 def test_the_longest_name_is_a_name() -> None:
-    assert parse("a" * 63, HERE) == Path(("a" * 63,))
+    assert parse_expression("a" * 63, HERE) == PathNode(("a" * 63,))
 
 
 @pytest.mark.parametrize("opening", ["(", "not (", "any(a where ", "as a (", "no(a where not "])
 @pytest.mark.parametrize("depth", [51, 5000])
 def test_deep_nesting_is_refused(opening: str, depth: int) -> None:
     with pytest.raises(ModelError, match="brackets are nested more than 50 deep"):
-        parse(opening * depth + "a" + ")" * depth, HERE)
+        parse_expression(opening * depth + "a" + ")" * depth, HERE)
 
 
 def test_some_nesting_is_read() -> None:
-    assert parse("(" * 49 + "a" + ")" * 49, HERE) == A
+    assert parse_expression("(" * 49 + "a" + ")" * 49, HERE) == A
 
 
 def test_brackets_side_by_side_are_not_deep() -> None:
-    assert parse(" and ".join(["(a)"] * 100), HERE) == Both((A,) * 100)
+    assert parse_expression(" and ".join(["(a)"] * 100), HERE) == AndNode((A,) * 100)
 
 
 @pytest.mark.parametrize("names", [21, 5000])
 def test_long_paths_are_refused(names: int) -> None:
     with pytest.raises(ModelError, match="a path has 20 names at the most"):
-        parse(".".join(["a"] * names), HERE)
+        parse_expression(".".join(["a"] * names), HERE)
 
 
 def test_long_texts_are_cut_in_the_message() -> None:
     for text in ("A" + "b" * 100_000, "a " + "b" * 100_000, "(a " + "b" * 100_000, "b" * 100_000):
         with pytest.raises(ModelError) as caught:
-            parse(text, HERE)
+            parse_expression(text, HERE)
         assert len(caught.value.message) < 500
 
 
 # Any text at all
 
-TOKENS = st.sampled_from([*sorted(WORDS), "a", "b_2", "owner", "(", ")", ".", ",", "=", " "])
+TOKENS = st.sampled_from([*sorted(KEYWORDS), "a", "b_2", "owner", "(", ")", ".", ",", "=", " "])
 
 
 @given(st.text() | st.lists(TOKENS, max_size=30).map(" ".join))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ModelError):
-        parse(text, HERE)
+        parse_expression(text, HERE)
 
 
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,4}", fullmatch=True).filter(lambda name: name not in WORDS)
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,4}", fullmatch=True).filter(lambda name: name not in KEYWORDS)
 PATHS = st.builds(
-    lambda names, value: Path(tuple(names), value), st.lists(NAMES, min_size=1, max_size=3), st.none() | NAMES
+    lambda names, value: PathNode(tuple(names), value), st.lists(NAMES, min_size=1, max_size=3), st.none() | NAMES
 )
-HOLDERS = st.builds(lambda names: Path(tuple(names)), st.lists(NAMES, min_size=1, max_size=3))
+HOLDERS = st.builds(lambda names: PathNode(tuple(names)), st.lists(NAMES, min_size=1, max_size=3))
 
 
-def _larger(trees: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+def _larger(trees: st.SearchStrategy[SyntaxTree]) -> st.SearchStrategy[SyntaxTree]:
     several = st.lists(trees, min_size=2, max_size=3).map(tuple)
-    items = st.lists(st.builds(Item, NAMES, st.none() | trees, st.none() | NAMES), min_size=1, max_size=2).map(tuple)
+    items = st.lists(st.builds(ItemNode, NAMES, st.none() | trees, st.none() | NAMES), min_size=1, max_size=2).map(
+        tuple
+    )
     return st.one_of(
-        st.builds(Both, several),
-        st.builds(Either, several),
-        st.builds(Not, trees),
-        st.builds(AsHolder, HOLDERS, trees),
-        st.builds(Quantified, st.just("no"), items, st.none()),
-        st.builds(Quantified, st.just("any"), items, st.none() | PATHS),
-        st.builds(Quantified, st.just("every"), items, PATHS),
+        st.builds(AndNode, several),
+        st.builds(OrNode, several),
+        st.builds(NotNode, trees),
+        st.builds(AsHolderNode, HOLDERS, trees),
+        st.builds(QuantifierNode, st.just("no"), items, st.none()),
+        st.builds(QuantifierNode, st.just("any"), items, st.none() | PATHS),
+        st.builds(QuantifierNode, st.just("every"), items, PATHS),
     )
 
 
-def written(tree: Tree) -> str:
+def written(tree: SyntaxTree) -> str:
     """The tree as a text, with every bracket that could be needed."""
     match tree:
-        case Path(names, value):
+        case PathNode(names, value):
             return ".".join(names) + (f" = {value}" if value else "")
-        case Asked():
+        case ComparisonNode():
             return str(tree)
-        case Both(trees):
+        case AndNode(trees):
             return " and ".join(f"({written(part)})" for part in trees)
-        case Either(trees):
+        case OrNode(trees):
             return " or ".join(f"({written(part)})" for part in trees)
-        case Not(part):
+        case NotNode(part):
             return f"not ({written(part)})"
-        case AsHolder(holder, question):
+        case AsHolderNode(holder, question):
             return f"as {written(holder)} ({written(question)})"
-        case Quantified(word, items, then):
+        case QuantifierNode(word, items, then):
             return f"{word}({', '.join(map(_written_item, items))})" + (f".{written(then)}" if then else "")
 
 
-def _written_item(item: Item) -> str:
+def _written_item(item: ItemNode) -> str:
     where = f" where ({written(item.where)})" if item.where else ""
     return item.edge + where + (f" else {item.otherwise}" if item.otherwise else "")
 
 
 @given(st.recursive(PATHS, _larger, max_leaves=12))
-def test_a_tree_that_is_written_down_is_read_back(tree: Tree) -> None:
-    assert parse(written(tree), HERE) == tree
+def test_a_tree_that_is_written_down_is_read_back(tree: SyntaxTree) -> None:
+    assert parse_expression(written(tree), HERE) == tree

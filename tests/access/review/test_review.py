@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.access.access import Access
-from lakehold.access.facts.view import View
-from lakehold.access.review.review import Review
+from lakehold.access.engine import AccessEngine
+from lakehold.access.facts.view import FactView
+from lakehold.access.review.review import AccessReview
 from lakehold.demo import company
 from lakehold.kit.database import Database
 from lakehold.kit.errors import InvalidInputError
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pyte
 Decision = tuple[str, str, str]
 
 
-def decided(view: View) -> set[Decision]:
+def decided(view: FactView) -> set[Decision]:
     """Everything that check allows."""
     world = World.__new__(World)
     world.view = view
     decisions = world.decisions
-    resources = [view.uid(number) for kind in view.policy.kinds for number in view.of_kind.get(kind) or ()]
+    resources = [view.uid(number) for kind in view.policy.kinds for number in view.by_kind.get(kind) or ()]
     members = [view.uid(member) for member in view.members]
     return {
         (member, resource, action)
@@ -36,24 +36,24 @@ def decided(view: View) -> set[Decision]:
     }
 
 
-def reviewed(spark: SparkSession, view: View) -> set[Decision]:
+def reviewed(spark: SparkSession, view: FactView) -> set[Decision]:
     """Everything that the review lists."""
-    rows = Review(spark, view).rows().toLocalIterator()
+    rows = AccessReview(spark, view).rows().toLocalIterator()
     return {(row["member"], row["resource"], row["action"]) for row in rows}
 
 
 @pytest.fixture
-def company_view(tmp_path: Path) -> View:
+def company_view(tmp_path: Path) -> FactView:
     database = Database(f"sqlite:///{tmp_path / 'company.sqlite'}")
     database.migrate()
-    access = Access(database)
+    access = AccessEngine(database)
     company.load(access)
     with access.read(company.TENANT) as session:
-        return session.as_of(session.at).seen()
+        return session.as_of(session.at).current_view()
 
 
 @pytest.mark.slow
-def test_the_review_of_the_demo_company_is_every_decision(spark: SparkSession, company_view: View) -> None:
+def test_the_review_of_the_demo_company_is_every_decision(spark: SparkSession, company_view: FactView) -> None:
     wanted = decided(company_view)
     assert len(wanted) > 3_000
     assert reviewed(spark, company_view) == wanted
@@ -91,7 +91,7 @@ def crowd(members: int) -> World:
 def test_members_in_other_words_are_not_mixed_up(spark: SparkSession, members: int, small: int) -> None:
     world = crowd(members)
     kinds = ["lakehouse.layer", "lakehouse.table", "spaces.task"]
-    review = Review(spark, world.view, kinds, small=small)
+    review = AccessReview(spark, world.view, kinds, small=small)
     counted = {(row["kind"], row["action"]): row["pairs"] for row in review.counts().toLocalIterator()}
     found = {(row["member"], row["resource"], row["action"]) for row in review.rows().toLocalIterator()}
     decisions = world.decisions
@@ -109,7 +109,7 @@ def test_only_what_is_inside_is_told_of(spark: SparkSession, small: int) -> None
     world.add("lakehouse.layer", "silver", lakehouse="other")
     world.add("lakehouse.table", "visits", layer="silver")
     world.grant("m1", "viewer", "visits")
-    review = Review(spark, world.view, inside="other", small=small)
+    review = AccessReview(spark, world.view, inside="other", small=small)
     # The layer is seen by way of its table, and the lakehouse by way of the layer.
     seen = {(row["member"], row["resource"]) for row in review.rows().where("action = 'see'").toLocalIterator()}
     assert seen == {("m1", "other"), ("m1", "silver"), ("m1", "visits")}
@@ -121,7 +121,7 @@ def test_only_what_is_inside_is_told_of(spark: SparkSession, small: int) -> None
 
 
 def test_kinds_of_which_there_is_nothing_are_an_empty_review(spark: SparkSession) -> None:
-    review = Review(spark, crowd(3).view, ["marts.report"])
+    review = AccessReview(spark, crowd(3).view, ["marts.report"])
     assert review.pairs().isEmpty()
     assert review.rows().isEmpty()
     assert review.counts().isEmpty()
@@ -129,7 +129,7 @@ def test_kinds_of_which_there_is_nothing_are_an_empty_review(spark: SparkSession
 
 def test_pairs_are_numbers_and_bits(spark: SparkSession) -> None:
     world = crowd(3)
-    review = Review(spark, world.view, ["lakehouse.table"])
+    review = AccessReview(spark, world.view, ["lakehouse.table"])
     rows = {(row["member"], row["resource"]): row["actions"] for row in review.pairs().toLocalIterator()}
     table = world.view.resource("orders")
     actions = review.actions("lakehouse.table")
@@ -140,4 +140,4 @@ def test_pairs_are_numbers_and_bits(spark: SparkSession) -> None:
 
 def test_a_tenant_without_members_is_refused_by_name(spark: SparkSession) -> None:
     with pytest.raises(InvalidInputError, match="without members"):
-        Review(spark, World().view)
+        AccessReview(spark, World().view)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from lakehold.access import Add, Grant
 from lakehold.api.access import audits
 from lakehold.kit.errors import ForbiddenError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, told
 from tests.house import ADA, ANN
@@ -89,7 +89,7 @@ def test_nobody_else_sees_it(busy: Api, path: str) -> None:
 
 def test_who_loses_the_right_while_it_is_sent_gets_no_more(busy: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audits, "_AT_ONCE", 1)
-    sent = audits._lines(busy.platform, ANN, Filter())
+    sent = audits._lines(busy.platform, ANN, AuditFilter())
     assert json.loads(next(sent))["n"] == 1
     with busy.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ann", "owner", TENANT))

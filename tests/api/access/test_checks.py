@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.directory.caller import Caller
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.api.client import Api, problem, told
 
 CHECK = "/api/v1/access/check"
@@ -47,7 +47,7 @@ def test_what_may_not_be_seen_is_not_there_and_asking_is_no_attempt(corner: Api)
     with corner.platform.access.read("corner") as session:
         assert session.check("carla", "read", "salaries")
     with corner.platform.read(Caller("corner", "adam")) as ctx:
-        assert ctx.audit.page(Filter(member="bella", action="read")) == []
+        assert ctx.audit.page(AuditFilter(member="bella", action="read")) == []
 
 
 def test_with_a_role_with_edges_and_of_something_new(corner: Api) -> None:

@@ -76,8 +76,8 @@ def test_of_somebody_else_only_what_the_asker_sees_is_told_and_counted(corner: A
             member: {item.uid for item in session.list(member, "see", "spaces.app").items}
             for member in session.who("see", "sales_cockpit")
         }
-        assert not session.sees("adam", "sales_cockpit")
-        seen = {member: {uid for uid in uids if session.sees("adam", uid)} for member, uids in theirs.items()}
+        assert not session.can_see("adam", "sales_cockpit")
+        seen = {member: {uid for uid in uids if session.can_see("adam", uid)} for member, uids in theirs.items()}
     assert theirs
     for member, uids in seen.items():
         found = pages(corner, RESOURCES, "adam", 1, subject=member, action="see", kind="spaces.app")

@@ -96,7 +96,7 @@ def test_a_search_that_cannot_be_used_is_a_bad_request(corner: Api, what: str) -
 
 def test_where_everything_is(corner: Api) -> None:
     answer = corner.get("/.well-known/authzen-configuration")
-    base = corner.platform.settings.base
+    base = corner.platform.settings.base_url
     assert told(answer) == {
         "policy_decision_point": base,
         "access_evaluation_endpoint": f"{base}/access/v1/evaluation",

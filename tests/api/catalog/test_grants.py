@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from lakehold.api.catalog import using
 from lakehold.kit.clock import SECOND
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.api.client import Api, problem, told
 from tests.corner import Corner
 
@@ -131,7 +131,7 @@ def test_an_admin_looks_with_anothers_eyes(api: Api, corner: Corner) -> None:
     problem(api.post("/api/v1/tokens", "adam", {"name": "mine"}), 403, "forbidden")
     told(api.call("DELETE", "/api/v1/view-as", "adam"), 204)
     assert "delete" in told(api.get("/api/v1/resources/salaries", "adam"))["actions"]
-    deeds = [line.entry.action for line in corner.log(Filter(member="adam"))]
+    deeds = [line.entry.action for line in corner.log(AuditFilter(member="adam"))]
     assert "view as" in deeds
     assert deeds[0] == "stop viewing as"
 
@@ -163,5 +163,5 @@ def test_credentials_are_set_and_copied(api: Api, corner: Corner) -> None:
     assert told(api.post(f"{where}/copy", "tim"))["credentials"] == {"password": "hush", "user": "me"}
     assert told(api.call("PATCH", where, "tara", json={"credentials": {"user": None}})) == {"names": ["password"]}
     problem(api.post(f"{where}/copy", "bella"), 404, "not_found")
-    assert [line.entry.member for line in corner.log(Filter(action="copy_credentials", outcome="done"))] == ["tim"]
+    assert [line.entry.member for line in corner.log(AuditFilter(action="copy_credentials", outcome="done"))] == ["tim"]
     problem(api.call("PATCH", where, "tara", json={"credentials": {"user": ""}}), 422, "invalid_input")

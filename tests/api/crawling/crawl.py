@@ -13,10 +13,10 @@ from typing import Any
 
 import httpx
 
-from lakehold.access import Token
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.facts.view import View
-from lakehold.access.session import Session
+from lakehold.access import TokenPrincipal
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.facts.view import FactView
+from lakehold.access.session import AccessSession
 from lakehold.api.frame.openapi import operations
 from lakehold.kit.errors import NotFoundError
 from tests.api.client import Api
@@ -34,13 +34,13 @@ class Person:
 
     name: str
     tenant: Tenant
-    asker: Asker
+    asker: Principal
     token: str
 
     @property
     def member(self) -> str:
         """Whom it is about."""
-        return self.asker.member if isinstance(self.asker, Token) else self.asker
+        return self.asker.member if isinstance(self.asker, TokenPrincipal) else self.asker
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Crawl:
         hidden = [uid for uid in self._ids() if uid not in seen.ids]
         names = [tenant.names[uid] for tenant in self.tenants for uid in tenant.names if uid not in seen.ids]
         with self.api.platform.access.read(person.tenant.uid) as session:
-            policy = session.seen().policy
+            policy = session.current_view().policy
             schemas = [kind.schema for kind in policy.kinds.values()]
             return Pool(
                 hidden=sorted(hidden),
@@ -160,7 +160,7 @@ class Crawl:
                 roles=sorted({role for schema in schemas for role in schema.roles}),
                 attributes=sorted({name for schema in schemas for name in schema.attributes}),
                 edges=sorted({edge for schema in schemas for edge in schema.edges}),
-                of_kind=_by_kind(session.seen(), seen.ids),
+                of_kind=_by_kind(session.current_view(), seen.ids),
             )
 
     def sight(self, person: Person) -> Sight:
@@ -182,8 +182,8 @@ class Crawl:
                 return False
 
 
-def _sight(session: Session, person: Person) -> Sight:
-    view = session.seen()
+def _sight(session: AccessSession, person: Person) -> Sight:
+    view = session.current_view()
     own = {person.tenant.uid, person.member} if person.token else set()
     ids = {uid for uid in person.tenant.names if person.token and _sees(session, view, person.asker, uid)} | own
     names = {(view.names.get(view.ids.get(uid) or 0) or "").lower() for uid in ids}
@@ -191,7 +191,7 @@ def _sight(session: Session, person: Person) -> Sight:
     return Sight(session.seq, frozenset(ids), frozenset(ids | names | first))
 
 
-def _by_kind(view: View, uids: Iterable[str]) -> dict[str, list[str]]:
+def _by_kind(view: FactView, uids: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for uid in sorted(uids):
         number = view.ids.get(uid)
@@ -200,14 +200,14 @@ def _by_kind(view: View, uids: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _sees(session: Session, view: View, asker: Asker, uid: str) -> bool:
+def _sees(session: AccessSession, view: FactView, asker: Principal, uid: str) -> bool:
     number = view.ids.get(uid)
     if number is None:
         return True  # it was deleted meanwhile; its name tells of nothing that is there
     if view.attributes["discoverable"].get(number) == "true":
         return True
     try:
-        return session.sees(asker, uid)
+        return session.can_see(asker, uid)
     except NotFoundError:
         return False
 
@@ -234,5 +234,5 @@ def person(api: Api, tenant: Tenant, demo: str, name: str = "", **narrowed: froz
     """A member by the name that they have in the demo, with a token, which may be narrowed."""
     member = tenant.id(demo)
     token = api.token(member, tenant.uid, **narrowed)
-    asker: Asker = Token(member, **narrowed) if narrowed else member
+    asker: Principal = TokenPrincipal(member, **narrowed) if narrowed else member
     return Person(name or demo, tenant, asker, token)

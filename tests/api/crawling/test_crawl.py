@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.api.frame.models import Answer, IdText
 from lakehold.api.frame.paging import cursor
 from lakehold.api.frame.routes import router
@@ -30,20 +30,20 @@ class Leak(Answer):
     total: int = 0
 
 
-def _tables(view: View) -> list[int]:
-    return list(view.of_kind.get("lakehouse.table") or ())
+def _tables(view: FactView) -> list[int]:
+    return list(view.by_kind.get("lakehouse.table") or ())
 
 
 @leaky.get("/names")
 def leak_names(ctx: Reading) -> Leak:
     """Names of everything."""
-    return Leak(names=ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)]))
+    return Leak(names=ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)]))
 
 
 @leaky.get("/total")
 def leak_total(ctx: Reading) -> Leak:
     """How many there are of everything."""
-    return Leak(total=ctx.session.asking(lambda view: 10 * len(_tables(view))))
+    return Leak(total=ctx.session.read_view(lambda view: 10 * len(_tables(view))))
 
 
 @leaky.get("/exists/{uid}")
@@ -58,7 +58,7 @@ def leak_existence(ctx: Reading, uid: IdText) -> Leak:
 @leaky.get("/cursor")
 def leak_in_a_cursor(ctx: Reading) -> Leak:
     """A name in what looks like nothing."""
-    names = ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
+    names = ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)])
     return Leak(names=[cursor("tables", (name,)) for name in names])
 
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 from lakehold import workspaces
 from lakehold.access import Edge, Grant
 from lakehold.access.facts.records import Fact
-from lakehold.access.facts.store import Store
-from lakehold.access.facts.view import View
+from lakehold.access.facts.store import FactStore
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.demo import company, lakehouse, marts, products, spaces
 from lakehold.directory.platform import Platform
@@ -66,7 +66,7 @@ class Tenant:
 class _Renaming:
     """A store that writes everything under other names."""
 
-    def __init__(self, store: Store, tenant: Tenant) -> None:
+    def __init__(self, store: FactStore, tenant: Tenant) -> None:
         self._store, self._tenant = store, tenant
 
     def create(
@@ -111,14 +111,14 @@ def founded(platform: Platform, words: Words) -> Tenant:
     here = Tenant(words.new(), words)
     here.ids[company.TENANT] = here.uid
     here.names[here.uid] = words.new()
-    platform.access.found(here.uid, here.names[here.uid], workspaces.models())
+    platform.access.create_tenant(here.uid, here.names[here.uid], workspaces.models())
     here.ids[f"{company.TENANT}/all"] = f"{here.uid}/all"
     with platform.access.write(here.uid) as session:
         store = cast("Any", _Renaming(session.store, here))
         _people(store)
         for room in (marts, lakehouse, spaces, products):
             room.load(store, company.TENANT)
-        for grant in _at_random(session.seen(), here):
+        for grant in _at_random(session.current_view(), here):
             session.store.add(grant)
     return here
 
@@ -134,7 +134,7 @@ def _people(store: Any) -> None:  # noqa: ANN401 - a store under other names
         store.add(Grant(member, role, company.TENANT))
 
 
-def _at_random(view: View, here: Tenant) -> list[Grant]:
+def _at_random(view: FactView, here: Tenant) -> list[Grant]:
     """Roles on anything but the tenant, for anybody."""
     rng = here.words.rng
     members = [uid for uid in here.names if view.kind(view.resource(uid)) == MEMBER]

@@ -14,7 +14,7 @@ from lakehold.directory import sign_ins, tokens
 from lakehold.directory.platform import Platform
 from lakehold.directory.visit import Visit
 from lakehold.kit.errors import BusyError, ConflictError
-from lakehold.ledger.audit import DENIED, Filter
+from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.house import ADA
@@ -100,7 +100,7 @@ def test_who_was_too_late_is_run_again_from_the_start(api: Api) -> None:
 def test_a_denied_attempt_is_written_down_once(api: Api) -> None:
     problem(api.call("DELETE", "/test/layers/bronze", "bob"), 404, "not_found")
     with api.platform.read(ADA) as ctx:
-        denied = [line.entry for line in ctx.audit.page(Filter(outcome=DENIED))]
+        denied = [line.entry for line in ctx.audit.page(AuditFilter(outcome=DENIED))]
     assert [(entry.member, entry.action, entry.resource) for entry in denied] == [("bob", "delete", "bronze")]
     assert denied[0].token
 

@@ -87,7 +87,7 @@ def opened(template: Path, folder: Path) -> Iterator[Town]:
     folder.mkdir()
     shutil.copy(template, folder / "lakehold.sqlite")
     platform = Platform(Settings(data=folder))
-    platform.access.found(TENANT, "Acme", workspaces.models())
+    platform.access.create_tenant(TENANT, "Acme", workspaces.models())
     with platform.access.write(TENANT) as session:
         for member in (OLGA, ANN, BOB):
             session.store.create("tenant.member", member.capitalize(), uid=member, edges={"tenant": TENANT})

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.access import Grant, Token
+from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
@@ -126,7 +126,7 @@ def test_what_is_given_between_two_queries_is_there_in_the_same_session(
 
 def test_a_narrower_token_of_the_same_person_gets_another(desk: Desk) -> None:
     assert desk.ask(RITA, ORDERS)
-    narrow = replace(RITA, narrowed=Token("rita", resources=frozenset({"customers"})), token_id="one")
+    narrow = replace(RITA, narrowed=TokenPrincipal("rita", resources=frozenset({"customers"})), token_id="one")
     assert "cannot be found" in desk.refused(narrow, ORDERS)
     assert desk.ask(narrow, "SELECT count(*) AS n FROM raw.customers") == [{"n": 5}]
     assert desk.persons.made == 2
@@ -134,7 +134,7 @@ def test_a_narrower_token_of_the_same_person_gets_another(desk: Desk) -> None:
     assert desk.ask(RITA, ORDERS)
     other = replace(narrow, token_id="two")
     assert "cannot be found" in desk.refused(other, ORDERS)
-    still = replace(RITA, narrowed=Token("rita", resources=frozenset({"orders"})), token_id="one")
+    still = replace(RITA, narrowed=TokenPrincipal("rita", resources=frozenset({"orders"})), token_id="one")
     assert desk.ask(still, ORDERS)
     assert "cannot be found" in desk.refused(still, "SELECT * FROM raw.customers")
     assert desk.persons.made == 4

@@ -9,11 +9,11 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from lakehold.access import Grant, Token
+from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 from lakehold.pipeline import tickets
 from lakehold.runs import beats
 from lakehold.runs.asking import PATH
@@ -83,14 +83,16 @@ def test_who_views_as_somebody_gets_no_rows(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("narrowed", "readable"),
     [
-        (Token("rita", resources=frozenset({"orders"})), {"raw.orders"}),
-        (Token("rita", resources=frozenset({"service"})), {"service.sums"}),
-        (Token("rita", actions=frozenset({"lakehouse.lakehouse.see"})), set()),
-        (Token("rita", resources=frozenset({"hidden"})), set()),
-        (Token("rita"), {"raw.orders", "raw.customers", "service.sums"}),
+        (TokenPrincipal("rita", resources=frozenset({"orders"})), {"raw.orders"}),
+        (TokenPrincipal("rita", resources=frozenset({"service"})), {"service.sums"}),
+        (TokenPrincipal("rita", actions=frozenset({"lakehouse.lakehouse.see"})), set()),
+        (TokenPrincipal("rita", resources=frozenset({"hidden"})), set()),
+        (TokenPrincipal("rita"), {"raw.orders", "raw.customers", "service.sums"}),
     ],
 )
-def test_a_narrowed_token_reads_what_it_is_narrowed_to(shop: Shop, narrowed: Token, readable: set[str]) -> None:
+def test_a_narrowed_token_reads_what_it_is_narrowed_to(
+    shop: Shop, narrowed: TokenPrincipal, readable: set[str]
+) -> None:
     caller = replace(RITA, narrowed=narrowed, token_id="some")
     found = set()
     for table in ("raw.orders", "raw.customers", "service.sums", "secret.hidden"):
@@ -131,7 +133,7 @@ def bad_tickets(shop: Shop, api: Api) -> dict[str, str]:
     return {
         "none at all": "",
         "an old one": tickets.ticket(platform.keys, RITA, platform.clock() - 120 * SECOND, 60),
-        "one of another installation": tickets.ticket(Keys(["k" * 43 + "="]), ADA, platform.clock(), 60),
+        "one of another installation": tickets.ticket(KeyRing(["k" * 43 + "="]), ADA, platform.clock(), 60),
         "another's body": f"{others}.{seal}",
         "no seal": body,
         "an empty seal": f"{body}.",
@@ -169,7 +171,7 @@ def test_a_ticket_says_no_more_than_its_caller(shop: Shop) -> None:
     for caller in (
         RITA,
         replace(RITA, impersonator="ada"),
-        replace(RITA, narrowed=Token("rita", frozenset({"see"}), None)),
+        replace(RITA, narrowed=TokenPrincipal("rita", frozenset({"see"}), None)),
     ):
         ticket = tickets.ticket(platform.keys, caller, platform.clock(), 60)
         assert tickets.caller_of(platform.keys, ticket, platform.clock()) == replace(caller, address="worker")

@@ -127,4 +127,4 @@ class IntoTable:
 
     def folder(self, world: World) -> Path:
         place = self.place(world.here)
-        return Path(world.here.shop.platform.settings.tables) / place.namespace / place.table
+        return Path(world.here.shop.platform.settings.warehouse_url) / place.namespace / place.table

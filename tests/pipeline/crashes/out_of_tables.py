@@ -53,7 +53,7 @@ class IntoFile:
 
     def _volume(self, world: World) -> Volume:
         with world.here.shop.platform.access.read(TENANT) as session:
-            place = Place(session.tenant, session.seen().resource(f"{self.uid}_volume"))
+            place = Place(session.tenant, session.current_view().resource(f"{self.uid}_volume"))
         return Volume(world.here.shop.platform.settings, place)
 
 

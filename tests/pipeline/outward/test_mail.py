@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
-from lakehold.kit.mails import Post
+from lakehold.kit.mail import SmtpServer
 from lakehold.pipeline.connectors.outward.excel import Excel
 from lakehold.pipeline.connectors.outward.files import Files
 from lakehold.pipeline.connectors.outward.mail import Mail, deliver
@@ -48,7 +48,7 @@ def ids(taker: Sink) -> list[tuple[str, str]]:
 
 
 def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: Files) -> None:
-    book, post = Notebook(), Post.at(taker.url)
+    book, post = Notebook(), SmtpServer.from_url(taker.url)
     done = deliver(spark.range(3).coalesce(1), MAIL, file, post, "m", book)
     assert (done.rows, done.size, done.places, done.sure) == (3, 9, MAIL.receivers, True)
     first, second = taker.next(), taker.next()
@@ -72,7 +72,7 @@ def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: Fi
 
 
 def test_after_trouble_it_goes_on_with_who_has_not_got_it(spark: SparkSession, taker: Sink, file: Files) -> None:
-    post, book = Post.at(taker.url), Notebook()
+    post, book = SmtpServer.from_url(taker.url), Notebook()
     taker.refusing = 1
     with pytest.raises(DeliveryError, match=r"did not take the mail to receiver 1: 451 not now"):
         deliver(spark.range(3), MAIL, file, post, "m1", book)
@@ -94,11 +94,11 @@ def test_after_trouble_it_goes_on_with_who_has_not_got_it(spark: SparkSession, t
 
 
 def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: Files) -> None:
-    post = Post.at(taker.url)
+    post = SmtpServer.from_url(taker.url)
     with pytest.raises(DataError, match=r"orders.csv has 3,893 bytes; a mail may have 1,000"):
         deliver(spark.range(1000).coalesce(1), replace(MAIL, most=1000), file, post, "m1", Notebook())
     with pytest.raises(UnavailableError, match=r"mail server cannot be reached; receiver 1 has not got"):
-        deliver(spark.range(1), MAIL, file, Post.at("smtp://127.0.0.1:1"), "m2", Notebook())
+        deliver(spark.range(1), MAIL, file, SmtpServer.from_url("smtp://127.0.0.1:1"), "m2", Notebook())
     with pytest.raises(InvalidInputError, match="one file is attached"):
         deliver(spark.range(1), MAIL, replace(file, parts=True), post, "m3", Notebook())
     assert taker.taken.empty()
@@ -122,8 +122,8 @@ def test_what_goes_wrong_tells_nothing_of_the_server_and_the_receivers(
     def send(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Post, "send", send)
-    post = Post("smtp", "mail.corp.test", 25, "ann", "hunter2")
+    monkeypatch.setattr(SmtpServer, "send", send)
+    post = SmtpServer("smtp", "mail.corp.test", 25, "ann", "hunter2")
     with pytest.raises(LakeholdError) as told:
         deliver(spark.range(1), MAIL, file, post, "m", Notebook())
     assert said in str(told.value)

@@ -13,7 +13,7 @@ from lakehold.access import Grant
 from lakehold.catalog import grants, viewing
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.ledger.audit import Filter, audit_table
+from lakehold.ledger.audit import AuditFilter, audit_table
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 
@@ -29,9 +29,9 @@ def granted(shop: Shop) -> None:
         grants.give(ctx, Grant("nils", "viewer", "orders"))
 
 
-def newest(shop: Shop, wanted: Filter | None = None) -> int:
+def newest(shop: Shop, wanted: AuditFilter | None = None) -> int:
     with shop.platform.read(by("olga")) as ctx:
-        return ctx.audit.page(wanted or Filter(), limit=1)[0].n
+        return ctx.audit.page(wanted or AuditFilter(), limit=1)[0].n
 
 
 @browser
@@ -110,7 +110,7 @@ FILTERS = {
 
 def test_it_is_filtered_by_the_address(shop: Shop) -> None:
     granted(shop)
-    at = newest(shop, Filter(action="grant"))
+    at = newest(shop, AuditFilter(action="grant"))
     with shop.client("adam") as client:
         found = {query: f'href="/audit/{at}"' in client.get(f"/audit?{query}").text for query in FILTERS}
     assert found == FILTERS
@@ -131,7 +131,7 @@ def test_it_says_through_what_it_was_done(shop: Shop) -> None:
         viewing.end(ctx)
     with shop.client("adam") as client:
         assert "viewing as Bella, Business User" in client.get("/audit?person=adam").text
-        entry = client.get(f"/audit/{newest(shop, Filter(action='stop viewing as'))}").text
+        entry = client.get(f"/audit/{newest(shop, AuditFilter(action='stop viewing as'))}").text
     assert "Viewing as" in entry
 
 

@@ -38,7 +38,7 @@ def furnished(shop: Shop) -> Company:
     here = lived_in.as_it_is(shop.platform)
     invited = lived_in.furnish(shop.platform, here, "paula@corner.example").mailed
     with shop.platform.access.read(company.TENANT) as session:
-        kinds = session.asking(lambda view: {view.uid(each): view.kind(each) for each in lived_in.all_of(view)})
+        kinds = session.read_view(lambda view: {view.uid(each): view.kind(each) for each in lived_in.all_of(view)})
     with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
         reviews = [f"/reviews/{told.campaign.uid}/worked-out" for told in campaigns.page(ctx).items]
     pages = Templates(ALL)
@@ -56,4 +56,4 @@ def furnished(shop: Shop) -> Company:
 def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:
     with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
         made = [links.make(ctx, shop.platform.settings, "ana", purpose).link for purpose in purposes]
-    return [link.removeprefix(shop.platform.settings.base) for link in made]
+    return [link.removeprefix(shop.platform.settings.base_url) for link in made]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakehold import workspaces
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import campaigns, editing, requests
 from lakehold.catalog.editing import Edit
 from lakehold.demo import company
@@ -42,13 +42,13 @@ class LivedIn:
 def as_it_is(platform: Platform) -> Tenant:
     """The demo company under its own names."""
     with platform.access.read(company.TENANT) as session:
-        names = session.asking(lambda view: {view.uid(each): view.names.get(each) or "" for each in all_of(view)})
+        names = session.read_view(lambda view: {view.uid(each): view.names.get(each) or "" for each in all_of(view)})
     return Tenant(company.TENANT, Words(seed=0), {uid: uid for uid in names}, names)
 
 
-def all_of(view: View) -> list[int]:
+def all_of(view: FactView) -> list[int]:
     """Everything that a tenant has, whatever its kind."""
-    return [each for kind in view.policy.kinds for each in view.of_kind.get(kind) or ()]
+    return [each for kind in view.policy.kinds for each in view.by_kind.get(kind) or ()]
 
 
 def furnish(platform: Platform, here: Tenant, invited: str) -> LivedIn:
@@ -85,7 +85,7 @@ def furnish(platform: Platform, here: Tenant, invited: str) -> LivedIn:
         # Whoever is invited is told by whom, and where to.
         "nobody": frozenset({here.names[here.uid], here.names[here.id("olga")]}),
     }
-    return LivedIn(made.link.removeprefix(platform.settings.base), told)
+    return LivedIn(made.link.removeprefix(platform.settings.base_url), told)
 
 
 def _run(platform: Platform, caller: Caller, here: Tenant) -> None:

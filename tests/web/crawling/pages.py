@@ -12,7 +12,7 @@ from zlib import crc32
 
 import httpx
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
@@ -149,7 +149,7 @@ class Pages(Crawl):
     def _all_kinds(self) -> Iterator[tuple[str, str]]:
         for tenant in self.tenants:
             with self.api.platform.access.read(tenant.uid) as session:
-                yield from session.asking(partial(_kinds_of, tenant))
+                yield from session.read_view(partial(_kinds_of, tenant))
 
     # Probing
 
@@ -215,7 +215,7 @@ def with_eyes_of(person: Person, client: httpx.Client, demo: str) -> Person:
     return replace(person, name=f"{person.name} as {demo}", asker=member)
 
 
-def _kinds_of(tenant: Tenant, view: View) -> list[tuple[str, str]]:
+def _kinds_of(tenant: Tenant, view: FactView) -> list[tuple[str, str]]:
     return [(uid, view.kind(number)) for uid in tenant.names if (number := view.ids.get(uid)) is not None]
 
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.api.frame.app import create_app
 from lakehold.api.frame.works import Reading
 from lakehold.directory.platform import Platform
@@ -27,8 +27,8 @@ __all__ = ["database_url"]
 leaky = router("/leaky")
 
 
-def _tables(view: View) -> list[int]:
-    return list(view.of_kind.get("lakehouse.table") or ())
+def _tables(view: FactView) -> list[int]:
+    return list(view.by_kind.get("lakehouse.table") or ())
 
 
 @leaky.get("/start")
@@ -39,7 +39,7 @@ def start() -> Response:
 @leaky.get("/hidden-deep")
 def names(ctx: Reading, sort: str = "") -> Response:
     """Names of everything, where only a link leads."""
-    found = ctx.session.asking(lambda view: [view.names.get(table) or "" for table in _tables(view)])
+    found = ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)])
     return HTMLResponse(" ".join(found) if sort else "")
 
 

@@ -49,10 +49,10 @@ class Mailing(Shop):
         sending.write_down(self.platform, mail.id, mail.tries, "")
         return str(self.sink.next().get_content())
 
-    def waiting(self) -> list[outbox.Mail]:
+    def waiting(self) -> list[outbox.OutboxMessage]:
         """Mails that have not been sent yet."""
         with self.platform.database.read() as transaction:
-            return outbox.due(transaction, self.platform.clock())
+            return outbox.due_messages(transaction, self.platform.clock())
 
 
 @pytest.fixture

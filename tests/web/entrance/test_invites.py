@@ -18,7 +18,9 @@ def invited(shop: Shop, email: str) -> str:
     """The path of an invite of Tara's to the sales marts."""
     wanted = Invitation((Place("business_user", "sales"),))
     with shop.platform.write(Caller(TENANT, "tara")) as ctx:
-        return invites.make(ctx, shop.platform.settings, email, wanted).link.removeprefix(shop.platform.settings.base)
+        return invites.make(ctx, shop.platform.settings, email, wanted).link.removeprefix(
+            shop.platform.settings.base_url
+        )
 
 
 @pytest.mark.browser

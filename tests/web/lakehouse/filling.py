@@ -25,7 +25,7 @@ ORDERS = Schema(
 
 def place_of(platform: Platform, uid: str) -> Place:
     with platform.access.read(company.TENANT) as session:
-        return Place(session.tenant, session.seen().resource(uid))
+        return Place(session.tenant, session.current_view().resource(uid))
 
 
 def fill(platform: Platform, uid: str, schema: Schema, *writes: list[dict[str, object]]) -> None:
@@ -35,7 +35,7 @@ def fill(platform: Platform, uid: str, schema: Schema, *writes: list[dict[str, o
     lake.metadata_of(place_of(platform, uid))
     lake.close()
     where, place = platform.settings.data.absolute(), place_of(platform, uid)
-    catalog = SqlCatalog(NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=platform.settings.tables)
+    catalog = SqlCatalog(NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=platform.settings.warehouse_url)
     try:
         catalog.create_namespace_if_not_exists(place.namespace)
         table = catalog.create_table(f"{place.namespace}.{place.table}", schema)

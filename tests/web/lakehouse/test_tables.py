@@ -132,7 +132,7 @@ def test_a_table_that_was_never_written_and_one_without_rows_say_so(shop: Shop) 
 
 def test_a_table_whose_files_are_gone_does_not_hide_the_others(shop: Shop) -> None:
     fill_orders(shop.platform)
-    shutil.rmtree(shop.platform.settings.tables)
+    shutil.rmtree(shop.platform.settings.warehouse_url)
     client = shop.client("erik")
     assert ">orders<" in client.get("/workspaces/lake_house/data").text
     for part in ("fields", "sample", "snapshots"):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lakehold.kit.clock import moment
+from lakehold.kit.clock import to_moment
 from lakehold.runs.when import When
 from lakehold.web.lakehouse import timing
 from lakehold.web.lakehouse.doing import TRIGGERS
@@ -52,7 +52,7 @@ def test_what_is_no_time_is_told_at_its_field(filled: Timing, field: str) -> Non
 
 
 def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
-    before = moment(datetime(2026, 3, 27, 12, tzinfo=UTC))
+    before = to_moment(datetime(2026, 3, 27, 12, tzinfo=UTC))
     found = timing.upcoming(When("30 6 * * *", "Europe/Berlin"), before)
     assert found[0] == "Saturday, 28 March 2026, 06:30"
     # The night in which the clocks are set forward has no half past two.

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from lakehold.catalog import credentials, editing, resources
 from lakehold.catalog.editing import Edit
 from lakehold.catalog.shapes import Resource
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from tests.web.conftest import Open, Violations
@@ -178,7 +178,7 @@ def test_credentials_are_copied_by_who_may_after_a_question_and_it_is_written_do
     assert SECRET in bella.get("/shown-once").text
     assert send(boris, "/", copy, confirmed="1").status_code == 404
     with shop.platform.read(by("olga")) as ctx:
-        (line,) = ctx.audit.page(Filter(action="copy_credentials", outcome="done"))
+        (line,) = ctx.audit.page(AuditFilter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "bella"
 
 

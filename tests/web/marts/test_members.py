@@ -20,7 +20,7 @@ ROLES = {"admin": "Project Admin", "technical_user": "Technical User", "business
 
 def owners(shop: Shop, uid: str) -> list[str]:
     with shop.platform.read(by("olga")) as ctx:
-        return sorted(who for held in ctx.session.asking(lambda view: owners_of(view, uid)).values() for who in held)
+        return sorted(who for held in ctx.session.read_view(lambda view: owners_of(view, uid)).values() for who in held)
 
 
 def is_in(shop: Shop, member: str) -> bool:

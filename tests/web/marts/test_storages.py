@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.catalog import credentials
 from lakehold.demo import company
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send, token
@@ -101,7 +101,7 @@ def test_a_lake_shows_each_person_the_tables_that_they_may_read(shop: Shop) -> N
     assert "Clean.stores" not in tara.get("/resources/lake/tables?q=order").text
     # He uses the storage, and sees nothing of the lakehouse any more.
     with shop.platform.access.write(company.TENANT) as session:
-        session.store.make(Remove(Grant("tim", "member", "lake_house")))
+        session.store.apply(Remove(Grant("tim", "member", "lake_house")))
     refused = tim.get("/resources/lake/tables").text
     assert "a lakehouse that you do not see" in refused
     assert "lake_house" not in refused
@@ -155,7 +155,7 @@ def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) ->
     sent = send(tara, here, copy, confirmed="1")
     assert SECRET in tara.get(sent.headers["location"]).text
     with shop.platform.read(by("olga")) as ctx:
-        (line,) = ctx.audit.page(Filter(action="copy_credentials", outcome="done"))
+        (line,) = ctx.audit.page(AuditFilter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "tara"
 
 

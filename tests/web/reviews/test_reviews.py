@@ -17,7 +17,7 @@ from lakehold.catalog.campaign_sight import Row
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import DAY
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import book, jobs
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -189,7 +189,7 @@ def test_what_was_decided_is_a_file(shop: Shop) -> None:
     (timed,) = [line for line in told if line["holder"] == "nils"]
     assert (timed["holder_name"], timed["decision"], timed["until"] > timed["since"]) == ("=cmd()", "undecided", True)
     with shop.platform.read(by("adam")) as ctx:
-        assert len(ctx.audit.page(Filter(action="take campaign"))) == 2
+        assert len(ctx.audit.page(AuditFilter(action="take campaign"))) == 2
 
 
 def test_a_form_that_is_not_right_is_shown_again_with_what_was_filled_in(shop: Shop) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.catalog import viewing
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import token
@@ -18,7 +18,7 @@ browser = pytest.mark.browser
 
 def deeds(shop: Shop, member: str) -> list[str]:
     with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
-        return [line.entry.action for line in ctx.audit.page(Filter(member=member))]
+        return [line.entry.action for line in ctx.audit.page(AuditFilter(member=member))]
 
 
 @browser

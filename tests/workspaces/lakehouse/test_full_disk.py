@@ -48,7 +48,7 @@ def table(here: Moving, name: str) -> Path:
     with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.table", name, uid=name, edges={"layer": "raw"})
     place = here.shop.place(name)
-    return Path(here.shop.platform.settings.tables) / place.namespace / place.table
+    return Path(here.shop.platform.settings.warehouse_url) / place.namespace / place.table
 
 
 def source(here: Moving, name: str, stream: str, into: str) -> str:
@@ -99,7 +99,7 @@ def test_a_file_that_finds_no_room_leaves_the_one_of_before(here: Moving, much: 
     with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.volume", "small", uid="small", edges={"layer": "raw"})
     place = here.shop.place("small")
-    folder = here.shop.platform.settings.files / place.namespace / place.table
+    folder = here.shop.platform.settings.volumes_folder / place.namespace / place.table
     settings = {"to": "files", "name": "out", "kind": "csv"}
     uid = here.destination("full_file", settings, ("full_out",), volume="small")
     with full(folder):

@@ -15,7 +15,7 @@ from lakehold.catalog.editing import Edit
 from lakehold.directory import removal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.workspaces.marts import insights
 from lakehold.workspaces.marts.live import pulls, secrets
 from tests.api.client import Api, problem, served, told
@@ -106,7 +106,8 @@ def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart
     assert pull(api, (uid, again), report).status_code == 200
     with here.moving.shop.platform.read(ADA) as ctx:
         done = [
-            (entry.action, entry.outcome) for entry in (each.entry for each in ctx.audit.page(Filter(resource=uid)))
+            (entry.action, entry.outcome)
+            for entry in (each.entry for each in ctx.audit.page(AuditFilter(resource=uid)))
         ]
     assert {"make secret", "rotate secret", "revoke secret"} <= {action for action, _ in done}
     # A secret that is not valid any more is not only refused: somebody may want to know who still uses it.

@@ -32,7 +32,7 @@ def post(here: Project) -> Iterator[Sink]:
     platform = here.moving.shop.platform
     before = platform.settings
     with platform.access.write(TENANT) as session:
-        if session.seen().ids.get("pat") is None:
+        if session.current_view().ids.get("pat") is None:
             session.store.create("tenant.member", "Pat", uid="pat", edges={"tenant": TENANT})
         session.store.add(Grant("pat", "admin", "sales"))
         session.store.add(Grant("sam", "technical_user", "sales"))
@@ -53,7 +53,7 @@ def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
     """What waits in the outbox is sent, and has come to whom."""
     platform = here.moving.shop.platform
     with platform.database.read() as transaction:
-        waiting = outbox.due(transaction, platform.clock(), limit=100)
+        waiting = outbox.due_messages(transaction, platform.clock(), limit=100)
     for mail in waiting:
         problem = sending.send(platform, mail.id, mail.tries)
         sending.write_down(platform, mail.id, mail.tries, problem)

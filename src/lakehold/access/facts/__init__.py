@@ -1,12 +1,12 @@
-"""What is so: who holds which role on what, which value an attribute has, what points at what.
+"""The facts: who holds which role on what, which value an attribute has, what points at what.
 
-- `records`: the three facts as people and services name them, and changes to them
-- `maps`: mappings that can be laid over others, so that a change can be tried without making it
+- `records`: the three facts and changes to them, as callers name them, and the validation of their input
+- `layered_maps`: mappings that can be laid over others, so that a change can be tried without making it
 - `view`: the facts at one moment, as every decision reads them
-- `changes`: from a change as people name it to what opens and closes; drafts and what-ifs
-- `overlay`: a view with a transaction's own writes on top
+- `changes`: resolves a change into the rows that open and close; drafts and what-ifs
+- `transaction_state`: the changes of an open transaction on top of a view, and the rows that it locks
 - `index`: the committed facts of a tenant in memory, at one sequence number
-- `tables`: the same facts in SQLite or PostgreSQL, closed and never overwritten
-- `loading`: reads them
+- `tables`: the facts in SQLite or PostgreSQL, closed and never overwritten; grants with their periods
+- `loader`: reads them into a view
 - `store`: writes them
 """

@@ -1,54 +1,63 @@
-"""From a change as people name it to the rows that open and close. Everything that cannot be is refused here,
-for writing and for what-if alike.
+"""Resolves a change as callers name it into the rows that open and close. Everything invalid is refused here, for
+writing and for what-if alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lakehold.access.facts.inputs import mapping, one_or_several, text
-from lakehold.access.facts.records import Add, Attribute, Draft, Edge, Fact, Grant, Remove
+from lakehold.access.facts.records import (
+    Add,
+    Attribute,
+    Draft,
+    Edge,
+    Fact,
+    Grant,
+    Remove,
+    require_mapping,
+    require_text,
+    to_texts,
+)
 from lakehold.access.facts.view import (
     ALL_MEMBERS,
     AttributeRow,
     EdgeRow,
+    FactRow,
+    FactView,
     GrantRow,
     ModelRow,
     ResourceRow,
-    Row,
-    View,
     role_bit,
 )
-from lakehold.access.model.document import loads
 from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER
-from lakehold.access.model.schema import FLAG
-from lakehold.access.model.schema import Attribute as AttributeKind
+from lakehold.access.model.schema import FLAG, AttributeKind
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 
-Opening = tuple[bool, Row]
+RowChange = tuple[bool, FactRow]
 """A row, and whether it opens (or closes)."""
 
 _SUBJECTS = {MEMBER, GROUP, ALL_MEMBERS}
 
 
-def rows(view: View, change: Add | Remove) -> list[Opening]:
-    """What opens and closes by this change, in order. Empty if it is so already."""
-    refuse_what_is_no_change(change)
-    row = row_of(view, change.fact)
+def resolve_change(view: FactView, change: Add | Remove) -> list[RowChange]:
+    """Return the rows that open and close by this change, in order; empty if nothing changes."""
+    require_change(change)
+    row = resolve_fact(view, change.fact)
     if isinstance(change, Remove):
-        refuse_taking_the_last(view, row)
+        refuse_removing_last_holder(view, row)
         if isinstance(row, AttributeRow):
-            return [(False, old) for old in _replaced(view, row)]
-        return [(False, row)] if holds(view, row) else []
-    if holds(view, row):
+            return [(False, old) for old in _replaced_rows(view, row)]
+        return [(False, row)] if fact_holds(view, row) else []
+    if fact_holds(view, row):
         return []
-    return [*((False, old) for old in _replaced(view, row)), (True, row)]
+    return [*((False, old) for old in _replaced_rows(view, row)), (True, row)]
 
 
-def refuse_what_is_no_change(change: object) -> None:
-    """Refuse what neither adds nor removes."""
+def require_change(change: object) -> None:
+    """Refuse anything that is neither `Add` nor `Remove`."""
     if not isinstance(change, Add | Remove):
         raise InvalidInputError(
             f"A change adds, removes or adopts something; {type(change).__name__} does not.",
@@ -56,15 +65,15 @@ def refuse_what_is_no_change(change: object) -> None:
         )
 
 
-def row_of(view: View, fact: Fact) -> Row:
-    """The fact with everything in it looked up, or an error that names what is not there."""
+def resolve_fact(view: FactView, fact: Fact) -> FactRow:
+    """Resolve the ids and names of a fact; raise an error that names what does not exist."""
     match fact:
         case Grant():
-            return _grant(view, fact)
+            return _resolve_grant(view, fact)
         case Attribute():
-            return _attribute(view, fact)
+            return _resolve_attribute(view, fact)
         case Edge():
-            return _edge(view, fact)
+            return _resolve_edge(view, fact)
         case _:
             raise InvalidInputError(
                 f"A fact is a grant, an attribute or an edge, not {type(fact).__name__}.",
@@ -72,8 +81,8 @@ def row_of(view: View, fact: Fact) -> Row:
             )
 
 
-def fact_of(view: View, row: Row) -> Fact:
-    """The row as people name it."""
+def to_fact(view: FactView, row: FactRow) -> Fact:
+    """Return the row as a fact with public ids."""
     match row:
         case GrantRow(subject, role, resource):
             return Grant(view.uid(subject), role, view.uid(resource))
@@ -85,13 +94,13 @@ def fact_of(view: View, row: Row) -> Fact:
             raise TypeError(row)
 
 
-def holds(view: View, row: Row) -> bool:
-    """Whether the fact holds in the view."""
+def fact_holds(view: FactView, row: FactRow) -> bool:
+    """Return whether the fact holds in the view."""
     match row:
         case GrantRow(subject, role, resource):
             return (view.grants.get(resource) or {}).get(subject, 0) & role_bit(role) != 0
         case EdgeRow(name, source, target):
-            return target in (view.out[name].get(source) or ())
+            return target in (view.edges_out[name].get(source) or ())
         case AttributeRow(resource, member, name, value):
             if member:
                 return (view.memberships[name].get(resource) or {}).get(member) == value
@@ -102,9 +111,11 @@ def holds(view: View, row: Row) -> bool:
             return view.sources.get(name) == source
 
 
-def refuse_taking_the_last(view: View, row: Row) -> None:
-    """Some roles must always be held by somebody: a tenant without an Owner could never have one again."""
-    if not isinstance(row, GrantRow) or not holds(view, row):
+def refuse_removing_last_holder(view: FactView, row: FactRow) -> None:
+    """Refuse to remove the last holder of a role that must always be held: a tenant without an Owner could never have
+    one again.
+    """
+    if not isinstance(row, GrantRow) or not fact_holds(view, row):
         return
     role = view.policy.role(view.kind(row.resource), row.role)
     held = (view.grants.get(row.resource) or {}).values()
@@ -115,8 +126,8 @@ def refuse_taking_the_last(view: View, row: Row) -> None:
         )
 
 
-def _replaced(view: View, row: Row) -> Iterator[Row]:
-    """The facts whose place this one takes, where there can be only one."""
+def _replaced_rows(view: FactView, row: FactRow) -> Iterator[FactRow]:
+    """Yield the rows that this one replaces, where there can be only one."""
     match row:
         case AttributeRow(resource, member, name, _):
             held = view.memberships[name].get(resource) or {}
@@ -125,16 +136,16 @@ def _replaced(view: View, row: Row) -> Iterator[Row]:
                 yield AttributeRow(resource, member, name, old)
         case EdgeRow(name, source, _):
             if not view.policy.edge(view.kind(source), name).many:
-                yield from (EdgeRow(name, source, old) for old in view.out[name].get(source) or ())
+                yield from (EdgeRow(name, source, old) for old in view.edges_out[name].get(source) or ())
         case GrantRow(_, role, resource):
             if view.policy.role(view.kind(resource), role).single:
                 held_by = view.grants.get(resource) or {}
                 yield from (GrantRow(old, role, resource) for old, mask in held_by.items() if mask & role_bit(role))
 
 
-def _grant(view: View, fact: Grant) -> GrantRow:
+def _resolve_grant(view: FactView, fact: Grant) -> GrantRow:
     resource, subject = view.resource(fact.resource), view.resource(fact.subject, "member or group")
-    role = view.policy.role(view.kind(resource), text(fact.role, "role"))
+    role = view.policy.role(view.kind(resource), require_text(fact.role, "role"))
     kind = view.kind(subject)
     if kind not in _SUBJECTS:
         raise InvalidInputError(
@@ -147,34 +158,34 @@ def _grant(view: View, fact: Grant) -> GrantRow:
     return GrantRow(subject, fact.role, resource)
 
 
-def _attribute(view: View, fact: Attribute) -> AttributeRow:
+def _resolve_attribute(view: FactView, fact: Attribute) -> AttributeRow:
     resource = view.resource(fact.resource)
     schema = view.policy.kind(view.kind(resource)).schema
     known = schema.attributes if fact.member is None else schema.membership
-    if text(fact.name, "attribute") not in known:
+    if require_text(fact.name, "attribute") not in known:
         raise InvalidInputError(
             f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {quote(fact.name)}.",
             did_you_mean(fact.name, known),
         )
-    value = valid_value(known[fact.name], fact.value)
+    value = validate_value(known[fact.name], fact.value)
     member = 0 if fact.member is None else view.member(fact.member)
     return AttributeRow(resource, member, fact.name, value)
 
 
-def valid_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa: FBT001 - a flag's value is a flag
-    """The value as it is kept."""
-    kept = FLAG[value] if isinstance(value, bool) else value
-    if kept not in attribute.values:
+def validate_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa: FBT001 - a flag's value is a flag
+    """Return the value in its stored form, if the attribute allows it."""
+    stored = FLAG[value] if isinstance(value, bool) else value
+    if stored not in attribute.values:
         raise InvalidInputError(
             f"{quote(str(value))} is no value of {attribute.name}.", did_you_mean(str(value), attribute.values)
         )
-    return kept
+    return stored
 
 
-def _edge(view: View, fact: Edge) -> EdgeRow:
+def _resolve_edge(view: FactView, fact: Edge) -> EdgeRow:
     source, target = view.resource(fact.source), view.resource(fact.target)
     _refuse_wrong_end(view, view.kind(source), fact.name, target)
-    if reaches(view, fact.name, target, source):
+    if is_reachable(view, fact.name, target, source):
         raise ConflictError(
             f"{quote(fact.source)} cannot point at {quote(fact.target)} as {fact.name}: that would close a circle.",
             "Break the circle elsewhere first.",
@@ -182,8 +193,8 @@ def _edge(view: View, fact: Edge) -> EdgeRow:
     return EdgeRow(fact.name, source, target)
 
 
-def _refuse_wrong_end(view: View, kind: str, edge: str, target: int) -> None:
-    view.policy.edge(kind, text(edge, "edge"))
+def _refuse_wrong_end(view: FactView, kind: str, edge: str, target: int) -> None:
+    view.policy.edge(kind, require_text(edge, "edge"))
     ends = view.policy.kind(kind).steps[edge].kinds
     if view.kind(target) not in ends:
         raise InvalidInputError(
@@ -192,8 +203,8 @@ def _refuse_wrong_end(view: View, kind: str, edge: str, target: int) -> None:
         )
 
 
-def reaches(view: View, edge: str, start: int, goal: int) -> bool:
-    """Whether the goal can be come to from the start along edges of this name."""
+def is_reachable(view: FactView, edge: str, start: int, goal: int) -> bool:
+    """Return whether the goal is reachable from the start along edges of this name."""
     seen: set[int] = set()
     todo = [start]
     while todo:
@@ -202,29 +213,29 @@ def reaches(view: View, edge: str, start: int, goal: int) -> bool:
             return True
         if here not in seen:
             seen.add(here)
-            todo.extend(view.out[edge].get(here) or ())
+            todo.extend(view.edges_out[edge].get(here) or ())
     return False
 
 
-def with_changes(view: View, changes: Iterable[Add | Remove]) -> View:
-    """The view as it would be after the changes."""
-    after = View(view.policy, view)
+def with_changes(view: FactView, changes: Iterable[Add | Remove]) -> FactView:
+    """Return the view as it would be after the changes."""
+    after = FactView(view.policy, view)
     for change in changes:
-        for opens, row in rows(after, change):
+        for opens, row in resolve_change(after, change):
             (after.open if opens else after.close)(row)
         after.touch()
     return after
 
 
-def with_model(view: View, source: str) -> View:
-    """The view under another model, if the facts keep their meaning under it."""
-    after = View(view.policy, view)
+def with_model(view: FactView, source: str) -> FactView:
+    """Return the view under another model, if the facts keep their meaning under it."""
+    after = FactView(view.policy, view)
     if not after.sources:
         after.sources = dict(view.policy.sources)
-    after.open(ModelRow(loads(text(source, "model")).name, source))
+    after.open(ModelRow(parse_model(require_text(source, "model")).name, source))
     after.touch()
     for old in view.policy.kinds:
-        if old not in after.policy.kinds and view.of_kind.get(old):
+        if old not in after.policy.kinds and view.by_kind.get(old):
             raise ConflictError(
                 f"There are still resources of the kind {old}, which the new model drops.", "Delete them first."
             )
@@ -234,10 +245,10 @@ def with_model(view: View, source: str) -> View:
     return after
 
 
-def _refuse_losing_ends(after: View, kind: str, edge: str) -> None:
+def _refuse_losing_ends(after: FactView, kind: str, edge: str) -> None:
     ends, many = after.policy.kinds[kind].steps[edge].kinds, after.policy.edge(kind, edge).many
-    for here in after.of_kind.get(kind) or ():
-        there = after.out[edge].get(here) or ()
+    for here in after.by_kind.get(kind) or ():
+        there = after.edges_out[edge].get(here) or ()
         wrong = next((end for end in there if after.kind(end) not in ends), None)
         if wrong is not None:
             raise ConflictError(
@@ -255,31 +266,31 @@ def _refuse_losing_ends(after: View, kind: str, edge: str) -> None:
 _DRAFT = -1
 
 
-def with_draft(view: View, draft: Draft) -> tuple[View, int]:
-    """The view with a resource in it that does not exist yet, and its number."""
-    schema = view.policy.kind(text(draft.kind, "kind")).schema
-    mapping(draft.edges, "edges")
-    mapping(draft.attributes, "attributes")
+def with_draft(view: FactView, draft: Draft) -> tuple[FactView, int]:
+    """Return the view with a resource in it that does not exist yet, and its number."""
+    schema = view.policy.kind(require_text(draft.kind, "kind")).schema
+    require_mapping(draft.edges, "edges")
+    require_mapping(draft.attributes, "attributes")
     if schema.parent and not draft.edges.get(schema.parent):
         raise InvalidInputError(f"A {draft.kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
-    after = View(view.policy, view)
+    after = FactView(view.policy, view)
     after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
     for name, value in draft.attributes.items():
-        if text(name, "attribute") not in schema.attributes:
+        if require_text(name, "attribute") not in schema.attributes:
             raise InvalidInputError(
                 f"{draft.kind} has no attribute {quote(name)}.", did_you_mean(name, schema.attributes)
             )
-        after.open(AttributeRow(_DRAFT, 0, name, valid_value(schema.attributes[name], value)))
+        after.open(AttributeRow(_DRAFT, 0, name, validate_value(schema.attributes[name], value)))
     for edge, targets in draft.edges.items():
-        for target in ends_of(view, draft.kind, edge, targets):
+        for target in resolve_targets(view, draft.kind, edge, targets):
             after.open(EdgeRow(edge, _DRAFT, target))
     return after, _DRAFT
 
 
-def ends_of(view: View, kind: str, edge: str, targets: str | Sequence[str]) -> list[int]:
-    """The resources that an edge is to point at, if it can."""
-    declared = view.policy.edge(kind, text(edge, "edge"))
-    uids = one_or_several(targets, "id")
+def resolve_targets(view: FactView, kind: str, edge: str, targets: str | Sequence[str]) -> list[int]:
+    """Resolve the resources that an edge is to point at, and refuse those that it cannot."""
+    declared = view.policy.edge(kind, require_text(edge, "edge"))
+    uids = to_texts(targets, "id")
     if len(uids) > 1 and not declared.many:
         raise InvalidInputError(f"{edge} of a {kind} points at one, not at {len(uids)}.", "Name one of them.")
     ends = [view.resource(uid) for uid in uids]

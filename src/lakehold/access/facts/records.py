@@ -1,9 +1,57 @@
-"""The three facts that give access, as people and services name them, and changes to them."""
+"""The three facts that give access and changes to them, as callers name them, and the validation of what callers
+give.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from datetime import datetime
+
+from lakehold.kit.clock import FOREVER, Moment, to_moment
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import valid_id
+
+
+def require_text(value: object, what: str) -> str:
+    """Return the value if it is a text; raise `InvalidInputError` otherwise."""
+    return value if type(value) is str else valid_id(value, what)
+
+
+def require_mapping(value: object, what: str) -> Mapping[object, object]:
+    """Return the value if it is a mapping; raise `InvalidInputError` otherwise."""
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"The {what} are a mapping of names, not {type(value).__name__}.", "Write {name: …}.")
+    return value
+
+
+def to_texts(value: object, what: str) -> tuple[str, ...]:
+    """Return one text, or several in a collection, as a tuple."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(require_text(part, what) for part in require_collection(value, what))
+
+
+def require_collection(value: object, what: str) -> Iterable[object]:
+    """Return the value if it is a sequence or a set; raise `InvalidInputError` otherwise."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
+        raise InvalidInputError(
+            f"Several of the kind {what} are wanted, not {type(value).__name__}.", "Put them into a list."
+        )
+    return value
+
+
+def require_moment(value: object) -> Moment:
+    """Convert the value to a moment: whole microseconds since 1970, or a datetime with a time zone."""
+    if isinstance(value, datetime):
+        return to_moment(value)
+    if type(value) is not int or not -FOREVER < value <= FOREVER:
+        raise InvalidInputError(
+            f"A time is a datetime or whole microseconds since 1970, not {repr(value)[:40]}.",
+            "For example 2026-01-31 12:00+00:00.",
+        )
+    return value
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -17,7 +65,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A resource's value, or with `member` the value of that member's membership in it."""
+    """The value of a resource's attribute, or with `member` of that member's membership in it."""
 
     resource: str
     name: str
@@ -37,8 +85,8 @@ class Edge:
 Fact = Grant | Attribute | Edge
 
 
-def mentioned(fact: Fact) -> tuple[str, ...]:
-    """The ids that a fact names: what it is about first."""
+def mentioned_ids(fact: Fact) -> tuple[str, ...]:
+    """Return the ids that a fact names, the resource that it is about first."""
     match fact:
         case Grant(subject, _, resource):
             return resource, subject
@@ -50,21 +98,21 @@ def mentioned(fact: Fact) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """The fact begins to hold. An attribute, or an edge of which there is one, takes the old one's place."""
+    """Adds a fact. An attribute, or an edge of which there is one, replaces the old one."""
 
     fact: Fact
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """The fact no longer holds. An attribute goes back to its default, whatever its value is."""
+    """Removes a fact. An attribute goes back to its default, whatever its value is."""
 
     fact: Fact
 
 
 @dataclass(frozen=True, slots=True)
 class Adopt:
-    """A model, new or in place of the one of the same name, as YAML."""
+    """Adopts a model as YAML, new or in place of the one of the same name."""
 
     source: str
 

@@ -1,4 +1,6 @@
-"""Writes facts. What a transaction has written shows in its own view at once, and everywhere after its commit."""
+"""The store, which writes facts. A transaction sees in its own view at once what it has written, and others after its
+commit.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +13,49 @@ import sqlalchemy as sa
 
 from lakehold.access.facts import tables
 from lakehold.access.facts.changes import (
-    refuse_taking_the_last,
-    refuse_what_is_no_change,
-    row_of,
-    valid_value,
+    refuse_removing_last_holder,
+    require_change,
+    resolve_fact,
+    validate_value,
     with_draft,
     with_model,
 )
-from lakehold.access.facts.claims import Claims
-from lakehold.access.facts.inputs import one_or_several, text, when
-from lakehold.access.facts.overlay import Overlay
-from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Grant, Remove
-from lakehold.access.facts.view import AttributeRow, EdgeRow, GrantRow, ModelRow, ResourceRow, Row, View, role_names
-from lakehold.access.model.document import loads
+from lakehold.access.facts.records import (
+    Add,
+    Adopt,
+    Attribute,
+    Change,
+    Draft,
+    Edge,
+    Grant,
+    Remove,
+    require_moment,
+    require_text,
+    to_texts,
+)
+from lakehold.access.facts.transaction_state import Overlay, RowLocks
+from lakehold.access.facts.view import (
+    AttributeRow,
+    EdgeRow,
+    FactRow,
+    FactView,
+    GrantRow,
+    ModelRow,
+    ResourceRow,
+    role_names,
+)
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import TENANT
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import folded, quote, valid_id, valid_name
-from lakehold.ledger import changes
+from lakehold.kit.ids import fold_name, quote, valid_id, valid_name
+from lakehold.ledger import change_log
 
-Targets = Mapping[str, str | Sequence[str]]
-When = Moment | datetime
+EdgeTargetIds = Mapping[str, str | Sequence[str]]
+MomentInput = Moment | datetime
 
-_TABLE = {
+_TABLE_NAMES = {
     ResourceRow: "resource",
     GrantRow: "grant",
     AttributeRow: "attribute",
@@ -44,29 +65,29 @@ _TABLE = {
 
 
 @dataclass(slots=True)
-class Store:
-    """The facts of one tenant in one transaction."""
+class FactStore:
+    """Writes the facts of one tenant in one transaction."""
 
     transaction: Transaction
     tenant: int
     overlay: Overlay
     at: Moment
-    entries: list[changes.Entry] = field(default_factory=list)
-    claims: Claims = field(init=False)
+    entries: list[change_log.ChangeLogEntry] = field(default_factory=list)
+    locks: RowLocks = field(init=False)
 
     def __post_init__(self) -> None:
-        """Claims last as long as the transaction."""
-        self.claims = Claims(self.transaction)
+        """Create the row locks, which last as long as the transaction."""
+        self.locks = RowLocks(self.transaction)
 
     @property
-    def view(self) -> View:
-        """What the transaction sees, its own changes on top."""
+    def view(self) -> FactView:
+        """The view of the transaction, with its own changes on top."""
         return self.overlay.view
 
-    def log(self) -> None:
-        """Number what was written. The last thing before the commit."""
+    def append_to_log(self) -> None:
+        """Append what was written to the change log. The last thing before the commit."""
         if self.entries:
-            changes.append(self.transaction, self.tenant, self.at, self.entries)
+            change_log.append_changes(self.transaction, self.tenant, self.at, self.entries)
 
     # What exists
 
@@ -76,11 +97,11 @@ class Store:
         name: str,
         *,
         uid: str | None = None,
-        edges: Targets | None = None,
+        edges: EdgeTargetIds | None = None,
         attributes: Mapping[str, str | bool] | None = None,
         creator: str | None = None,
     ) -> str:
-        """Make a resource with its parent, edges and attributes. Its creator gets the role that the model names."""
+        """Create a resource with its parent, edges and attributes. Its creator gets the role that the model names."""
         draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
         # All that can be wrong is refused before anything is written.
         with_draft(self.view, draft)
@@ -92,16 +113,16 @@ class Store:
             self.view.member(creator)
         self._insert_resource(chosen, kind, valid_name(name), draft.edges)
         for edge, targets in draft.edges.items():
-            for target in one_or_several(targets, "id"):
+            for target in to_texts(targets, "id"):
                 self.add(Edge(edge, chosen, target))
         for attribute, value in draft.attributes.items():
-            self.add(Attribute(chosen, attribute, valid_value(schema.attributes[attribute], value)))
+            self.add(Attribute(chosen, attribute, validate_value(schema.attributes[attribute], value)))
         if creator is not None and schema.creator:
             self.add(Grant(creator, schema.creator, chosen))
         return chosen
 
     def create_tenant(self, uid: str, name: str) -> None:
-        """Make the tenant itself, the first row of all that is its own."""
+        """Create the tenant itself, the first row of all that is its own."""
         self.tenant = self._insert_resource(uid, TENANT, name, {})
         table = tables.resource
         self.transaction.connection.execute(
@@ -109,34 +130,34 @@ class Store:
         )
 
     def rename(self, uid: str, name: str) -> None:
-        """Call a resource by another name. Its id, and all that is known of it, stays."""
-        here, wanted = self.view.resource(uid), valid_name(name)
+        """Rename a resource. Its id and all facts about it stay."""
+        here, new_name = self.view.resource(uid), valid_name(name)
         old = ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or "")
-        if old.name == wanted:
+        if old.name == new_name:
             return
-        self.claims.change(here)
+        self.locks.lock_for_update(here)
         table = tables.resource
-        renamed = table.update().where(table.c.id == here).values(name=wanted, sort_name=folded(wanted))
+        renamed = table.update().where(table.c.id == here).values(name=new_name, sort_name=fold_name(new_name))
         self.transaction.connection.execute(renamed)
-        self.entries.append(changes.Entry("resource", here, FOREVER, FOREVER))
+        self.entries.append(change_log.ChangeLogEntry("resource", here, FOREVER, FOREVER))
         self.overlay.close(old)
-        self.overlay.open(old._replace(name=wanted))
+        self.overlay.open(old._replace(name=new_name))
 
     def delete(self, uid: str) -> None:
-        """End a resource and every fact about it. What still lies in it must go first."""
+        """End a resource and every fact about it. The resources in it must be deleted first."""
         here = self.view.resource(uid)
-        inside = self.view.inside(here)
+        inside = self.view.children(here)
         if inside:
             raise ConflictError(
                 f"{quote(uid)} still holds {len(inside)} others, {quote(self.view.uid(inside[0]))} among them.",
                 "Delete or move them first.",
             )
-        for resource, mask in (self.view.held.get(here) or {}).items():
+        for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
             for role in role_names(mask):
                 held = GrantRow(here, role, resource)
-                self._claim(held)
-                refuse_taking_the_last(self.view, held)
-        self.claims.end(here)
+                self._lock_rows(held)
+                refuse_removing_last_holder(self.view, held)
+        self.locks.lock_for_delete(here)
         grant, edge, attribute = tables.grant.c, tables.edge.c, tables.attribute.c
         self._close("grant", (grant.resource_id == here) | (grant.subject_id == here), self.at)
         self._close("edge", (edge.source_id == here) | (edge.target_id == here), self.at)
@@ -145,17 +166,22 @@ class Store:
 
     # What is so
 
-    def add(self, fact: Grant | Attribute | Edge, *, since: When | None = None, until: When | None = None) -> None:
-        """The fact holds, from now on or for a span of time. If it holds already, nothing changes."""
-        self.make(Add(fact), since=since, until=until)
+    def add(
+        self, fact: Grant | Attribute | Edge, *, since: MomentInput | None = None, until: MomentInput | None = None
+    ) -> None:
+        """Add a fact, from now on or for a period. If it holds already, nothing changes."""
+        self.apply(Add(fact), since=since, until=until)
 
     def remove(self, fact: Grant | Attribute | Edge) -> None:
-        """The fact holds no longer. If it did not hold, nothing changes."""
-        self.make(Remove(fact))
+        """Remove a fact. If it did not hold, nothing changes."""
+        self.apply(Remove(fact))
 
-    def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
-        """Make a change."""
-        begin, end = self.at if since is None else when(since), FOREVER if until is None else when(until)
+    def apply(self, change: Change, *, since: MomentInput | None = None, until: MomentInput | None = None) -> None:
+        """Apply a change."""
+        begin, end = (
+            self.at if since is None else require_moment(since),
+            FOREVER if until is None else require_moment(until),
+        )
         if begin < self.at:
             raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
         if end <= begin:
@@ -163,38 +189,44 @@ class Store:
         if isinstance(change, Adopt):
             if (since, until) != (None, None):
                 raise InvalidInputError("A model is adopted now, and until another takes its place.", "Name no time.")
-            self._adopt(text(change.source, "model"))
+            self._adopt(require_text(change.source, "model"))
             return
-        refuse_what_is_no_change(change)
-        row = row_of(self.view, change.fact)
-        fact = _TABLE[type(row)]
-        self._claim(row)
+        require_change(change)
+        row = resolve_fact(self.view, change.fact)
+        fact = _TABLE_NAMES[type(row)]
+        self._lock_rows(row)
         if isinstance(change, Remove):
-            refuse_taking_the_last(self.view, row)
-            self._close(fact, self._rivals(row) if isinstance(row, AttributeRow) else self._same(row), begin)
+            refuse_removing_last_holder(self.view, row)
+            self._close(
+                fact,
+                self._replaced_condition(row) if isinstance(row, AttributeRow) else self._row_condition(row),
+                begin,
+            )
         elif not self._is_open(fact, row, begin, end):
-            self._close(fact, self._rivals(row), begin)
+            self._close(fact, self._replaced_condition(row), begin)
             self._open(row, begin, end)
             if isinstance(row, EdgeRow) and begin <= self.at:
-                self._settle(row)
+                self._update_workspace(row)
 
-    def _claim(self, row: Row) -> None:
+    def _lock_rows(self, row: FactRow) -> None:
         policy, kind = self.view.policy, self.view.kind
         match row:
             case AttributeRow(resource, member):
-                self.claims.keep((resource, member))
-                self.claims.change(resource)
+                self.locks.lock_shared((resource, member))
+                self.locks.lock_for_update(resource)
             case EdgeRow(name, source, target):
-                self.claims.keep((source, target))
+                self.locks.lock_shared((source, target))
                 if not policy.edge(kind(source), name).many:
-                    self.claims.change(source)
+                    self.locks.lock_for_update(source)
             case GrantRow(subject, role, resource):
-                self.claims.keep((subject, resource))
+                self.locks.lock_shared((subject, resource))
                 if policy.role(kind(resource), role).single or policy.role(kind(resource), role).last_stays:
-                    self.claims.change(resource)
+                    self.locks.lock_for_update(resource)
 
-    def _rivals(self, row: Row) -> sa.ColumnElement[bool]:
-        """The same fact for another span of time, and those whose place it takes where there can be only one."""
+    def _replaced_condition(self, row: FactRow) -> sa.ColumnElement[bool]:
+        """Return the condition for the same fact in another period, and for the facts that it replaces where there can
+        be only one.
+        """
         match row:
             case AttributeRow(resource, member, name, _):
                 return _where(tables.attribute, resource_id=resource, member_id=member, name=name)
@@ -203,50 +235,50 @@ class Store:
             case GrantRow(_, role, resource) if self.view.policy.role(self.view.kind(resource), role).single:
                 return _where(tables.grant, role=f"{self.view.kind(resource)}.{role}", resource_id=resource)
             case _:
-                return self._same(row)
+                return self._row_condition(row)
 
     def _adopt(self, source: str) -> None:
-        model = loads(source)
+        model = parse_model(source)
         old = self.view.sources.get(model.name)
         if old == source:
             return
         # Refused as a whole if it does not go together with the others, or if facts would lose their meaning.
         with_model(self.view, source)
         if old is not None:
-            self._close("model", self._same(ModelRow(model.name, old)), self.at)
+            self._close("model", self._row_condition(ModelRow(model.name, old)), self.at)
         self.put_model(ModelRow(model.name, source))
 
     def put_model(self, row: ModelRow) -> None:
-        """A model is in force from now on."""
+        """Put a model into force from now on."""
         self._open(row, self.at, FOREVER)
 
     # Rows
 
-    def _insert_resource(self, uid: str, kind: str, name: str, edges: Targets) -> int:
+    def _insert_resource(self, uid: str, kind: str, name: str, edges: EdgeTargetIds) -> int:
         number = self._insert(
             "resource",
-            {"uid": uid, "kind": kind, "name": name, "sort_name": folded(name), "workspace_id": 0},
+            {"uid": uid, "kind": kind, "name": name, "sort_name": fold_name(name), "workspace_id": 0},
             self.at,
             FOREVER,
         )
-        self.claims.made(number)
+        self.locks.add_new(number)
         workspace = self._workspace(kind, number, edges)
         self.transaction.connection.execute(
             tables.resource.update().where(tables.resource.c.id == number).values(workspace_id=workspace)
         )
-        self._opened(ResourceRow(number, uid, kind, name), self.at)
+        self._open_in_overlay(ResourceRow(number, uid, kind, name), self.at)
         return number
 
-    def _workspace(self, kind: str, number: int, edges: Targets) -> int:
-        """The workspace that it lies in: found by going up; a workspace lies in itself."""
+    def _workspace(self, kind: str, number: int, edges: EdgeTargetIds) -> int:
+        """Return the workspace that the resource lies in, found by going up; a workspace lies in itself."""
         schema = self.view.policy.kind(kind).schema
         above = edges.get(schema.parent) if schema.parent else None
         if above is None or schema.name == self.view.policy.models[schema.model].root:
             return number
         return self._workspace_of(self.view.resource(above if isinstance(above, str) else above[0]))
 
-    def _settle(self, row: EdgeRow) -> None:
-        """What is moved into another workspace takes along what lies in it."""
+    def _update_workspace(self, row: EdgeRow) -> None:
+        """Set the workspace of a resource that was moved, and of all that lies in it."""
         table = tables.resource
         moved, above = row.source, self._workspace_of(row.target)
         parent = self.view.policy.kinds[self.view.kind(moved)].parent
@@ -254,7 +286,7 @@ class Store:
             return
         inside, found = [moved], 0
         while found < len(inside):
-            inside.extend(self.view.inside(inside[found]))
+            inside.extend(self.view.children(inside[found]))
             found += 1
         for number in inside:
             self.transaction.connection.execute(table.update().where(table.c.id == number).values(workspace_id=above))
@@ -268,12 +300,12 @@ class Store:
         query = sa.select(table.c.id).where(table.c.tenant_id == self.tenant, table.c.uid == uid)
         return self.transaction.connection.execute(query).first() is not None
 
-    def _open(self, row: Row, since: Moment, until: Moment) -> None:
-        fact = _TABLE[type(row)]
+    def _open(self, row: FactRow, since: Moment, until: Moment) -> None:
+        fact = _TABLE_NAMES[type(row)]
         self._insert(fact, self._columns(row), since, until)
-        self._opened(row, since)
+        self._open_in_overlay(row, since)
 
-    def _opened(self, row: Row, since: Moment) -> None:
+    def _open_in_overlay(self, row: FactRow, since: Moment) -> None:
         if since <= self.at:
             self.overlay.open(row)
 
@@ -283,42 +315,44 @@ class Store:
             table.insert().values(tenant_id=self.tenant, since=since, until=until, **values)
         )
         number = _new_id(result)
-        self.entries.append(changes.Entry(fact, number, 0, until))
+        self.entries.append(change_log.ChangeLogEntry(fact, number, 0, until))
         return number
 
-    def _same(self, row: Row) -> sa.ColumnElement[bool]:
-        return _where(tables.TABLES[_TABLE[type(row)]], **self._columns(row))
+    def _row_condition(self, row: FactRow) -> sa.ColumnElement[bool]:
+        return _where(tables.TABLES[_TABLE_NAMES[type(row)]], **self._columns(row))
 
-    def _columns(self, row: Row) -> dict[str, object]:
-        """The row as it is kept: roles and edges with the kind that has them, so that SQL need not ask for it."""
+    def _columns(self, row: FactRow) -> dict[str, object]:
+        """Return the row as it is stored: roles and edges with the kind that has them, so that SQL need not join for
+        it.
+        """
         match row:
             case ResourceRow(_, uid, kind, _):
                 return {"uid": uid, "kind": kind}
             case GrantRow(subject, role, resource):
-                kept = f"{self.view.kind(resource)}.{role}"
-                return {"subject_id": subject, "role": kept, "resource_id": resource}
+                qualified = f"{self.view.kind(resource)}.{role}"
+                return {"subject_id": subject, "role": qualified, "resource_id": resource}
             case AttributeRow(resource, member, name, value):
                 return {"resource_id": resource, "member_id": member, "name": name, "value": value}
             case EdgeRow(name, source, target):
-                kept = f"{self.view.kind(source)}.{name}"
-                return {"name": kept, "source_id": source, "target_id": target}
+                qualified = f"{self.view.kind(source)}.{name}"
+                return {"name": qualified, "source_id": source, "target_id": target}
             case ModelRow(name, source):
                 return {"name": name, "source": source}
 
-    def _is_open(self, fact: str, row: Row, since: Moment, until: Moment) -> bool:
+    def _is_open(self, fact: str, row: FactRow, since: Moment, until: Moment) -> bool:
         table = tables.TABLES[fact]
-        query = sa.select(table.c.id).where(self._same(row), table.c.since <= since, table.c.until == until)
+        query = sa.select(table.c.id).where(self._row_condition(row), table.c.since <= since, table.c.until == until)
         return self.transaction.connection.execute(query).first() is not None
 
     def _close(self, fact: str, which: sa.ColumnElement[bool], until: Moment) -> None:
-        """Let facts end, those too that have not begun."""
+        """End facts, including those that have not begun."""
         table = tables.TABLES[fact]
         query = sa.select(table).where(table.c.tenant_id == self.tenant, table.c.until > until, which)
         for found in self.transaction.connection.execute(query).mappings().all():
             self.transaction.connection.execute(table.update().where(table.c.id == found["id"]).values(until=until))
-            self.entries.append(changes.Entry(fact, found["id"], found["until"], until))
+            self.entries.append(change_log.ChangeLogEntry(fact, found["id"], found["until"], until))
             if until <= self.at and found["since"] <= self.at:
-                self.overlay.close(_row(fact, found))
+                self.overlay.close(_to_row(fact, found))
 
 
 def _new_id(result: sa.CursorResult[tuple[object, ...]]) -> int:
@@ -331,7 +365,7 @@ def _where(table: sa.Table, **values: object) -> sa.ColumnElement[bool]:
     return sa.and_(*(table.c[name] == value for name, value in values.items()))
 
 
-def _row(fact: str, found: sa.RowMapping) -> Row:
+def _to_row(fact: str, found: sa.RowMapping) -> FactRow:
     match fact:
         case "resource":
             return ResourceRow(found["id"], found["uid"], found["kind"], found["name"])

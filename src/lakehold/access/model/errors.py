@@ -1,4 +1,4 @@
-"""What is wrong with a model, and where."""
+"""The errors of a model, with their location."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Self
 
 from lakehold.kit.errors import LakeholdError
 
-_SHOWN = 70
+_MAX_QUOTED = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A line of a model's file."""
 
     file: str
@@ -23,21 +23,21 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-class Word(str):
-    """A name that is looked up in another kind or model, with the line where it stands."""
+class LocatedName(str):
+    """A name that refers to another kind or model, with the line where it stands."""
 
     __slots__ = ("place",)
-    place: Place
+    place: SourceLocation
 
-    def __new__(cls, text: str, place: Place) -> Self:
-        """The text, as it stands at this place."""
+    def __new__(cls, text: str, place: SourceLocation) -> Self:
+        """Create the name with its location."""
         word = super().__new__(cls, text)
         word.place = place
         return word
 
-    def __reduce__(self) -> tuple[type[Word], tuple[str, Place]]:
+    def __reduce__(self) -> tuple[type[LocatedName], tuple[str, SourceLocation]]:
         # A copy keeps its line; str's own way would lose it.
-        return Word, (str(self), self.place)
+        return LocatedName, (str(self), self.place)
 
 
 class ModelError(LakeholdError):
@@ -46,18 +46,18 @@ class ModelError(LakeholdError):
     code = "model_invalid"
     status = 422
 
-    def __init__(self, place: Place, message: str, hint: str = "") -> None:
+    def __init__(self, place: SourceLocation, message: str, hint: str = "") -> None:
         super().__init__(f"{place}: {message}", hint)
         self.place = place
 
 
-def quoted(text: str, longest: int = _SHOWN) -> str:
-    """The text as it may stand in a message: not too long, and with nothing unprintable."""
+def quote_excerpt(text: str, longest: int = _MAX_QUOTED) -> str:
+    """Quote a text for a message: not too long, and with nothing unprintable."""
     return repr(text if len(text) <= longest else text[:longest] + "…")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known word, or all of them when none is near."""
+    """Return a hint that names the nearest known word, or all of them when none is near."""
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=1)
     if near:

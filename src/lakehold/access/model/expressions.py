@@ -1,12 +1,36 @@
-"""The eleven things that a rule can ask of a person and a resource, with every name resolved.
+"""The eleven expressions that a rule can consist of, with every name resolved.
 
-Every use of a model (check, list, who, explain, review, what-if, docs) is one walk over these. They are values:
-equal where they ask the same.
+Every use of a model (check, list, who, explain, review, what-if, docs) is one walk over these. They are values: equal
+where they ask the same. Relations that no model names itself have a space in their names, so that nothing can clash.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+CREATE_RELATION = "create it"
+EDIT_RELATION = "edit it"
+DELETE_RELATION = "delete it"
+
+
+def give_relation(role: str) -> str:
+    """Return the name of the relation of those who may give or take this role."""
+    return f"give {role}"
+
+
+def invite_relation(role: str) -> str:
+    """Return the name of the relation of those who may invite somebody with this role."""
+    return f"invite {role}"
+
+
+def set_relation(attribute: str, value: str) -> str:
+    """Return the name of the relation of those who may set this attribute to this value."""
+    return f"put {attribute} {value}"
+
+
+def link_relation(edge: str) -> str:
+    """Return the name of the relation of those who may set this edge."""
+    return f"link {edge}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +39,7 @@ class Everyone:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class HasRole:
     """The person holds one of these roles on the resource: directly, by a group, or as one of All."""
 
     kind: str
@@ -24,7 +48,7 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True)
-class Is:
+class AttributeIs:
     """The resource's attribute has this value."""
 
     name: str
@@ -33,7 +57,7 @@ class Is:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberIs:
+class MembershipIs:
     """The attribute of the person's membership in the resource has this value."""
 
     name: str
@@ -50,7 +74,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EdgeStep:
     """Along an edge, or back against it, to resources of these kinds."""
 
     edge: str
@@ -59,36 +83,36 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QuantifierItem:
     """Some of the resources at the end of a step; when there are none at all, those of another step."""
 
-    step: Step
+    step: EdgeStep
     where: tuple[tuple[str, Expression], ...] = ()
-    otherwise: Step | None = None
+    otherwise: EdgeStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """At least one of the items is there and answers yes. `then` says what each kind is asked."""
+    """At least one of the items exists and holds. `then` is the expression for each kind."""
 
-    items: tuple[Item, ...]
+    items: tuple[QuantifierItem, ...]
     then: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """There is at least one item, and all of them answer yes."""
+    """There is at least one item, and all of them hold."""
 
-    items: tuple[Item, ...]
+    items: tuple[QuantifierItem, ...]
     then: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class RoleHolder:
     """The question holds for the person who holds the role at the end of the steps."""
 
-    steps: tuple[Step, ...]
-    role: Granted
+    steps: tuple[EdgeStep, ...]
+    role: HasRole
     question: Expression
 
 
@@ -100,59 +124,61 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class AllOf:
     """All parts hold."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
+class AnyOf:
     """At least one part holds. Without parts: never."""
 
     parts: tuple[Expression, ...]
 
 
-Expression = Everyone | Granted | Is | MemberIs | Relation | Some | Every | Holder | Not | All | Any
+Expression = (
+    Everyone | HasRole | AttributeIs | MembershipIs | Relation | Some | Every | RoleHolder | Not | AllOf | AnyOf
+)
 
-NEVER = Any(())
+NEVER = AnyOf(())
 ALWAYS = Everyone()
 
 
-def both(*parts: Expression | None) -> Expression:
-    """The parts joined by and, as flat as can be."""
+def all_of(*parts: Expression | None) -> Expression:
+    """Join the parts by and, as flat as possible."""
     flat: list[Expression] = []
     for part in parts:
         if part is None or part == ALWAYS:
             continue
-        flat.extend(part.parts if isinstance(part, All) else (part,))
+        flat.extend(part.parts if isinstance(part, AllOf) else (part,))
     unique = tuple(dict.fromkeys(flat))
     if NEVER in unique:
         return NEVER
-    return ALWAYS if not unique else unique[0] if len(unique) == 1 else All(unique)
+    return ALWAYS if not unique else unique[0] if len(unique) == 1 else AllOf(unique)
 
 
-def either(*parts: Expression | None) -> Expression:
-    """The parts joined by or, as flat as can be."""
+def any_of(*parts: Expression | None) -> Expression:
+    """Join the parts by or, as flat as possible."""
     flat: list[Expression] = []
     for part in parts:
         if part is None:
             continue
-        flat.extend(part.parts if isinstance(part, Any) else (part,))
+        flat.extend(part.parts if isinstance(part, AnyOf) else (part,))
     unique = tuple(dict.fromkeys(flat))
     if ALWAYS in unique:
         return ALWAYS
-    return unique[0] if len(unique) == 1 else Any(unique)
+    return unique[0] if len(unique) == 1 else AnyOf(unique)
 
 
-def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside this one, asked of the same resource or of others."""
+def subexpressions(expression: Expression) -> tuple[Expression, ...]:
+    """Return the expressions directly inside this one, of the same resource or of others."""
     match expression:
-        case All(inner) | Any(inner):
+        case AllOf(inner) | AnyOf(inner):
             return inner
         case Not(part):
             return (part,)
-        case Holder(_, role, question):
+        case RoleHolder(_, role, question):
             return (role, question)
         case Some(items, then) | Every(items, then):
             conditions = tuple(part for item in items for _, part in item.where)

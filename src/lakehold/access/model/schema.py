@@ -1,33 +1,36 @@
-"""What a model says, before any name in an expression is looked up."""
+"""The declarations of a model, before any name in an expression is resolved; and its kinds with the ends of their edges
+resolved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lakehold.access.model.errors import Place, Word
-from lakehold.access.model.syntax import Tree
+from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
+from lakehold.access.model.expressions import EdgeStep
+from lakehold.access.model.syntax import SyntaxTree
 
 FLAG = ("false", "true")
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """An expression with its words and its line, as a reader of the file sees it."""
+    """An expression with its text and its line, as a reader of the file sees it."""
 
     text: str
-    tree: Tree
-    place: Place
+    tree: SyntaxTree
+    place: SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
-    """Something that a subject can hold on a resource."""
+class RoleKind:
+    """A role that a subject can hold on a resource."""
 
     name: str
     title: str
-    place: Place
-    implies: Word | None = None
+    place: SourceLocation
+    implies: LocatedName | None = None
     derived: Clause | None = None
     when: Clause | None = None
     given_with: Clause | None = None
@@ -39,20 +42,20 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """A value of a resource, or, for a membership, of a member in a resource."""
+class AttributeKind:
+    """An attribute of a resource, or, for a membership, of a member in a resource."""
 
     name: str
     values: tuple[str, ...]
     default: str
-    place: Place
+    place: SourceLocation
     set_with: Mapping[str, Clause] = field(default_factory=dict)
     imported: str = ""
     """What it is of a resource that files tell of and that they do not say it of; empty if that is the default."""
 
     @property
-    def in_files(self) -> str:
-        """What it is where files do not say it."""
+    def import_default(self) -> str:
+        """The value where imported files do not state it."""
         return self.imported or self.default
 
     @property
@@ -63,44 +66,44 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class EdgeKind:
-    """How resources of one kind may point at others."""
+    """An edge by which resources of one kind may point at others."""
 
     name: str
-    to: tuple[Word, ...]
-    place: Place
+    to: tuple[LocatedName, ...]
+    place: SourceLocation
     many: bool = False
     back: str | None = None
     set_with: Clause | None = None
-    needs: Word | None = None
+    needs: LocatedName | None = None
     """What one must be allowed at the other end."""
     also_after: bool = False
     """Whether the right to set it must still be held once it is set."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PolicyRule:
     """Who, under which condition, may do what."""
 
     who: Clause | None
     when: Clause | None
     may: tuple[str, ...]
-    place: Place
+    place: SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What one kind of resource is, and who may do what with it."""
+class KindSchema:
+    """A kind of resource: its declarations, and who may do what with it."""
 
     name: str
     title: str
     model: str
-    place: Place
+    place: SourceLocation
     parent: str | None
     visible: str
     creator: str | None
-    roles: Mapping[str, Role]
-    attributes: Mapping[str, Attribute]
-    membership: Mapping[str, Attribute]
+    roles: Mapping[str, RoleKind]
+    attributes: Mapping[str, AttributeKind]
+    membership: Mapping[str, AttributeKind]
     edges: Mapping[str, EdgeKind]
     define: Mapping[str, Clause]
     create: Clause | None
@@ -109,8 +112,8 @@ class Kind:
     deleted_with: Clause | None
     """Which action, here or further up, is needed to end it."""
     actions: tuple[str, ...]
-    gates: tuple[Rule, ...]
-    allow: tuple[Rule, ...]
+    gates: tuple[PolicyRule, ...]
+    allow: tuple[PolicyRule, ...]
 
     @property
     def id(self) -> str:
@@ -119,16 +122,103 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class AccessModel:
     """One access model: one YAML file."""
 
     name: str
     title: str
     root: str
-    extends: tuple[Word, ...]
+    extends: tuple[LocatedName, ...]
     everyone: str | None
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, KindSchema]
     source: str
-    place: Place
+    place: SourceLocation
     request: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The properties that a question may bring along, by side: what conditions may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindPolicy:
+    """A kind with the ends of its edges resolved."""
+
+    schema: KindSchema
+    steps: Mapping[str, EdgeStep]
+    parent: EdgeStep | None
+    everyone: tuple[EdgeStep, ...] | None
+    """The way to the resource whose role holders the group All means here; None: everybody in the tenant."""
+
+    @property
+    def id(self) -> str:
+        """`marts.data_mart`."""
+        return self.schema.id
+
+
+def _resolve_kind(models: Mapping[str, AccessModel], model: AccessModel, kind: str, place: SourceLocation) -> str:
+    for name in (model.name, *model.extends):
+        if kind in models[name].kinds:
+            return f"{name}.{kind}"
+    known = {kind for name in (model.name, *model.extends) for kind in models[name].kinds}
+    other = next((name for name in models if kind in models[name].kinds), None)
+    hint = f"It is a kind of {other!r}: add that to `extends:`." if other else did_you_mean(kind, known)
+    raise ModelError(place, f"no kind {kind!r}.", hint)
+
+
+def resolve_kinds(models: Mapping[str, AccessModel]) -> dict[str, KindPolicy]:
+    """Return every kind of every model, by its id."""
+    steps: dict[str, dict[str, EdgeStep]] = {}
+    for model in models.values():
+        for kind in model.kinds.values():
+            steps[kind.id] = {
+                edge.name: EdgeStep(
+                    edge.name, False, tuple(_resolve_kind(models, model, to, to.place) for to in edge.to)
+                )
+                for edge in kind.edges.values()
+            }
+    for model in models.values():
+        for kind in model.kinds.values():
+            _add_back_steps(kind, steps)
+    kinds: dict[str, KindPolicy] = {}
+    for model in models.values():
+        for kind in model.kinds.values():
+            parent = steps[kind.id][kind.parent] if kind.parent else None
+            kinds[kind.id] = KindPolicy(kind, steps[kind.id], parent, _everyone_steps(model, kind, steps))
+    return kinds
+
+
+def _add_back_steps(kind: KindSchema, steps: dict[str, dict[str, EdgeStep]]) -> None:
+    for edge in kind.edges.values():
+        if edge.back is None:
+            continue
+        for target in steps[kind.id][edge.name].kinds:
+            there = steps[target].get(edge.back)
+            if there is None:
+                steps[target][edge.back] = EdgeStep(edge.name, True, (kind.id,))
+            elif there.back and there.edge == edge.name:
+                steps[target][edge.back] = EdgeStep(edge.name, True, (*there.kinds, kind.id))
+            else:
+                raise ModelError(edge.place, f"{target} already has an edge {edge.back!r}.", "Choose another name.")
+
+
+def _everyone_steps(
+    model: AccessModel, kind: KindSchema, steps: Mapping[str, Mapping[str, EdgeStep]]
+) -> tuple[EdgeStep, ...] | None:
+    if model.everyone is None:
+        return None
+    steps_up: list[EdgeStep] = []
+    here = kind
+    while here.name != model.everyone:
+        step = steps[here.id][here.parent] if here.parent else None
+        if (
+            step is None
+            or len(step.kinds) != 1
+            or step.kinds[0].split(".")[0] != model.name
+            or len(steps_up) > len(steps)
+        ):
+            raise ModelError(
+                kind.place,
+                f"{kind.name!r} does not lie in a {model.everyone!r}, whose members the group All means.",
+                "Give it an `in:` that leads there.",
+            )
+        steps_up.append(step)
+        here = model.kinds[step.kinds[0].split(".")[1]]
+    return tuple(steps_up)

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.query.listing import Found, cursor
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.query.listing import ListedResource, to_cursor
 from lakehold.api.access.asking import Asking, NamedResource
 from lakehold.api.access.members import As
 from lakehold.api.frame.models import Answer, IdText, Search, Word
@@ -71,7 +71,7 @@ class Listed:
     def __init__(
         self,
         asking: Asking,
-        asker: Asker,
+        asker: Principal,
         action: str,
         kind: str,
         *,
@@ -82,20 +82,20 @@ class Listed:
         self._asking, self._asker, self._action, self._kind = asking, asker, action, kind
         self._within, self._search, self._sort = within, search, sort
         # What the caller may see is a list that needs no second look.
-        self._is_sight = asker == asking.work.asker and asking.at.asking(
+        self._is_sight = asker == asking.work.asker and asking.at.read_view(
             lambda view: action == view.policy.kind(kind).schema.visible
         )
 
-    def page(self, after: str | None, limit: int) -> tuple[list[Found], str | None]:
+    def page(self, after: str | None, limit: int) -> tuple[list[ListedResource], str | None]:
         """One page, and where the next begins."""
-        found: list[Found] = []
+        found: list[ListedResource] = []
         for each in self._known(after, limit):
             if len(found) == limit:
-                return found, cursor(found[-1], self._sort)
+                return found, to_cursor(found[-1], self._sort)
             found.append(each)
         return found, None
 
-    def _known(self, after: str | None, limit: int) -> Iterator[Found]:
+    def _known(self, after: str | None, limit: int) -> Iterator[ListedResource]:
         while True:
             page = self._asking.at.list(
                 self._asker,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.questions import Questions
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.session import AccessQueries
 from lakehold.api.frame.models import Answer, IdText, NameText, Word
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import moment
+from lakehold.kit.clock import to_moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 
@@ -36,13 +36,13 @@ class Asking:
 
     def __init__(self, ctx: RequestContext, at: datetime | None = None) -> None:
         self.work = ctx
-        self.at: Questions = ctx.session
+        self.at: AccessQueries = ctx.session
         if at is not None:
             # The past and the future tell of others, and cost a reading of all facts.
             need_others(ctx)
-            self.at = ctx.session.as_of(moment(at))
+            self.at = ctx.session.as_of(to_moment(at))
 
-    def subject(self, given: str | None) -> Asker:
+    def subject(self, given: str | None) -> Principal:
         """Whom the question is about: the caller, or somebody else if they may ask. A narrowed token that asks about
         its own member is told what it may do itself.
         """
@@ -56,9 +56,9 @@ class Asking:
         """Whether the caller may know of it: now if it is there now, at that moment if it is not."""
         asker, now = self.work.asker, self.work.session
         if now is self.at or self.work.view.ids.get(uid) is not None:
-            return now.sees(asker, uid)
+            return now.can_see(asker, uid)
         try:
-            return self.at.sees(asker, uid)
+            return self.at.can_see(asker, uid)
         except NotFoundError:
             return False
 
@@ -78,7 +78,7 @@ class Asking:
 
     def name(self, uid: str) -> str:
         """What it is called."""
-        view = self.at.seen()
+        view = self.at.current_view()
         number = view.ids.get(uid)
         return (view.names.get(number) if number is not None else None) or uid
 

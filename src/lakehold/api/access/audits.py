@@ -18,8 +18,8 @@ from lakehold.api.frame.works import Reading, house_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import moment
-from lakehold.ledger.audit import Filter, Numbered
+from lakehold.kit.clock import to_moment
+from lakehold.ledger.audit import AuditFilter, NumberedEntry
 
 routes = router("/api/v1/access/audit", "Audit log")
 
@@ -66,18 +66,18 @@ async def _filter(
     outcome: Annotated[Outcome | None, Query(description="Whether it was done or denied.")] = None,
     since: Annotated[Time | None, Query(description="From this moment on.")] = None,
     until: Annotated[Time | None, Query(description="Before this moment.")] = None,
-) -> Filter:
-    return Filter(
+) -> AuditFilter:
+    return AuditFilter(
         member=member,
         resource=resource,
         action=action,
         outcome=outcome,
-        since=None if since is None else moment(since),
-        until=None if until is None else moment(until),
+        since=None if since is None else to_moment(since),
+        until=None if until is None else to_moment(until),
     )
 
 
-Wanted = Annotated[Filter, Depends(_filter)]
+Wanted = Annotated[AuditFilter, Depends(_filter)]
 
 
 @routes.get("", openapi_extra={"x-tells-all-to": "see_audit"})
@@ -128,7 +128,7 @@ def need_audit(ctx: RequestContext) -> None:
     ctx.need("see_audit", ctx.caller.tenant)
 
 
-def _lines(platform: Platform, caller: Caller, wanted: Filter) -> Iterator[bytes]:
+def _lines(platform: Platform, caller: Caller, wanted: AuditFilter) -> Iterator[bytes]:
     """Some at a time, each time in a short transaction: a slow reader holds nothing up."""
     after = 0
     while True:
@@ -142,7 +142,7 @@ def _lines(platform: Platform, caller: Caller, wanted: Filter) -> Iterator[bytes
         after = json.loads(lines[-1])["n"]
 
 
-def _told(line: Numbered) -> AuditEntry:
+def _told(line: NumberedEntry) -> AuditEntry:
     entry = line.entry
     return AuditEntry(
         n=line.n,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.explain import Path, Reason
-from lakehold.access.decide.ways import Needed, Way
-from lakehold.access.decide.words import phrase
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import Reason, RulePath, describe_fact
+from lakehold.access.decisions.ways import MissingFact, Way
 from lakehold.api.access.asking import Asking, Named
 from lakehold.api.access.checks import Subject
 from lakehold.api.access.facts import FactJson, told
@@ -83,7 +82,7 @@ def explain(ctx: Reading, body: Why) -> ExplanationJson:
     asker = asking.subject(body.subject)
     asking.see((body.resource,))
     found = asking.at.explain(asker, body.action, body.resource, viewer=ctx.asker)
-    return asking.at.asking(lambda _: _told(asking, found))
+    return asking.at.read_view(lambda _: _told(asking, found))
 
 
 def _told(asking: Asking, found: Explanation) -> ExplanationJson:
@@ -99,7 +98,7 @@ def _told(asking: Asking, found: Explanation) -> ExplanationJson:
     )
 
 
-def _path(path: Path) -> PathJson:
+def _path(path: RulePath) -> PathJson:
     return PathJson(rule=path.rule, place=path.place, held=path.held, reason=_reason(path.reason))
 
 
@@ -116,11 +115,11 @@ def _way(asking: Asking, way: Way) -> WayJson:
     return WayJson(needed=[_needed(asking, needed) for needed in way.needed])
 
 
-def _needed(asking: Asking, needed: Needed) -> NeededJson:
+def _needed(asking: Asking, needed: MissingFact) -> NeededJson:
     visible = [giver for giver in needed.givers if asking.sees(giver)]
     return NeededJson(
         fact=told(needed.fact),
-        text=phrase(asking.at.seen(), needed.fact),
+        text=describe_fact(asking.at.current_view(), needed.fact),
         givers=[asking.named(giver) for giver in visible],
         more_givers=needed.more_givers if len(visible) == len(needed.givers) else 0,
     )

@@ -11,7 +11,7 @@ from lakehold.api.frame.models import IdText, Time, Word
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 
 routes = router("/api/v1/access/who", "Access")
 
@@ -37,4 +37,4 @@ def who_may(ctx: Reading, paged: Paged, action: Word, resource: IdText, at: As =
 
 
 def _key(member: Named) -> tuple[str, str]:
-    return folded(member.name), member.id
+    return fold_name(member.name), member.id

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from lakehold.access import Adopt
 from lakehold.access.facts import tables
-from lakehold.access.model.document import loads
-from lakehold.access.model.schema import Model
+from lakehold.access.model.loader import parse_model
+from lakehold.access.model.schema import AccessModel
 from lakehold.api.access.asking import Asking, need_others
 from lakehold.api.access.facts import Source
 from lakehold.api.access.what_ifs import EffectGroup, told
@@ -75,7 +75,7 @@ class ModelVersion(Answer):
 def list_models(ctx: Reading) -> Page[ModelSummary]:
     """All access models of the tenant."""
     ctx.see(ctx.caller.tenant)
-    models = ctx.session.asking(lambda view: list(view.policy.models.values()))
+    models = ctx.session.read_view(lambda view: list(view.policy.models.values()))
     items = [ModelSummary(name=model.name, title=model.title, kinds=_kinds(model)) for model in models]
     return Page(items=sorted(items, key=lambda item: item.name))
 
@@ -87,7 +87,7 @@ def adopt_model(ctx: Creating, body: ModelText) -> ModelJson:
     Needs the right `manage_models`. A model that cannot be loaded is refused with the line and what would be right.
     """
     ctx.need("manage_models", ctx.caller.tenant)
-    model = loads(body.source)
+    model = parse_model(body.source)
     if model.name in ctx.view.sources:
         raise ConflictError(f"There is already a model {quote(model.name)}.", "Replace it with PUT.")
     ctx.make(Adopt(body.source))
@@ -102,8 +102,8 @@ def try_model(ctx: Reading, body: ModelText) -> ModelTried:
     """
     ctx.need("manage_models", ctx.caller.tenant)
     need_others(ctx)
-    model = loads(body.source)
-    effects = ctx.session.what_if([Adopt(body.source)]).only(Asking(ctx).sees)
+    model = parse_model(body.source)
+    effects = ctx.session.what_if([Adopt(body.source)]).restrict(Asking(ctx).sees)
     there = ctx.view.sources.get(model.name)
     return ModelTried(
         name=model.name,
@@ -130,7 +130,7 @@ def replace_model(ctx: Writing, name: ModelName, body: ModelText, seen: IfMatch)
     """
     ctx.need("manage_models", ctx.caller.tenant)
     seen.need(_shown(ctx, name))
-    model = loads(body.source)
+    model = parse_model(body.source)
     if model.name != name:
         raise InvalidInputError(
             f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to its own address."
@@ -162,13 +162,13 @@ def list_model_versions(ctx: Reading, paged: Paged, name: ModelName) -> Page[Mod
 
 
 def _shown(ctx: RequestContext, name: str) -> ModelJson:
-    model = ctx.session.asking(lambda view: view.policy.models.get(name))
+    model = ctx.session.read_view(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown(name)
     return ModelJson(name=model.name, title=model.title, kinds=_kinds(model), source=model.source)
 
 
-def _kinds(model: Model) -> list[str]:
+def _kinds(model: AccessModel) -> list[str]:
     return [f"{model.name}.{kind}" for kind in model.kinds]
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from lakehold.access import Adopt
-from lakehold.access.decide.effects import Effects
-from lakehold.access.facts.records import mentioned
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.records import mentioned_ids
 from lakehold.api.access.asking import Asking, need_others
 from lakehold.api.access.facts import ChangeJson, change_of
 from lakehold.api.frame.models import Answer, Body, IdText, Word
@@ -87,7 +87,7 @@ def what_if_rows(ctx: Reading, paged: Paged, body: Changes) -> Page[EffectRow]:
     )
 
 
-def effects_of(ctx: RequestContext, body: Changes) -> Effects:
+def effects_of(ctx: RequestContext, body: Changes) -> AccessEffects:
     """What the changes would do, as far as the caller may know."""
     need_others(ctx)
     asking = Asking(ctx)
@@ -96,11 +96,11 @@ def effects_of(ctx: RequestContext, body: Changes) -> Effects:
         if isinstance(change, Adopt):
             ctx.need("manage_models", ctx.caller.tenant)
         else:
-            asking.see(mentioned(change.fact))
-    return ctx.session.what_if(changes).only(asking.sees)
+            asking.see(mentioned_ids(change.fact))
+    return ctx.session.what_if(changes).restrict(asking.sees)
 
 
-def told(effects: Effects) -> list[EffectGroup]:
+def told(effects: AccessEffects) -> list[EffectGroup]:
     """The counts."""
     return [
         EffectGroup(

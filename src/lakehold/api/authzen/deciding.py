@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakehold.access import Request
-from lakehold.access.decide.subjects import Asker
-from lakehold.access.facts.view import View
+from lakehold.access import RequestProperties
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import MEMBER
-from lakehold.access.questions import Questions
+from lakehold.access.session import AccessQueries
 from lakehold.api.access.asking import Asking
 from lakehold.api.authzen.entities import Action, Context, Decision, Properties, Resource, Subject
 from lakehold.directory.request_context import RequestContext
@@ -45,14 +45,14 @@ def decision(
         )
 
 
-def given(ctx: RequestContext, subject: Properties, resource: Properties, context: Context | None) -> Questions:
+def given(ctx: RequestContext, subject: Properties, resource: Properties, context: Context | None) -> AccessQueries:
     """Questions that bring these properties along."""
     if not subject and not resource and not context:
         return ctx.session
-    return ctx.session.given(Request(subject, resource, context or {}))
+    return ctx.session.with_properties(RequestProperties(subject, resource, context or {}))
 
 
-def asker_of(ctx: RequestContext, subject: Subject) -> Asker:
+def asker_of(ctx: RequestContext, subject: Subject) -> Principal:
     """Whom the question is about. Asking about others is a right; here its lack is told, not written down."""
     need_subject_type(subject.type)
     if subject.id != ctx.caller.member:
@@ -78,10 +78,10 @@ def resource_of(ctx: RequestContext, resource: Resource) -> str:
 
 def kind_of(ctx: RequestContext, name: str) -> str:
     """The kind of this name, or of this short name if only one model has it."""
-    return ctx.session.asking(lambda view: _kind(view, name))
+    return ctx.session.read_view(lambda view: _kind(view, name))
 
 
-def _kind(view: View, name: str) -> str:
+def _kind(view: FactView, name: str) -> str:
     kinds = view.policy.kinds
     if name in kinds:
         return name

@@ -27,7 +27,7 @@ class Metadata(Answer):
 @routes.get("/authzen-configuration")
 def authzen_configuration(platform: House) -> Metadata:
     """Where the decision point's endpoints are."""
-    base = platform.settings.base
+    base = platform.settings.base_url
     return Metadata(
         policy_decision_point=base,
         access_evaluation_endpoint=f"{base}/access/v1/evaluation",

@@ -30,7 +30,7 @@ from lakehold.api.frame.paging import DEFAULT, MOST, Key, cursor, read_cursor
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Reading
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 
 routes = router("/access/v1/search", "AuthZEN")
 
@@ -131,7 +131,7 @@ def search_subjects(ctx: Reading, body: SubjectSearch) -> Found[FoundSubject]:
     except NotFoundError:
         return place.told([], None)
     questions = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
-    known = [(folded(asking.name(who)), who) for who in questions.who(body.action.name, uid) if asking.sees(who)]
+    known = [(fold_name(asking.name(who)), who) for who in questions.who(body.action.name, uid) if asking.sees(who)]
     left = [each for each in known if place.behind is None or each > place.behind]
     return place.page(left[: place.limit + 1], lambda each: each, lambda each: FoundSubject(id=each[1]))
 

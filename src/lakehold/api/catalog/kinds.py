@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.access.model.schema import Attribute, Kind
+from lakehold.access.model.schema import AttributeKind, KindSchema
 from lakehold.api.frame.models import Answer, Word
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
@@ -77,7 +77,7 @@ def list_kinds(
     )
 
 
-def _told(kind: Kind, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
+def _told(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
     return KindJson(
         id=kind.id,
         title=kind.title,
@@ -96,5 +96,5 @@ def _told(kind: Kind, ends: dict[str, tuple[str, ...]], roots: set[str]) -> Kind
     )
 
 
-def _attribute(attribute: Attribute) -> AttributeJson:
+def _attribute(attribute: AttributeKind) -> AttributeJson:
     return AttributeJson(name=attribute.name, values=list(attribute.values), default=attribute.default)

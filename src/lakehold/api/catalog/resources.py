@@ -128,7 +128,7 @@ def edit_resource(
     plan = editing.planned(ctx, resource, wanted)
     seen.need(shown.shown(ctx, resource))
     editing.make(ctx, plan)
-    right = ctx.session.asking(lambda view: kinds.editing(view, resource))
+    right = ctx.session.read_view(lambda view: kinds.editing(view, resource))
     if right is not None:
         using.note(platform, ctx, right.action, resource)
     return shown.shown(ctx, resource)
@@ -154,4 +154,4 @@ def restore_resource(ctx: Writing, resource: ResourceId) -> ResourceJson | Respo
     Who may need not see it: a Technical User restores the destination of a report that they see.
     """
     resources.restore(ctx, resource)
-    return shown.shown(ctx, resource) if ctx.session.sees(ctx.asker, resource) else Response(status_code=204)
+    return shown.shown(ctx, resource) if ctx.session.can_see(ctx.asker, resource) else Response(status_code=204)

@@ -44,7 +44,7 @@ def begin_view_as(ctx: Writing, body: Eyes) -> Viewing:
     Needs the right `view_as`; an Admin does not look with an Owner's. Nothing can be changed until it ends.
     """
     seen = viewing.begin(ctx, body.member)
-    member = ctx.session.asking(lambda view: shapes.ref(view, seen.member))
+    member = ctx.session.read_view(lambda view: shapes.ref(view, seen.member))
     return Viewing(member=shown.ref(member), behind=seen.impersonator, until=told(ctx.at + viewing.LASTS))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.code import Told
@@ -15,17 +15,17 @@ from lakehold.directory.request_context import RequestContext
 def read(ctx: RequestContext) -> dict[str, Told]:
     """All of it, by id."""
 
-    def numbers(view: View) -> tuple[dict[int, str], dict[int, str]]:
+    def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
         people = {number: view.uid(number) for number in view.members}
         rest = {
             number: view.uid(number)
             for kind in view.policy.kinds
-            for number in view.of_kind.get(kind) or ()
+            for number in view.by_kind.get(kind) or ()
             if number not in people
         }
         return people, rest
 
-    people, rest = ctx.session.asking(numbers)
+    people, rest = ctx.session.read_view(numbers)
     found = {
         people[number]: Told(email=account.email or "", service=account.service)
         for number, account in accounts.among(ctx, people).items()
@@ -37,7 +37,7 @@ def read(ctx: RequestContext) -> dict[str, Told]:
 
 def write(ctx: RequestContext, wanted: Mapping[str, Told]) -> None:
     """Let this be told, with the right that each of it needs."""
-    people = ctx.session.asking(lambda view: {view.uid(number) for number in view.members})
+    people = ctx.session.read_view(lambda view: {view.uid(number) for number in view.members})
     for uid, told in wanted.items():
         if uid not in people:
             editing.edit(ctx, uid, Edit(description=told.description, settings=told.settings))

@@ -167,7 +167,7 @@ def _made(ctx: RequestContext, made: Made) -> MadeInvite:
 
 def _told(ctx: RequestContext, invite: Invite) -> InviteJson:
     def sees(uid: str) -> bool:
-        return ctx.view.ids.get(uid) is not None and ctx.session.sees(ctx.asker, uid)
+        return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)
 
     carried = invite.invitation
     return InviteJson(

@@ -51,7 +51,7 @@ def get_me(ctx: Reading) -> Me:
         tenant=tenant,
         tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
         member=people.told(members.one(ctx, ctx.caller.member)),
-        everybody=everybody if ctx.session.sees(ctx.asker, everybody) else None,
+        everybody=everybody if ctx.session.can_see(ctx.asker, everybody) else None,
         may=list(ctx.session.actions(ctx.asker, tenant)),
     )
 

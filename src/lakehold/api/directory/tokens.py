@@ -134,4 +134,4 @@ def _told(ctx: RequestContext, token: Token) -> TokenJson:
 
 
 def _sees(ctx: RequestContext, uid: str) -> bool:
-    return ctx.view.ids.get(uid) is not None and ctx.session.sees(ctx.asker, uid)
+    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)

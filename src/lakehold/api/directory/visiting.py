@@ -63,7 +63,7 @@ def cookie(settings: Settings, secret: str, seconds: int) -> str:
     """
     made = Response()
     made.set_cookie(
-        COOKIE, secret, max_age=seconds, httponly=True, samesite="lax", secure=settings.base.startswith("https:")
+        COOKIE, secret, max_age=seconds, httponly=True, samesite="lax", secure=settings.base_url.startswith("https:")
     )
     return made.headers["set-cookie"]
 

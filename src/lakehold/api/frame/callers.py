@@ -17,7 +17,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 
 COOKIE = "lakehold_session"
 CSRF_HEADER = "x-csrf-token"
@@ -97,11 +97,11 @@ def caller_of(callers: Callers, platform: Platform, transaction: Transaction, sh
     return viewing.applied(platform, transaction, replace(found, request=shown.request, address=shown.address))
 
 
-def csrf_of(keys: Keys, cookie: str) -> str:
+def csrf_of(keys: KeyRing, cookie: str) -> str:
     """What our own pages send along with a change, and no other page can know."""
     return keys.seal(f"csrf {cookie}")
 
 
-def _refuse_forged(keys: Keys, shown: Shown) -> None:
+def _refuse_forged(keys: KeyRing, shown: Shown) -> None:
     if not keys.is_sealed(f"csrf {shown.cookie}", shown.csrf):
         raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")

@@ -19,17 +19,17 @@ from lakehold.api.frame.errors import KeyReusedError
 from lakehold.api.frame.works import Asked
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 
 idempotency_table = sa.Table(
     "idempotency",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
-    sa.Column("member", Exact, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
+    sa.Column("member", ExactText, primary_key=True),
     # The token too: a narrowed one must not be told what its member's own one was told.
-    sa.Column("token", Exact, primary_key=True),
-    sa.Column("key", Exact, primary_key=True),
-    sa.Column("made_at", Id, nullable=False),
+    sa.Column("token", ExactText, primary_key=True),
+    sa.Column("key", ExactText, primary_key=True),
+    sa.Column("made_at", IdType, nullable=False),
     sa.Column("request", sa.Text, nullable=False),
     sa.Column("answer", sa.Text, nullable=False),
 )

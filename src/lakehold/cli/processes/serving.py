@@ -42,6 +42,6 @@ def _keep_rough(settings: Settings) -> None:
     little room, or it may be memory.
     """
     if "TMPDIR" not in os.environ:
-        rough = settings.files / ".rough"
+        rough = settings.volumes_folder / ".rough"
         rough.mkdir(parents=True, exist_ok=True, mode=0o700)
         tempfile.tempdir = str(rough)

@@ -38,7 +38,7 @@ def init(
         from lakehold.kit import settings  # noqa: PLC0415
 
         password = _password()
-        platform = Platform(settings.read())
+        platform = Platform(settings.load_settings())
         try:
             platform.database.migrate()
             wanted = Founding(tenant, name, email, password)

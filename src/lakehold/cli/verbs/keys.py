@@ -12,9 +12,9 @@ verbs = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets an
 @verbs.command()
 def new() -> None:
     """Print a key that nobody has yet, for LAKEHOLD_KEY."""
-    from lakehold.kit.keys import new_key  # noqa: PLC0415 - loaded by this verb only
+    from lakehold.kit.keys import generate_key  # noqa: PLC0415 - loaded by this verb only
 
-    typer.echo(new_key())
+    typer.echo(generate_key())
 
 
 @verbs.command()
@@ -30,12 +30,12 @@ def rotate() -> None:
         )
         from lakehold.kit.errors import ConflictError  # noqa: PLC0415
 
-        read = settings.read()
+        read = settings.load_settings()
         if read.key.get_secret_value():
             raise ConflictError(
                 "The key is given by LAKEHOLD_KEY.", "Put a new one (`lakehold key new`) and a comma before it there."
             )
-        keys.rotate(read.data / "key")
+        keys.rotate_key_file(read.data / "key")
         typer.echo("There is a new key. Restart servers and workers, then run `lakehold key finish`.")
 
 
@@ -51,7 +51,7 @@ def finish(ctx: typer.Context) -> None:
         )
         from lakehold.runs import rekeying  # noqa: PLC0415
 
-        read = settings.read()
+        read = settings.load_settings()
         platform = Platform(read)
         try:
             platform.database.migrate()
@@ -61,7 +61,7 @@ def finish(ctx: typer.Context) -> None:
         if read.key.get_secret_value():
             typer.echo("Everything is written with the first key of LAKEHOLD_KEY; the others can go.")
         else:
-            keys.drop_older(read.data / "key")
+            keys.drop_old_keys(read.data / "key")
             typer.echo("Everything is written with the newest key; the older ones are gone.")
 
 

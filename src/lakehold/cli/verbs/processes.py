@@ -25,7 +25,7 @@ def up() -> None:
         from lakehold.kit import settings  # noqa: PLC0415
 
         logs.install()
-        read = settings.read()
+        read = settings.load_settings()
         link = first.prepared(read)
 
         def ready(address: str) -> None:
@@ -43,7 +43,7 @@ def server(socket: _Socket = None) -> None:
         from lakehold.cli.processes import serving  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
-        serving.run(settings.read(), socket)
+        serving.run(settings.load_settings(), socket)
 
 
 def worker() -> None:
@@ -52,7 +52,7 @@ def worker() -> None:
         from lakehold.cli.processes import working  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
-        working.run(settings.read())
+        working.run(settings.load_settings())
 
 
 def add(app: typer.Typer) -> None:

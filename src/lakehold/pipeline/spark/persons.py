@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import Clock
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 from lakehold.pipeline import reading, tickets
 from lakehold.pipeline.names import ALL, HERE
 
@@ -38,7 +38,7 @@ ALWAYS = {
 class Persons:
     """Makes sessions. The address is that of the catalog in this very process."""
 
-    def __init__(self, spark: SparkSession, keys: Keys, clock: Clock, address: str) -> None:
+    def __init__(self, spark: SparkSession, keys: KeyRing, clock: Clock, address: str) -> None:
         self._spark = spark
         self._keys = keys
         self.clock = clock

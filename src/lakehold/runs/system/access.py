@@ -32,15 +32,15 @@ def write(warm: Warm, ctx: RequestContext, folder: Path) -> list[str]:
 
 
 def _of_all(warm: Warm, ctx: RequestContext, folder: Path) -> list[str]:
-    from lakehold.access.review.review import Review  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+    from lakehold.access.review.review import AccessReview  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
     spark = warm.spark
     seen = pa.Table.from_pylist([each._asdict() for each in _seen(ctx)], pa.schema(texts(_Seen._fields)))
-    members = ctx.session.asking(
+    members = ctx.session.read_view(
         lambda view: [{"member": view.uid(each), "member_name": view.names.get(each)} for each in view.members]
     )
     named = spark.createDataFrame(pa.Table.from_pylist(members, pa.schema(texts(("member", "member_name")))))
-    review = ctx.session.asking(lambda view: Review(spark, view))
+    review = ctx.session.read_view(lambda view: AccessReview(spark, view))
     rows = review.rows().join(spark.createDataFrame(seen), "resource").join(named, "member")
     rows.select(*ACCESS.names).write.parquet(str(folder / "parts"))
     return [str(file) for file in sorted((folder / "parts").glob("*.parquet"))] or [_empty(folder)]
@@ -63,7 +63,7 @@ def _seen(ctx: RequestContext) -> Iterator[_Seen]:
     view = ctx.view
     for uid in sight.seen(ctx):
         workspace = kinds.workspace_of(view, uid)
-        shown = workspace if workspace is not None and ctx.session.sees(ctx.asker, workspace) else None
+        shown = workspace if workspace is not None and ctx.session.can_see(ctx.asker, workspace) else None
         yield _Seen(uid, view.names.get(view.resource(uid)) or uid, shown)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.ledger.audit import DONE, Filter
+from lakehold.ledger.audit import DONE, AuditFilter
 from lakehold.runs.system.known import AUDIT, SEE_AUDIT
 
 _MOST = 1_000_000
@@ -23,8 +23,8 @@ def write(ctx: RequestContext, folder: Path) -> list[str]:
     """All of it, up to a million of the newest entries."""
     ctx.need(SEE_AUDIT, ctx.caller.tenant)
     file = folder / "audit.parquet"
-    newest = ctx.audit.page(Filter(), limit=1)
-    lines = ctx.audit.export(Filter(), after=max(0, newest[0].n - _MOST) if newest else 0)
+    newest = ctx.audit.page(AuditFilter(), limit=1)
+    lines = ctx.audit.export(AuditFilter(), after=max(0, newest[0].n - _MOST) if newest else 0)
     with pyarrow.parquet.ParquetWriter(file, AUDIT) as writer:
         while some := [_row(line) for line in islice(lines, _AT_ONCE)]:
             writer.write_table(pa.Table.from_pylist(some, AUDIT))

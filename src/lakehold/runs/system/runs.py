@@ -39,7 +39,7 @@ def _row(ctx: RequestContext, run: Run) -> dict[str, Any]:
     return {
         **{name: getattr(run, name) for name in _AS_THEY_ARE},
         "name": view.names.get(view.resource(run.resource)),
-        "workspace": workspace if workspace and ctx.session.sees(ctx.asker, workspace) else None,
+        "workspace": workspace if workspace and ctx.session.can_see(ctx.asker, workspace) else None,
     }
 
 

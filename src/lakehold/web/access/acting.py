@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
 from lakehold.catalog.kinds import Right
@@ -56,14 +56,14 @@ def if_right(ctx: RequestContext, right: Right | None, act: Action) -> Action:
     """An action that any kind of thing has, and that needs what its model names for it."""
     if kinds.has(ctx, right):
         return act
-    if right is None or not ctx.session.sees(ctx.asker, right.resource):
+    if right is None or not ctx.session.can_see(ctx.asker, right.resource):
         return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
     return refused(ctx, right.resource, right.action, act)
 
 
 def tabs(ctx: RequestContext, uid: str) -> list[Place]:
     """The views of a thing: itself, those that its kind has, who has access, and why."""
-    kind = ctx.session.asking(lambda view: view.kind(view.resource(uid)))
+    kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
     return [
         Place("Overview", home_of(ctx, uid), "layout-dashboard"),
         *views.of(uid, kind),
@@ -74,23 +74,23 @@ def tabs(ctx: RequestContext, uid: str) -> list[Place]:
 
 def home_of(ctx: RequestContext, uid: str) -> str:
     """The page of a thing itself: a workspace has another one than what lies in it, and the tenant is home."""
-    kind = ctx.session.asking(lambda view: view.kind(view.resource(uid)))
+    kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
     if kind == TENANT:
         return "/"
-    is_workspace = ctx.session.asking(lambda view: kinds.workspace_of(view, uid)) == uid
+    is_workspace = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid
     return addresses.workspace(uid) if is_workspace else views.home(uid, kind) or addresses.of(uid, kind)
 
 
 def crumbs(ctx: RequestContext, uid: str, *more: str) -> list[Crumb]:
     """The way to a thing, through those of its containers that the caller sees; `more` are the last steps."""
-    above = ctx.session.asking(lambda view: _above(view, uid))
-    seen = [container for container in above if ctx.session.sees(ctx.asker, container)]
+    above = ctx.session.read_view(lambda view: _above(view, uid))
+    seen = [container for container in above if ctx.session.can_see(ctx.asker, container)]
     way = [Crumb(_name(ctx, container), home_of(ctx, container)) for container in reversed(seen)]
     here = Crumb(_name(ctx, uid), home_of(ctx, uid) if more else "")
     return [*way, here, *(Crumb(label) for label in more)]
 
 
-def _above(view: View, uid: str) -> list[str]:
+def _above(view: FactView, uid: str) -> list[str]:
     found: list[str] = []
     here = kinds.parent_of(view, uid)
     while here is not None and len(found) < _DEEPEST:
@@ -100,7 +100,7 @@ def _above(view: View, uid: str) -> list[str]:
 
 
 def _all(ctx: RequestContext, uid: str) -> tuple[str, ...]:
-    return ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+    return ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
 
 
 def _plain(uid: str, action: str) -> Action:
@@ -111,21 +111,21 @@ def _missing(ctx: RequestContext, uid: str, action: str) -> str:
     """The nearest thing that would have to be given, if the caller may know of it: found once for all actions that ask
     for the same, and kept until something changes.
     """
-    asked = ctx.session.asking(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
-    return ctx.session.kept((_missing, ctx.asker, uid, asked), lambda: _nearest(ctx, uid, action))
+    asked = ctx.session.read_view(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
+    return ctx.session.cached((_missing, ctx.asker, uid, asked), lambda: _nearest(ctx, uid, action))
 
 
 def _nearest(ctx: RequestContext, uid: str, action: str) -> str:
     try:
-        ways = ctx.session.asking(lambda _: ctx.session.decisions.ways(ctx.asker, action, uid))
+        ways = ctx.session.read_view(lambda _: ctx.session.evaluator.ways(ctx.asker, action, uid))
     except LakeholdError:
         return ""
     if not ways:
         return ""
     _, way = nearest_first(ctx, uid, ways)[0]
     told = (needed.fact for needed in way.needed)
-    return ctx.session.asking(lambda view: " and ".join(saying.fact(view, each, ctx.caller.member) for each in told))
+    return ctx.session.read_view(lambda view: " and ".join(saying.fact(view, each, ctx.caller.member) for each in told))
 
 
 def _name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.asking(lambda view: saying.name_of(view, uid))
+    return ctx.session.read_view(lambda view: saying.name_of(view, uid))

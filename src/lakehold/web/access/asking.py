@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request, Response
 
-from lakehold.access.decide.decisions import Explanation
+from lakehold.access.decisions.evaluator import Explanation
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import discovery, kinds, proposals, requests
 from lakehold.catalog.shapes import Ref, VisibleRefs
@@ -102,14 +102,14 @@ def _wish(ctx: RequestContext, uid: str, action: str) -> Wish:
         return _of_seen(ctx, seen, action)
     if uid and discovery.may_be_found(ctx, uid):
         here = discovery.named(ctx, uid)
-        known = ctx.session.asking(lambda view: view.policy.kind(here.kind).schema.actions)
+        known = ctx.session.read_view(lambda view: view.policy.kind(here.kind).schema.actions)
         return Wish(uid, here.name, here, False, action if action in known else "", _options(known))
     known = _UNSEEN if not action or action in _UNSEEN else (*_UNSEEN, action)
     return Wish(uid, uid, None, False, action, _options(known))
 
 
 def _of_seen(ctx: RequestContext, here: Ref, action: str) -> Wish:
-    known = ctx.session.asking(lambda view: kinds.schema_of(view, here.uid).actions)
+    known = ctx.session.read_view(lambda view: kinds.schema_of(view, here.uid).actions)
     may = set(ctx.session.actions(ctx.asker, here.uid))
     options = _options(tuple(each for each in known if each not in may or each == action))
     if action not in known:

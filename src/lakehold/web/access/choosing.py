@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, FOREVER, Moment, moment, shown
+from lakehold.kit.clock import DAY, FOREVER, Moment, format_moment, to_moment
 from lakehold.kit.errors import InvalidInputError
 
 MOST = 50
@@ -65,7 +65,7 @@ class Span:
     @property
     def words(self) -> str:
         """`from 2031-05-04 until 2031-06-03`; empty for good and from now on."""
-        parts = [f"from {shown(self.since)[:_DAY]}"] if self.since is not None else []
+        parts = [f"from {format_moment(self.since)[:_DAY]}"] if self.since is not None else []
         if self.until is not None:
             parts.append(f"until {last_day(self.until)}")
         return " ".join(parts)
@@ -98,7 +98,7 @@ class FieldError(InvalidInputError):
 
 def last_day(until: Moment) -> str:
     """The last day of something that ends: midnight belongs to the day before."""
-    return "" if until >= FOREVER else shown(until - 1)[:_DAY]
+    return "" if until >= FOREVER else format_moment(until - 1)[:_DAY]
 
 
 def _day(sent: FormData, field: str, missing: str, after: int = 0) -> Moment:
@@ -107,4 +107,4 @@ def _day(sent: FormData, field: str, missing: str, after: int = 0) -> Moment:
         day = date.fromisoformat(text) + timedelta(days=after)
     except (ValueError, OverflowError):
         raise FieldError(field, missing) from None
-    return moment(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    return to_moment(datetime(day.year, day.month, day.day, tzinfo=UTC))

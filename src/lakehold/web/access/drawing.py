@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lakehold.access import Edge, Grant
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.explain import HIDDEN
-from lakehold.access.decide.explain import Path as Rule
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import HIDDEN
+from lakehold.access.decisions.explanation import RulePath as Rule
 from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.catalog import kinds
 from lakehold.catalog.shapes import VisibleRefs
@@ -101,10 +101,10 @@ class Drawing:
             at = step.target if ahead else step.source
 
     def _leads(self, step: Edge) -> str:
-        return "has" if self._is_parent(step) else _LEADS.get(step.name) or f"{saying.spoken(step.name)} of"
+        return "has" if self._is_parent(step) else _LEADS.get(step.name) or f"{saying.humanize(step.name)} of"
 
     def _is_parent(self, step: Edge) -> bool:
-        return self._ctx.session.asking(lambda view: kinds.schema_of(view, step.source).parent) == step.name
+        return self._ctx.session.read_view(lambda view: kinds.schema_of(view, step.source).parent) == step.name
 
     def _holder(self, strand: Strand, *, first: bool) -> list[Node]:
         """Who holds the grant, where it is not the member themself."""
@@ -138,11 +138,11 @@ class Drawing:
         return Node("Setting", f"{spoken(told.name)}: {saying.value_of(told.value)}", "sliders-horizontal", note=note)
 
     def _without_here(self, words: str) -> str:
-        named = self._ctx.session.asking(lambda view: saying.named(view, self._here))
+        named = self._ctx.session.read_view(lambda view: saying.describe_resource(view, self._here))
         return words.removesuffix(f" on {named}")
 
     def _kind(self, uid: str) -> str:
-        return self._ctx.session.asking(lambda view: view.kind(view.resource(uid)))
+        return self._ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
 
     # Single nodes
 
@@ -159,7 +159,7 @@ class Drawing:
         seen = self._eyes.ref(uid)
         if seen is None:
             return Node("Hidden", HIDDEN.capitalize(), "eye-off", note=note, held=held)
-        title = self._ctx.session.asking(lambda view: saying.title_of(view, uid))
+        title = self._ctx.session.read_view(lambda view: saying.title_of(view, uid))
         title = "Group" if seen.kind == _EVERYBODY else title
         return Node(title, seen.name, icon_of(seen.kind), acting.home_of(self._ctx, uid), held, note)
 

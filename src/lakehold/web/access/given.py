@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.access.model.schema import EdgeKind, Kind
+from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.catalog import kinds, shapes
 from lakehold.catalog.grants import Held
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, shown
+from lakehold.kit.clock import FOREVER, format_moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses
 from lakehold.web.access import choosing, saying
@@ -72,14 +72,14 @@ class Pointing:
 
 def grants(ctx: RequestContext, uid: str, held: list[Held]) -> list[Given]:
     """Everything but what belongs to a person."""
-    roles = ctx.session.asking(lambda view: kinds.schema_of(view, uid).roles)
+    roles = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles)
     return [given(ctx, uid, each) for each in held if not roles[each.role].person_only]
 
 
 def owners(ctx: RequestContext, uid: str, held: list[Held]) -> list[Owning]:
     """The roles that belong to a person."""
     found = []
-    for role in ctx.session.asking(lambda view: kinds.schema_of(view, uid).roles).values():
+    for role in ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles).values():
         if role.person_only:
             theirs = [given(ctx, uid, each) for each in held if each.role == role.name]
             may = bool(theirs) and ctx.session.check(ctx.asker, "give", uid, role=role.name)
@@ -91,17 +91,17 @@ def owners(ctx: RequestContext, uid: str, held: list[Held]) -> list[Owning]:
 def given(ctx: RequestContext, uid: str, held: Held) -> Given:
     """One grant as it is shown."""
     until = f"until {choosing.last_day(held.until)}" if held.until < FOREVER else ""
-    begins = f"from {shown(held.since)[:_DAY]}" if held.since > ctx.at else ""
+    begins = f"from {format_moment(held.since)[:_DAY]}" if held.since > ctx.at else ""
     note = " ".join(part for part in (begins, until) if part)
     return Given(held, held.subject.kind != "tenant.member", note, _actions(ctx, uid, held))
 
 
 def settings(ctx: RequestContext, uid: str) -> list[Setting]:
     """The attributes of a thing of the catalog."""
-    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     if not _is_of_catalog(ctx, uid):
         return []
-    values = ctx.session.asking(lambda view: shapes.attributes_of(view, uid))
+    values = ctx.session.read_view(lambda view: shapes.attributes_of(view, uid))
     found = []
     for attribute in schema.attributes.values():
         if attribute.name in _NOT_HERE or not attribute.set_with:
@@ -118,10 +118,10 @@ def settings(ctx: RequestContext, uid: str) -> list[Setting]:
 
 def edges(ctx: RequestContext, uid: str) -> list[Pointing]:
     """Where the thing points, for what can be chosen among a few: contexts above all."""
-    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     if not _is_of_catalog(ctx, uid):
         return []
-    there = ctx.session.asking(lambda view: shapes.edges_of(view, uid))
+    there = ctx.session.read_view(lambda view: shapes.edges_of(view, uid))
     eyes, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
         if edge.name == schema.parent:
@@ -134,12 +134,12 @@ def edges(ctx: RequestContext, uid: str) -> list[Pointing]:
     return found
 
 
-def _choices(ctx: RequestContext, uid: str, schema: Kind, edge: EdgeKind) -> list[Ref]:
+def _choices(ctx: RequestContext, uid: str, schema: KindSchema, edge: EdgeKind) -> list[Ref]:
     """What lies in the same workspace and may be pointed at, if it is not too much."""
     right = _setting_action(schema, edge)
     if right is None or not ctx.session.check(ctx.asker, right, uid):
         return []
-    within = ctx.session.asking(lambda view: kinds.workspace_of(view, uid))
+    within = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid))
     found: list[Ref] = []
     for word in edge.to:
         kind = str(word) if "." in word else f"{schema.model}.{word}"
@@ -151,7 +151,7 @@ def _choices(ctx: RequestContext, uid: str, schema: Kind, edge: EdgeKind) -> lis
     return found if len(found) <= MOST_ENDS else []
 
 
-def _setting_action(schema: Kind, edge: EdgeKind) -> str | None:
+def _setting_action(schema: KindSchema, edge: EdgeKind) -> str | None:
     """The action by which it is shared; None where the edge belongs to what the thing itself is."""
     words = edge.set_with.text if edge.set_with else ""
     edited = schema.edited_with.text if schema.edited_with else ""
@@ -159,7 +159,7 @@ def _setting_action(schema: Kind, edge: EdgeKind) -> str | None:
 
 
 def _is_of_catalog(ctx: RequestContext, uid: str) -> bool:
-    return ctx.session.asking(lambda view: kinds.workspace_of(view, uid)) is not None
+    return ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) is not None
 
 
 def _actions(ctx: RequestContext, uid: str, held: Held) -> list[Action]:

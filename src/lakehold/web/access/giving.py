@@ -104,7 +104,7 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
         return question
     grants.revoke(ctx, grant)
     told = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
-    there = _access(uid) if ctx.session.sees(ctx.asker, uid) else "/"
+    there = _access(uid) if ctx.session.can_see(ctx.asker, uid) else "/"
     return pages.go(request, there, Flash(told, undo=undoing.revoked(ctx, held)))
 
 
@@ -149,7 +149,7 @@ def _told(error: Exception | None, field: str) -> dict[str, object]:
 def _roles(ctx: RequestContext, uid: str, held: Held | None = None) -> list[tuple[str, str]]:
     """The roles that the caller may give there, most first; refused if there is none."""
     ctx.see(uid)
-    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     may = [role for role in schema.roles.values() if ctx.session.check(ctx.asker, "give", uid, role=role.name)]
     if held and schema.roles[held.role].person_only:
         may = [role for role in may if role.name == held.role]
@@ -181,11 +181,11 @@ def _access(uid: str) -> str:
 
 
 def _title(ctx: RequestContext, grant: Grant) -> str:
-    return ctx.session.asking(lambda view: saying.role_of(view, grant.role, grant.resource))
+    return ctx.session.read_view(lambda view: saying.role_of(view, grant.role, grant.resource))
 
 
 def _name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.asking(lambda view: saying.name_of(view, uid))
+    return ctx.session.read_view(lambda view: saying.name_of(view, uid))
 
 
 def _when(span: Span) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import holders
 from lakehold.catalog.grants import Held
 from lakehold.catalog.holders import Holders
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import addresses
 from lakehold.web.access import choosing
 from lakehold.web.listing import Filter, Listing
@@ -56,15 +56,15 @@ def filters(actions: tuple[str, ...]) -> tuple[Filter, ...]:
 def matrix(ctx: RequestContext, uid: str, listing: Listing, given: list[Held]) -> Matrix:
     """Those who have something first, then all others, each by name."""
     found = holders.of(ctx, uid)
-    members = ctx.session.asking(lambda view: _chosen(view, found, listing, ctx.caller.member))
-    seen = ctx.session.asking(lambda view: _seen(ctx, view, members))
+    members = ctx.session.read_view(lambda view: _chosen(view, found, listing, ctx.caller.member))
+    seen = ctx.session.read_view(lambda view: _seen(ctx, view, members))
     why = {action: addresses.why(uid, action) for action in found.actions}
     asked = _Asked(found, why, _ends(given), ctx.caller.member)
-    rows = ctx.session.asking(lambda view: [_row(view, asked, member) for member in listing.part(seen)])
+    rows = ctx.session.read_view(lambda view: [_row(view, asked, member) for member in listing.part(seen)])
     return Matrix([spoken(each) for each in found.actions], rows, len(seen), found.everybody)
 
 
-def _chosen(view: View, found: Holders, listing: Listing, me: str) -> list[int]:
+def _chosen(view: FactView, found: Holders, listing: Listing, me: str) -> list[int]:
     may, path, access = (listing.chosen[key] for key in ("may", "path", "access"))
     having = set(found.members(may, path))
     if not found.everybody:
@@ -75,17 +75,17 @@ def _chosen(view: View, found: Holders, listing: Listing, me: str) -> list[int]:
         everyone = list(view.members)
     if access == WITHOUT:
         everyone = [member for member in everyone if member not in having]
-    wanted = folded(listing.search)
-    named = ((member not in having, folded(view.names.get(member) or ""), member) for member in everyone)
+    wanted = fold_name(listing.search)
+    named = ((member not in having, fold_name(view.names.get(member) or ""), member) for member in everyone)
     return [member for *_, member in sorted(each for each in named if wanted in each[1])]
 
 
-def _seen(ctx: RequestContext, view: View, members: list[int]) -> list[int]:
-    decisions = ctx.session.decisions
-    return [member for member in members if decisions.sees(ctx.asker, view.uid(member))]
+def _seen(ctx: RequestContext, view: FactView, members: list[int]) -> list[int]:
+    decisions = ctx.session.evaluator
+    return [member for member in members if decisions.can_see(ctx.asker, view.uid(member))]
 
 
-def _row(view: View, asked: _Asked, member: int) -> Row:
+def _row(view: FactView, asked: _Asked, member: int) -> Row:
     who, found = view.uid(member), asked.found
     about = f"&{urlencode({'member': who})}"
     cells = tuple(_cell(asked, who, f"{why}{about}", found.path(action, member)) for action, why in asked.why.items())

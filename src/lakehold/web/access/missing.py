@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.ways import Needed, Way
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.ways import MissingFact, Way
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.catalog import kinds
@@ -49,7 +49,7 @@ class Missing:
 
     def words(self, fact: Fact) -> str:
         """One fact, as it is told to the viewer."""
-        return self._ctx.session.asking(lambda view: saying.fact(view, fact, self._member))
+        return self._ctx.session.read_view(lambda view: saying.fact(view, fact, self._member))
 
     def _path(self, found: Explanation, way: Way, n: int) -> Path:
         mine = self._member == self._ctx.caller.member
@@ -75,7 +75,7 @@ class Missing:
     def _needed(self, fact: Fact) -> Node:
         match fact:
             case Grant(subject, role, resource):
-                title = self._ctx.session.asking(lambda view: saying.role_of(view, role, resource))
+                title = self._ctx.session.read_view(lambda view: saying.role_of(view, role, resource))
                 whose = "" if subject == self._member else f" for {self._name(subject)}"
                 return Node("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:
@@ -91,7 +91,7 @@ class Missing:
         """From where the fact is to the thing, if it lies in it."""
         if isinstance(fact, Edge):
             return [] if fact.name == MEMBER_OF else [fact.source]
-        above = self._ctx.session.asking(lambda _: self._above())
+        above = self._ctx.session.read_view(lambda _: self._above())
         return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
 
     def _distance(self, fact: Fact) -> int:
@@ -105,7 +105,7 @@ class Missing:
             here = kinds.parent_of(self._ctx.view, here)
         return found
 
-    def _names(self, needed: Needed) -> list[str]:
+    def _names(self, needed: MissingFact) -> list[str]:
         seen = [self._eyes.ref(giver) for giver in needed.givers]
         me = self._ctx.caller.member
         names = [each.name for each in seen if each and each.uid != me]

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.access import Edge
-from lakehold.access.decide.ways import Way
+from lakehold.access.decisions.ways import Way
 from lakehold.access.facts.records import Fact
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
@@ -17,7 +17,7 @@ from lakehold.directory.request_context import RequestContext
 
 def nearest_first(ctx: RequestContext, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
     """The ways to a right on a thing, each with its number."""
-    above = ctx.session.asking(lambda view: _above(view, uid))
+    above = ctx.session.read_view(lambda view: _above(view, uid))
     return sorted(enumerate(ways), key=lambda each: _far(above, each[1]))
 
 
@@ -36,7 +36,7 @@ def _distance(above: Sequence[str], fact: Fact) -> int:
     return above.index(place) if place in above else 1
 
 
-def _above(view: View, uid: str) -> list[str]:
+def _above(view: FactView, uid: str) -> list[str]:
     """The thing, and what it lies in up to the tenant."""
     found = [uid]
     while (parent := kinds.parent_of(view, found[-1])) is not None:

@@ -69,7 +69,7 @@ def _undo(ctx: RequestContext, uid: str, role: str, old: str, new: str) -> str:
 
 def _after(ctx: RequestContext, uid: str) -> str:
     """Who has handed over what was theirs may not see it any more."""
-    return addresses.resource(uid, "access") if ctx.session.sees(ctx.asker, uid) else "/"
+    return addresses.resource(uid, "access") if ctx.session.can_see(ctx.asker, uid) else "/"
 
 
 def _changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:
@@ -79,7 +79,7 @@ def _changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> li
     given, taken = Add(Grant(new, role, uid)), Remove(Grant(old, role, uid))
     ctx.need_change(given)
     ctx.need_change(taken)
-    single = ctx.session.asking(lambda view: kinds.schema_of(view, uid).roles[role].single)
+    single = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles[role].single)
     # Where there is one only, the new one takes the place of the old one by itself.
     return [given] if single else [given, taken]
 
@@ -89,7 +89,7 @@ def _form(
 ) -> Response:
     title = _title(ctx, uid, filled["role"])
     ctx.need("give", uid, role=filled["role"])
-    held = ctx.session.asking(lambda view: shapes.owners_of(view, uid)).get(filled["role"], [])
+    held = ctx.session.read_view(lambda view: shapes.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {
         **frame(ctx, uid, "Hand over"),
         "title": title,
@@ -103,4 +103,4 @@ def _form(
 
 def _title(ctx: RequestContext, uid: str, role: str) -> str:
     ctx.see(uid)
-    return ctx.view.policy.role(ctx.session.asking(lambda view: kinds.schema_of(view, uid).id), role).title
+    return ctx.view.policy.role(ctx.session.read_view(lambda view: kinds.schema_of(view, uid).id), role).title

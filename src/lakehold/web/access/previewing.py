@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Remove
-from lakehold.access.decide.effects import Effect as Row
+from lakehold.access.decisions.what_if import AccessEffect as Row
 from lakehold.access.facts.records import Fact
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import proposals, sharing

@@ -133,7 +133,7 @@ def _effects(ctx: RequestContext, told: Told, able: list[Fact]) -> list[Effect]:
 
 
 def _words(ctx: RequestContext, fact: Fact, asker: str) -> str:
-    words = ctx.session.asking(lambda view: saying.fact(view, fact, asker))
+    words = ctx.session.read_view(lambda view: saying.fact(view, fact, asker))
     return words[:1].upper() + words[1:]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.shapes import ref
@@ -24,7 +24,7 @@ _MOST_GIVEN = 12
 def access_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Members × actions; and beside it what is given here."""
     ctx.see(uid)
-    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     listing = Listing.of(request, ("name",), holding.filters(schema.actions), holding.SIZE)
     held, gives = grants.direct(ctx, uid), sharing.gives_here(ctx, uid)
     roles = [each for each in held if not schema.roles[each.role].person_only]
@@ -59,7 +59,7 @@ def given_page(request: Request, ctx: Reading, uid: str) -> Response:
     return pages.page(request, "access/given.html", values)
 
 
-def _give(ctx: RequestContext, uid: str, schema: Kind, *, gives: bool) -> Action | None:
+def _give(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bool) -> Action | None:
     """Giving access, or why one cannot; None where nothing can be given."""
     act = Action("Give access", addresses.resource(uid, "access/give"), icon="user-plus")
     rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
@@ -72,7 +72,7 @@ def _give(ctx: RequestContext, uid: str, schema: Kind, *, gives: bool) -> Action
 def frame(ctx: RequestContext, uid: str, *crumbs: str) -> dict[str, object]:
     """What all pages about one thing show around themselves."""
     return {
-        "it": ctx.session.asking(lambda view: ref(view, uid)),
+        "it": ctx.session.read_view(lambda view: ref(view, uid)),
         "crumbs": acting.crumbs(ctx, uid, *crumbs),
         "tabs": acting.tabs(ctx, uid),
         "path": addresses.resource(uid, "access"),

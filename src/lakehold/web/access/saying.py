@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decide.words import named, spoken
+from lakehold.access.decisions.explanation import describe_resource, humanize
 from lakehold.access.facts.records import Fact
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
 
-__all__ = ["fact", "name_of", "named", "role_of", "spoken", "title_of", "value_of"]
+__all__ = ["fact", "name_of", "describe_resource", "role_of", "humanize", "title_of", "value_of"]
 
 _ON_OFF = {"true": "on", "false": "off"}
 
 
-def name_of(view: View, uid: str) -> str:
+def name_of(view: FactView, uid: str) -> str:
     """What it is called."""
     number = view.ids.get(uid)
     return (view.names.get(number) if number is not None else None) or uid
 
 
-def title_of(view: View, uid: str) -> str:
+def title_of(view: FactView, uid: str) -> str:
     """What it is, by its model: Table."""
     return view.policy.kinds[view.kind(view.resource(uid))].schema.title
 
 
-def role_of(view: View, role: str, uid: str) -> str:
+def role_of(view: FactView, role: str, uid: str) -> str:
     """What a role on it is called by its model."""
     return view.policy.role(view.kind(view.resource(uid)), role).title
 
 
 def value_of(value: str) -> str:
     """`on`, `off`, or the value as people say it."""
-    return _ON_OFF.get(value) or spoken(value)
+    return _ON_OFF.get(value) or humanize(value)
 
 
-def fact(view: View, told: Fact, to: str = "") -> str:
+def fact(view: FactView, told: Fact, to: str = "") -> str:
     """`Editor on orders`, `a place in Engineers`. Whom it is told `to` is not named in it."""
     match told:
         case Grant(subject, role, resource):
@@ -44,9 +44,9 @@ def fact(view: View, told: Fact, to: str = "") -> str:
             place = f"a place in {name_of(view, target)}"
             return place if source == to else f"{place} for {name_of(view, source)}"
         case Edge(name, source, target):
-            return f"{name_of(view, target)} among the {spoken(name)} of {name_of(view, source)}"
+            return f"{name_of(view, target)} among the {humanize(name)} of {name_of(view, source)}"
         case Attribute(resource, name, value, None):
-            return f"{spoken(name)}: {value_of(value)} for {name_of(view, resource)}"
+            return f"{humanize(name)}: {value_of(value)} for {name_of(view, resource)}"
         case Attribute(resource, name, value, member):
             whose = "" if member == to else f" for {name_of(view, str(member))}"
-            return f"{spoken(name)} {value_of(value)} in {name_of(view, resource)}{whose}"
+            return f"{humanize(name)} {value_of(value)} in {name_of(view, resource)}{whose}"

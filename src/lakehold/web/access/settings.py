@@ -43,7 +43,7 @@ def save_settings(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respo
     editing.make(ctx, plan)
     back = [*before, *((_SHOWN, name) for name in _names(plan))]
     undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""
-    return pages.go(request, here if ctx.session.sees(ctx.asker, uid) else "/", Flash("Saved.", undo=undo))
+    return pages.go(request, here if ctx.session.can_see(ctx.asker, uid) else "/", Flash("Saved.", undo=undo))
 
 
 @routes.post("/undo")
@@ -63,7 +63,7 @@ def _can_undo(ctx: RequestContext, uid: str, back: list[tuple[str, str]]) -> boo
 
 def _wanted(ctx: RequestContext, uid: str, sent: ImmutableMultiDict[str, Any]) -> Edit:
     ctx.see(uid)
-    schema = ctx.session.asking(lambda view: kinds.schema_of(view, uid))
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     attributes: dict[str, str | bool] = {}
     edges: dict[str, str | Sequence[str]] = {}
     for name in map(str, sent.getlist(_SHOWN)):
@@ -82,8 +82,8 @@ def _names(plan: Plan) -> list[str]:
 
 def _now(ctx: RequestContext, plan: Plan) -> list[tuple[str, str]]:
     """What a form would send that leaves everything as it is."""
-    values = ctx.session.asking(lambda view: shapes.attributes_of(view, plan.uid))
-    ends = ctx.session.asking(lambda view: shapes.edges_of(view, plan.uid))
+    values = ctx.session.read_view(lambda view: shapes.attributes_of(view, plan.uid))
+    ends = ctx.session.read_view(lambda view: shapes.edges_of(view, plan.uid))
     eyes = VisibleRefs(ctx)
     kept = [(name, values[name]) for name in plan.wanted.attributes or {}]
     return kept + [(name, end) for name in plan.wanted.edges or {} for end in ends[name] if eyes.sees(end)]
@@ -107,4 +107,4 @@ def _words(ctx: RequestContext, values: list[str], *, is_edge: bool) -> str | No
 
 
 def _name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.asking(lambda view: saying.name_of(view, uid))
+    return ctx.session.read_view(lambda view: saying.name_of(view, uid))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decide.explain import HIDDEN, Reason
+from lakehold.access.decisions.explanation import HIDDEN, Reason
 from lakehold.access.model.policy import MEMBER_OF
 
 _MOST_TRIED = 200

@@ -8,9 +8,9 @@ from itertools import islice
 
 from fastapi import Request, Response
 
-from lakehold.access.decide.decisions import Explanation
-from lakehold.access.decide.explain import Path as Rule
-from lakehold.access.decide.explain import Reason
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import Reason
+from lakehold.access.decisions.explanation import RulePath as Rule
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, sharing
 from lakehold.catalog.shapes import Ref, VisibleRefs, ref
@@ -58,8 +58,8 @@ def why_page(request: Request, ctx: Reading, uid: str, action: str = "", member:
     ctx.see(uid)
     who = member or ctx.caller.member
     _need_to_know(ctx, uid, who)
-    here = ctx.session.asking(lambda view: ref(view, uid))
-    actions = ctx.session.asking(lambda view: kinds.schema_of(view, uid).actions)
+    here = ctx.session.read_view(lambda view: ref(view, uid))
+    actions = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
     asked = action if action in actions else actions[0] if actions else ""
     values: dict[str, object] = {
         "it": here,
@@ -81,7 +81,7 @@ def _need_to_know(ctx: RequestContext, uid: str, who: str) -> None:
     if who == ctx.caller.member:
         return
     ctx.see(who, "ask about")
-    ctx.session.asking(lambda view: view.member(who))
+    ctx.session.read_view(lambda view: view.member(who))
     if not sharing.may_know_holders(ctx, uid):
         ctx.need(sharing.ASK, ctx.caller.tenant)
 

@@ -15,8 +15,8 @@ from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, valid_id
-from lakehold.ledger.audit import DENIED, DONE, Filter
+from lakehold.kit.ids import fold_name, valid_id
+from lakehold.ledger.audit import DENIED, DONE, AuditFilter
 from lakehold.web.listing import Listing
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class Asked:
     """What the address asks for."""
 
     listing: Listing
-    wanted: Filter
+    wanted: AuditFilter
     errors: Mapping[str, str]
 
     @property
@@ -54,7 +54,7 @@ def asked(request: Request, ctx: RequestContext) -> Asked:
     """Read the address."""
     said = {name: request.query_params.get(name, "").strip()[:_LONGEST] for name in FIELDS}
     reading = _Reading(ctx, said)
-    wanted = Filter(
+    wanted = AuditFilter(
         member=reading.of("person", _person),
         resource=reading.of("resource", _resource),
         action=reading.of("action", lambda _work, text: valid_id(text, "action")),
@@ -99,7 +99,7 @@ def _resource(ctx: RequestContext, said: str) -> str:
 
 
 def _only(said: str, found: list[tuple[str, str]]) -> str:
-    exact = [uid for uid, name in found if folded(name) == folded(said)]
+    exact = [uid for uid, name in found if fold_name(name) == fold_name(said)]
     if len(exact) == 1 or len(found) == 1:
         return exact[0] if len(exact) == 1 else found[0][0]
     if found:

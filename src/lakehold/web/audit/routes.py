@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.ledger.audit import Filter
+from lakehold.ledger.audit import AuditFilter
 from lakehold.web import pages
 from lakehold.web.audit import asking, telling
 from lakehold.web.listing import Column
@@ -57,7 +57,7 @@ def entry_page(request: Request, ctx: Reading, seq: str) -> Response:
     """One entry: everything that was written down."""
     _need(ctx)
     n = _number(seq)
-    found = [] if n is None else ctx.audit.page(Filter(), before=n + 1, limit=1)
+    found = [] if n is None else ctx.audit.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Look its number up in the log.")
     (line,) = telling.lines(ctx, found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lakehold.catalog.shapes import VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.ledger.audit import DENIED, Entry, Numbered
+from lakehold.ledger.audit import DENIED, AuditLogEntry, NumberedEntry
 from lakehold.web import addresses
 from lakehold.web.diffs import Change
 from lakehold.web.icons import icon_of
@@ -21,7 +21,7 @@ class Line:
 
     n: int
     hash: str
-    entry: Entry
+    entry: AuditLogEntry
     who: str
     """The name of who did it, as it was then."""
     who_at: str
@@ -36,13 +36,13 @@ class Line:
     changes: tuple[Change, ...]
 
 
-def lines(ctx: RequestContext, found: list[Numbered]) -> list[Line]:
+def lines(ctx: RequestContext, found: list[NumberedEntry]) -> list[Line]:
     """Entries for the caller's eyes: only what they may see is a link."""
     eyes = VisibleRefs(ctx)
     return [_line(ctx, eyes, numbered) for numbered in found]
 
 
-def _line(ctx: RequestContext, eyes: VisibleRefs, numbered: Numbered) -> Line:
+def _line(ctx: RequestContext, eyes: VisibleRefs, numbered: NumberedEntry) -> Line:
     entry = numbered.entry
     return Line(
         n=numbered.n,
@@ -67,7 +67,7 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
     return tuple(Change(spoken(name), was, now) for name, was, now in both)
 
 
-def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: Entry) -> str:
+def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: AuditLogEntry) -> str:
     if not entry.resource or not eyes.sees(entry.resource):
         return ""
     if entry.resource == ctx.caller.tenant:
@@ -75,7 +75,7 @@ def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: Entry) -> str:
     return addresses.of(entry.resource, entry.kind)
 
 
-def _through(ctx: RequestContext, entry: Entry) -> str:
+def _through(ctx: RequestContext, entry: AuditLogEntry) -> str:
     if entry.viewing_as:
         number = ctx.view.ids.get(entry.viewing_as)
         name = ctx.view.names.get(number) if number is not None else None

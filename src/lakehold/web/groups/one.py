@@ -8,7 +8,7 @@ from dataclasses import replace
 from fastapi import Request, Response
 
 from lakehold.access import Grant, Remove
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import grants, kinds, sharing
 from lakehold.catalog.grants import Held
@@ -17,7 +17,7 @@ from lakehold.directory import groups
 from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, valid_name
+from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import addresses, effects, pages
 from lakehold.web.diffs import Effect
 from lakehold.web.effects import Asking, ask_first
@@ -80,8 +80,8 @@ def group_page(request: Request, ctx: Reading, uid: str) -> Response:
     group = groups.one(ctx, uid)
     keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
     listing = replace(Listing.of(request, sorts=("name",)), path=addresses.group(uid))
-    inside = [found for found in eyes.refs(group.members) if folded(listing.search) in folded(found.name)]
-    inside.sort(key=lambda found: folded(found.name), reverse=listing.descending)
+    inside = [found for found in eyes.refs(group.members) if fold_name(listing.search) in fold_name(found.name)]
+    inside.sort(key=lambda found: fold_name(found.name), reverse=listing.descending)
     may, held = MANAGE in keeper.may and not group.built_in, _held(ctx, uid)
     values: dict[str, object] = {
         "crumbs": trail(ctx, group),
@@ -111,7 +111,7 @@ def trail(ctx: RequestContext, group: Group, here: str = "") -> list[Crumb]:
 def _held(ctx: RequestContext, uid: str) -> list[Held] | None:
     """What it holds; None for those who may not ask. One's own groups, and All, everybody may."""
     number = ctx.view.resource(uid)
-    mine = ctx.session.asking(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+    mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     if number not in mine and not sharing.may_ask_about_others(ctx):
         return None
     return [held for held in grants.held_by(ctx, uid) if held.resource.uid != ctx.caller.tenant]
@@ -128,17 +128,17 @@ def _lies_in(ctx: RequestContext, held: Iterable[Held]) -> dict[str, str]:
 def _lost(ctx: RequestContext, uid: str) -> list[Effect]:
     """What its members lose. Who ends a group need not be who gives what it holds."""
 
-    def held(view: View) -> list[Remove]:
+    def held(view: FactView) -> list[Remove]:
         number = view.resource(uid)
-        places = view.held.get(number) or {}
+        places = view.grants_by_subject.get(number) or {}
         return [
             Remove(grant)
             for place in places
-            for grant in view.granted(place)
+            for grant in view.grants_on(place)
             if grant.subject == uid and isinstance(grant, Grant)
         ]
 
-    changes = ctx.session.asking(held)
+    changes = ctx.session.read_view(held)
     if not changes:
         return []
     return effects.told(ctx.view.policy, sharing.seen(ctx, ctx.session.what_if(changes)))

@@ -12,7 +12,7 @@ from lakehold.directory import groups, roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import folded, valid_name
+from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
@@ -86,17 +86,17 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 def _everybody(ctx: RequestContext, keeper: Keeper, listing: Listing) -> list[Row]:
     """The group All, on the first page and if it fits."""
     uid = groups.everybody(ctx)
-    if listing.after or not ctx.session.sees(ctx.asker, uid):
+    if listing.after or not ctx.session.can_see(ctx.asker, uid):
         return []
     row = _row(ctx, keeper, uid, None)
-    return [row] if folded(listing.search) in folded(row.name) else []
+    return [row] if fold_name(listing.search) in fold_name(row.name) else []
 
 
 def _row(ctx: RequestContext, keeper: Keeper, uid: str, since: Moment | None) -> Row:
     view = ctx.view
     number = view.resource(uid)
     built_in = since is None
-    inside = None if built_in else len(view.back[MEMBER_OF].get(number) or ())
+    inside = None if built_in else len(view.edges_in[MEMBER_OF].get(number) or ())
     titles = [view.policy.role(TENANT, role).title for role in roles.of(ctx, uid)]
     return Row(uid, view.names.get(number) or uid, built_in, inside, titles, since, _actions(keeper, uid, built_in))
 

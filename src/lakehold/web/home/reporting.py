@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from lakehold.access.query.listing import Found
+from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import details, workspaces
 from lakehold.catalog.shapes import Ref, VisibleRefs, owners_of, ref
 from lakehold.directory.request_context import RequestContext
@@ -67,7 +67,7 @@ def reporting(ctx: RequestContext, runs: Runs) -> Reporting | None:
     return Reporting(marts[:_MOST], reports[:_MOST], more, views.form(projects[0].uid, REPORT))
 
 
-def _usable(ctx: RequestContext, project: str) -> list[Found]:
+def _usable(ctx: RequestContext, project: str) -> list[ListedResource]:
     """Those that can be reported on come before drafts; each by name."""
     found = ctx.session.list(ctx.asker, "use", DATA_MART, within=project, limit=_LOOKED_AT).items
     told = details.read_many(ctx, [item.id for item in found])
@@ -88,7 +88,7 @@ def _own(ctx: RequestContext, runs: Runs, project: str) -> list[Own]:
     """Reports that they own, by name."""
     seen = ctx.session.list(ctx.asker, "see", REPORT, within=project, limit=_LOOKED_AT).items
     me = ctx.caller.member
-    mine = ctx.session.asking(
+    mine = ctx.session.read_view(
         lambda view: [ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
     )
     eyes = VisibleRefs(ctx)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.schema import Attribute as Declared
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import AttributeKind as Declared
+from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.shapes import Summary
 from lakehold.directory import invitations
@@ -99,10 +99,10 @@ def _value(ctx: RequestContext, uid: str, declared: Declared) -> Value:
         for value in declared.values
     )
     options = [(value, spoken(value)) for value in declared.values] if chooses else []
-    return Value(declared.name, spoken(declared.name), options, spoken(ctx.session.asking(lambda _: own())))
+    return Value(declared.name, spoken(declared.name), options, spoken(ctx.session.read_view(lambda _: own())))
 
 
-def _labels(ctx: RequestContext, root: Kind, uid: str, roles: list[tuple[str, str]]) -> list[Label]:
+def _labels(ctx: RequestContext, root: KindSchema, uid: str, roles: list[tuple[str, str]]) -> list[Label]:
     found: list[Label] = []
     for kind in ctx.view.policy.models[root.model].kinds.values():
         for role in kind.roles.values():

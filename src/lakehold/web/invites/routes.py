@@ -13,7 +13,7 @@ from lakehold.directory import invites, mails
 from lakehold.directory.invites import Invite, Made
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import addresses, once, pages
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
@@ -58,9 +58,9 @@ def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
     mailing = mails.can_be_sent(platform.settings)
     eyes = VisibleRefs(ctx)
     rows = [_row(ctx, eyes, found, mailing=mailing) for found in invites.page(ctx, limit=_MOST)]
-    state, searched = listing.chosen["state"], folded(listing.search)
-    rows = [row for row in rows if searched in folded(row.email) and state in {"", "over" if row.over else "open"}]
-    keys = {"sent": lambda row: row.sent, "email": lambda row: folded(row.email), "ends": lambda row: row.until}
+    state, searched = listing.chosen["state"], fold_name(listing.search)
+    rows = [row for row in rows if searched in fold_name(row.email) and state in {"", "over" if row.over else "open"}]
+    keys = {"sent": lambda row: row.sent, "email": lambda row: fold_name(row.email), "ends": lambda row: row.until}
     rows.sort(key=keys[listing.sort], reverse=listing.descending)
     values: dict[str, object] = {
         "listing": listing,

@@ -14,9 +14,9 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.shapes import Ref, Summary
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment, moment
+from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_text
 from lakehold.pipeline import metadata, reading
 from lakehold.pipeline.lake import Lake
@@ -141,7 +141,7 @@ def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: Summary) -> Layer
 
 def _found(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summary], search: str) -> list[Layer]:
     """What was searched for, layer by layer. Who searches for a layer wants to see what is in it."""
-    called = [each for each in layers if folded(search) in folded(each.name)]
+    called = [each for each in layers if fold_name(search) in fold_name(each.name)]
     shelves = {each.uid: _shelf(ctx, lake, space, each) for each in called[:_OPENED]}
     some = resources.find(ctx, search, among=(TABLE, VOLUME), within=space, limit=_FOUND)
     inside: dict[str, list[Item]] = {}
@@ -174,7 +174,7 @@ def _item(thing: Summary, location: str | None) -> Item:
     now = _current(location) if location else None
     if now is None:
         return Item(thing, href)
-    return Item(thing, href, now.count("total-records"), saying.size(now.count("total-files-size")), moment(now.at))
+    return Item(thing, href, now.count("total-records"), saying.size(now.count("total-files-size")), to_moment(now.at))
 
 
 def _current(location: str) -> metadata.Snapshot | None:

@@ -60,6 +60,6 @@ def known_fields(
 
 
 def _reads(ctx: RequestContext, uid: str) -> bool:
-    kind = ctx.session.asking(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
+    kind = ctx.session.read_view(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
     action = names.READABLE.get(kind or "")
     return action is not None and ctx.session.check(ctx.asker, action, uid)

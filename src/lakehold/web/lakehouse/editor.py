@@ -156,7 +156,7 @@ def _written(ctx: RequestContext, uid: str, sent: Sent) -> Written:
 
 def _first_rows(ctx: RequestContext, table: str) -> str:
     """A query to begin with."""
-    _, *path = ctx.session.asking(lambda view: names.path_of(view, table))
+    _, *path = ctx.session.read_view(lambda view: names.path_of(view, table))
     quoted = (name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`" for name in path)
     return f"SELECT *\nFROM {'.'.join(quoted)}\nLIMIT 100"
 

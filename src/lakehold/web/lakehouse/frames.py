@@ -20,7 +20,7 @@ LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
 def need_lakehouse(ctx: RequestContext, uid: str) -> Ref:
     """The lakehouse, if the caller sees it."""
     workspaces.need_workspace(ctx, uid)
-    found = ctx.session.asking(lambda view: ref(view, uid))
+    found = ctx.session.read_view(lambda view: ref(view, uid))
     if found.kind != LAKEHOUSE:
         raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Look its name up in the list of workspaces.")
     return found

@@ -67,7 +67,7 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> dict[str, object]:
     """For the page."""
     opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
-    base = house_of(request).settings.base
+    base = house_of(request).settings.base_url
     return {
         "is_open": integrations.is_active(ctx, found.uid),
         "opening": acting.actions_of(ctx, found.uid, {"edit": opening})[0],

@@ -93,7 +93,7 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 
 def _need_edit(ctx: RequestContext, uid: str) -> Resource:
     found = need_pipeline(ctx, uid)
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     if found.kind not in HAS_FORM:
         title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")

@@ -163,7 +163,7 @@ def need(ctx: RequestContext, uid: str, kind: str) -> Resource:
     if found.kind != kind:
         title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Choose one.")
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 

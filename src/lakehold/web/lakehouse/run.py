@@ -148,7 +148,7 @@ def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Respo
 
 def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
-    thing = ctx.session.asking(lambda view: ref(view, run.resource))
+    thing = ctx.session.read_view(lambda view: ref(view, run.resource))
     lines = RUNS.last_lines(ctx, run.id, limit=_MOST_LINES)
     return {
         "run": run,

@@ -72,7 +72,7 @@ def rows(ctx: RequestContext, found: Sequence[Run]) -> list[Row]:
     return [
         Row(
             run,
-            ctx.session.asking(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
+            ctx.session.read_view(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
             saying.whom(eyes, run.started_by),
             saying.cause(ctx, run),
             saying.took(run.started_at, run.ended_at, ctx.at),

@@ -167,12 +167,12 @@ def _need(ctx: RequestContext, workspace: str, uid: str) -> Resource:
 
 def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> Resource:
     found = _need(ctx, workspace, uid)
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 
 def _is_mine(ctx: RequestContext, uid: str) -> bool:
-    owners = ctx.session.asking(lambda view: shapes.owners_of(view, uid))
+    owners = ctx.session.read_view(lambda view: shapes.owners_of(view, uid))
     return any(ctx.caller.member in held for held in owners.values())
 
 

@@ -13,7 +13,7 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment, moment
+from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
@@ -153,7 +153,7 @@ def _stats(now: Metadata | None) -> list[tuple[str, str]]:
 def _was(ctx: RequestContext, uid: str, each: Snapshot, now: Metadata) -> Was:
     is_current = now.current == each
     return Was(
-        moment(each.at),
+        to_moment(each.at),
         each.operation,
         each.count("added-records"),
         each.count("deleted-records"),

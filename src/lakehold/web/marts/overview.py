@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fastapi import Request, Response
 
 from lakehold.access import Draft
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import details, kinds, resources, workspaces
 from lakehold.catalog.shapes import Ref, Summary, ref
@@ -36,7 +36,7 @@ _SHOWN, _COUNTED, _MOST_FAILED = 6, 500, 4
 class Shelf:
     """One kind of thing: how many one sees, and the first of them."""
 
-    kind: Kind
+    kind: KindSchema
     label: str
     href: str
     count: int
@@ -82,7 +82,7 @@ def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
     )
 
 
-def _new(ctx: RequestContext, schema: Kind, uid: str) -> Action:
+def _new(ctx: RequestContext, schema: KindSchema, uid: str) -> Action:
     """Make one. What a data mart or a report needs beside its project is asked by its form."""
     new = spaces.new(ctx, schema, uid)
     if schema.id == DATA_MART:

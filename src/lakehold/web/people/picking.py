@@ -10,7 +10,7 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.catalog.shapes import ref
 from lakehold.directory import groups
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 
 MOST = 200
 _MOST_PAGES = 10
@@ -51,8 +51,8 @@ def people_and_groups(ctx: RequestContext, find: str = "", *, but: Collection[st
     made = groups.page(ctx, search=find, limit=MOST)
     known = [(item.uid, f"{item.name} (group)") for item in made.items if item.uid not in but]
     everybody = groups.everybody(ctx)
-    told = ctx.session.asking(lambda view: ref(view, everybody))
-    if everybody not in but and folded(find) in folded(told.name):
+    told = ctx.session.read_view(lambda view: ref(view, everybody))
+    if everybody not in but and fold_name(find) in fold_name(told.name):
         known.insert(0, (everybody, f"{told.name} (everybody)"))
     members = people(ctx, find, but=but)
     options = _with(ctx, [*known, *members.options], chosen)
@@ -68,6 +68,6 @@ def is_group(ctx: RequestContext, uid: str) -> bool:
 def _with(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
     if not chosen or chosen in dict(options) or ctx.view.ids.get(chosen) is None:
         return options
-    if not ctx.session.sees(ctx.asker, chosen):
+    if not ctx.session.can_see(ctx.asker, chosen):
         return options
-    return [(chosen, ctx.session.asking(lambda view: ref(view, chosen)).name), *options]
+    return [(chosen, ctx.session.read_view(lambda view: ref(view, chosen)).name), *options]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
 
-from lakehold.access.facts.view import View
-from lakehold.access.model.schema import Kind
-from lakehold.access.query.listing import Found, cursor
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.schema import KindSchema
+from lakehold.access.query.listing import ListedResource, to_cursor
 from lakehold.api.access.abilities import Listed
 from lakehold.api.access.asking import Asking
 from lakehold.api.frame.works import Reading
@@ -23,7 +23,7 @@ from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import addresses, pages
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.people.one import trail
@@ -46,14 +46,14 @@ class Shelf:
 
     workspace: Ref | None
     """None for what lies in a workspace that the caller may not see."""
-    counts: list[tuple[Kind, int]]
+    counts: list[tuple[KindSchema, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One thing that can be reached."""
 
-    thing: Found
+    thing: ListedResource
     place: Ref | None
     actions: Sequence[str]
     through: Through
@@ -109,18 +109,18 @@ def shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
     """What a member can reach and the caller may know of, counted by workspace and kind. Of a hundred thousand things
     that takes a third of a second, so it is kept until something changes.
     """
-    return ctx.session.kept((shelves, uid, ctx.asker), lambda: _shelves(ctx, uid))
+    return ctx.session.cached((shelves, uid, ctx.asker), lambda: _shelves(ctx, uid))
 
 
 def _shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
-    counted: dict[int | None, list[tuple[Kind, int]]] = {}
+    counted: dict[int | None, list[tuple[KindSchema, int]]] = {}
     above: dict[int, int | None] = {}
     roots = {root.id for root in kinds.roots(ctx.view.policy)}
     for kind in kinds.all_kinds(ctx.view.policy):
         if kind.id in roots or not kind.actions:
             continue
         numbers = _reached(ctx, uid, kind)
-        places = ctx.session.asking(lambda view, k=kind, n=numbers: _by_place(view, k.id, n, above))  # type: ignore[misc]
+        places = ctx.session.read_view(lambda view, k=kind, n=numbers: _by_place(view, k.id, n, above))  # type: ignore[misc]
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
     eyes = VisibleRefs(ctx)
@@ -128,34 +128,34 @@ def _shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
     return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
 
 
-def _reached(ctx: RequestContext, uid: str, kind: Kind) -> Iterable[int]:
+def _reached(ctx: RequestContext, uid: str, kind: KindSchema) -> Iterable[int]:
     if uid == ctx.caller.member:
         return ctx.session.ids(ctx.asker, kind.visible, kind.id)
     theirs = ctx.session.ids(uid, kind.visible, kind.id)
     if len(theirs) > _FEW:
         return set(theirs).intersection(ctx.session.ids(ctx.asker, kind.visible, kind.id))
-    return [number for number in theirs if ctx.session.sees(ctx.asker, ctx.view.uid(number))]
+    return [number for number in theirs if ctx.session.can_see(ctx.asker, ctx.view.uid(number))]
 
 
-def _by_place(view: View, kind: str, numbers: Iterable[int], above: dict[int, int | None]) -> Counter[int | None]:
+def _by_place(view: FactView, kind: str, numbers: Iterable[int], above: dict[int, int | None]) -> Counter[int | None]:
     """Counted by what they lie in directly first: that is few, and they may be many."""
     counts: Counter[int | None] = Counter()
     parent = view.policy.kinds[kind].parent
     if parent is None:
         return counts
-    up = view.out[parent.edge].get
+    up = view.edges_out[parent.edge].get
     direct = Counter(ends[0] if (ends := up(number)) else None for number in numbers)
     for place, count in direct.items():
         counts[_workspace(view, place, above) if place is not None else None] += count
     return counts
 
 
-def _workspace(view: View, number: int, above: dict[int, int | None]) -> int | None:
+def _workspace(view: FactView, number: int, above: dict[int, int | None]) -> int | None:
     """The workspace that a resource lies in. What others lie in is remembered."""
     kind = view.policy.kinds[view.kind(number)]
     if kind.schema.name == view.policy.models[kind.schema.model].root:
         return number
-    ends = view.out[kind.parent.edge].get(number) if kind.parent else None
+    ends = view.edges_out[kind.parent.edge].get(number) if kind.parent else None
     if not ends:
         return None
     if ends[0] not in above:
@@ -173,7 +173,7 @@ def _filters(ctx: RequestContext) -> list[Filter]:
     ]
 
 
-def _wanted(ctx: RequestContext, listing: Listing) -> list[Kind]:
+def _wanted(ctx: RequestContext, listing: Listing) -> list[KindSchema]:
     policy, chosen = ctx.view.policy, listing.chosen
     if chosen["kind"]:
         return [kinds.kept_here(policy, chosen["kind"])]
@@ -183,18 +183,20 @@ def _wanted(ctx: RequestContext, listing: Listing) -> list[Kind]:
     return list(kinds.all_kinds(policy))
 
 
-def _page(listed: Sequence[Listed], sort: str, after: str | None, limit: int) -> tuple[list[Found], str | None]:
+def _page(
+    listed: Sequence[Listed], sort: str, after: str | None, limit: int
+) -> tuple[list[ListedResource], str | None]:
     """The first of all lists in one order; a cursor is good for each of them."""
     parts = [each.page(after, limit) for each in listed]
     merged = heapq.merge(
-        *(items for items, _ in parts), key=lambda item: (folded(item.name), item.id), reverse=sort.startswith("-")
+        *(items for items, _ in parts), key=lambda item: (fold_name(item.name), item.id), reverse=sort.startswith("-")
     )
     found = list(merged)
     more = len(found) > limit or any(following for _, following in parts)
-    return found[:limit], cursor(found[limit - 1], sort) if more else None
+    return found[:limit], to_cursor(found[limit - 1], sort) if more else None
 
 
-def _row(ctx: RequestContext, uid: str, eyes: VisibleRefs, thing: Found) -> Row:
+def _row(ctx: RequestContext, uid: str, eyes: VisibleRefs, thing: ListedResource) -> Row:
     visible = ctx.view.policy.kind(thing.kind).schema.visible
     asker = ctx.asker if uid == ctx.caller.member else uid
     told = ctx.session.explain(asker, visible, thing.uid, viewer=ctx.asker)

@@ -60,7 +60,7 @@ def set_roles(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 def _subject(ctx: RequestContext, uid: str) -> Ref:
     ctx.need("see", uid)
-    found = ctx.session.asking(lambda view: ref(view, uid))
+    found = ctx.session.read_view(lambda view: ref(view, uid))
     if not any(ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role) for role in _all(ctx)):
         ctx.need("set_tenant_role", ctx.caller.tenant)
     return found

@@ -10,7 +10,7 @@ from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import sign_ins
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import SignIn
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import pages
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
@@ -84,10 +84,10 @@ def _rows(listing: Listing, found: list[SignIn]) -> list[Row]:
         Row(each, devices.spoken(each.agent), _METHODS.get(each.method, each.method.capitalize()), _end(each))
         for each in found
     ]
-    wanted = folded(listing.search)
-    rows = [row for row in rows if wanted in folded(f"{row.device} {row.found.address} {row.method}")]
+    wanted = fold_name(listing.search)
+    rows = [row for row in rows if wanted in fold_name(f"{row.device} {row.found.address} {row.method}")]
     keys = {
-        "where": lambda row: folded(row.device),
+        "where": lambda row: fold_name(row.device),
         "since": lambda row: row.found.made_at,
         "used": lambda row: row.found.used_at,
     }

@@ -14,7 +14,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.standing import MANAGE
 from lakehold.directory.tokens import Token
 from lakehold.kit.clock import DAY, FOREVER
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import pages
 from lakehold.web.actions import Action
 from lakehold.web.confirming import unsure
@@ -105,9 +105,9 @@ def _revoke(token: Token) -> Action:
 
 
 def _chosen(listing: Listing, rows: list[Row]) -> list[Row]:
-    wanted, whose = folded(listing.search), listing.chosen.get("whose", "")
+    wanted, whose = fold_name(listing.search), listing.chosen.get("whose", "")
     keys = {
-        "name": lambda row: folded(row.token.name),
+        "name": lambda row: fold_name(row.token.name),
         "made": lambda row: row.token.made_at,
         "used": lambda row: row.token.used_at,
         "until": lambda row: row.token.until,
@@ -115,7 +115,7 @@ def _chosen(listing: Listing, rows: list[Row]) -> list[Row]:
     fitting = [
         row
         for row in rows
-        if wanted in folded(f"{row.token.name} {row.token.prefix} {row.service}")
+        if wanted in fold_name(f"{row.token.name} {row.token.prefix} {row.service}")
         and whose in {"", "service" if row.service else "mine"}
     ]
     return sorted(fitting, key=keys[listing.sort], reverse=listing.descending)

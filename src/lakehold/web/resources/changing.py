@@ -49,7 +49,7 @@ def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 def _need_edit(ctx: RequestContext, uid: str) -> Resource:
     found = resources.get(ctx, uid)
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 

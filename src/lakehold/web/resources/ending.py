@@ -28,13 +28,13 @@ def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
         return pages.go(request, to, Flash(f"{found.name} was deleted."))
     undo = f"{back}/restore" if resources.may_restore(ctx, uid) else ""
     told = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=undo)
-    return pages.go(request, back if ctx.session.sees(ctx.asker, uid) else "/", told)
+    return pages.go(request, back if ctx.session.can_see(ctx.asker, uid) else "/", told)
 
 
 @routes.post("/{uid:path}/restore")
 def restore(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Bring it back; the form may say where from, for who does not see it."""
     resources.restore(ctx, uid)
-    seen = ctx.session.sees(ctx.asker, uid)
+    seen = ctx.session.can_see(ctx.asker, uid)
     there = addresses.resource(uid) if seen else pages.own_address(str(sent.get("back", "")))
     return pages.go(request, there, Flash("It is back."))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.access.model.schema import EdgeKind, Kind
+from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.words import spoken
@@ -38,13 +38,15 @@ class Value:
     value: str
 
 
-def pointers(ctx: RequestContext, kind: Kind, chosen: Mapping[str, Sequence[str]], within: str = "") -> list[Pointer]:
+def pointers(
+    ctx: RequestContext, kind: KindSchema, chosen: Mapping[str, Sequence[str]], within: str = ""
+) -> list[Pointer]:
     """The edges of the kind, what it lies in first. Without a workspace to look in, all that the caller sees."""
     edges = sorted(kind.edges.values(), key=lambda edge: edge.name != kind.parent)
     return [_pointer(ctx, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
 
 
-def values(kind: Kind, chosen: Mapping[str, str]) -> list[Value]:
+def values(kind: KindSchema, chosen: Mapping[str, str]) -> list[Value]:
     """The attributes of the kind that somebody can set."""
     return [
         Value(
@@ -59,7 +61,7 @@ def values(kind: Kind, chosen: Mapping[str, str]) -> list[Value]:
     ]
 
 
-def sent_edges(kind: Kind, sent: FormData) -> dict[str, str | list[str]]:
+def sent_edges(kind: KindSchema, sent: FormData) -> dict[str, str | list[str]]:
     """The ends that were chosen. One that is there once is named as one."""
     found: dict[str, str | list[str]] = {}
     for name, edge in kind.edges.items():
@@ -71,7 +73,7 @@ def sent_edges(kind: Kind, sent: FormData) -> dict[str, str | list[str]]:
     return found
 
 
-def sent_values(kind: Kind, sent: FormData) -> dict[str, str | bool]:
+def sent_values(kind: KindSchema, sent: FormData) -> dict[str, str | bool]:
     """The values that were chosen; a box that is not ticked is off."""
     found: dict[str, str | bool] = {}
     for field in values(kind, {}):
@@ -83,7 +85,7 @@ def sent_values(kind: Kind, sent: FormData) -> dict[str, str | bool]:
     return found
 
 
-def _pointer(ctx: RequestContext, kind: Kind, edge: EdgeKind, chosen: Sequence[str], within: str) -> Pointer:
+def _pointer(ctx: RequestContext, kind: KindSchema, edge: EdgeKind, chosen: Sequence[str], within: str) -> Pointer:
     is_parent = edge.name == kind.parent
     options = [pair for to in edge.to for pair in _options(ctx, kind.model, to, within)]
     return Pointer(edge.name, spoken(edge.name), edge.many, is_parent, options, chosen)

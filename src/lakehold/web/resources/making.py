@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import kinds, resources
 from lakehold.directory.errors import HiddenError
@@ -49,7 +49,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 def _form(
     request: Request,
     ctx: RequestContext,
-    schema: Kind,
+    schema: KindSchema,
     within: str,
     *,
     filled: Sent | None = None,
@@ -73,6 +73,6 @@ def _form(
     return pages.page(request, "resources/new.html", values, status=422 if error else 200)
 
 
-def _chosen(schema: Kind, filled: Sent) -> dict[str, str]:
+def _chosen(schema: KindSchema, filled: Sent) -> dict[str, str]:
     sent = fields.sent_values(schema, filled)
     return {name: str(value).lower() if isinstance(value, bool) else value for name, value in sent.items()}

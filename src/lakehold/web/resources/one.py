@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.access.facts.view import View
-from lakehold.access.model.schema import Kind
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import kinds, resources, usage
@@ -43,8 +43,8 @@ def resource_page(request: Request, ctx: Reading, platform: House, uid: str) -> 
         "attributes": [(spoken(name), _told(schema, name, value)) for name, value in _shown(found).items()],
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "edges": [(spoken(name), ends) for name, ends in found.edges.items() if ends],
-        "inside": ctx.session.asking(lambda view: _inside(ctx, view, uid)),
-        "pointing": ctx.session.asking(lambda view: _pointing(ctx, view, uid)),
+        "inside": ctx.session.read_view(lambda view: _inside(ctx, view, uid)),
+        "pointing": ctx.session.read_view(lambda view: _pointing(ctx, view, uid)),
         "uses": usage.of_resource(ctx, uid)[:_MOST_USES],
     }
     return pages.page(request, "resources/one.html", values)
@@ -54,16 +54,16 @@ def _shown(found: Resource) -> dict[str, str]:
     return {name: value for name, value in found.attributes.items() if name != kinds.DELETED}
 
 
-def _told(schema: Kind, name: str, value: str) -> str:
+def _told(schema: KindSchema, name: str, value: str) -> str:
     attribute = schema.attributes.get(name)
     if attribute is not None and attribute.is_flag:
         return "On" if value == "true" else "Off"
     return spoken(value)
 
 
-def _menu(ctx: RequestContext, found: Resource, schema: Kind) -> list[Action]:
+def _menu(ctx: RequestContext, found: Resource, schema: KindSchema) -> list[Action]:
     """What can be done with the resource itself, whatever its model."""
-    uid, here, ask = found.uid, addresses.resource, ctx.session.asking
+    uid, here, ask = found.uid, addresses.resource, ctx.session.read_view
     edit = Action("Edit", here(uid, "edit"), icon="pencil")
     move = Action("Move", here(uid, "move"), icon="folder")
     delete = Action("Delete", here(uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?")
@@ -75,25 +75,25 @@ def _menu(ctx: RequestContext, found: Resource, schema: Kind) -> list[Action]:
     ]
 
 
-def _inside(ctx: RequestContext, view: View, uid: str) -> list[Ref]:
+def _inside(ctx: RequestContext, view: FactView, uid: str) -> list[Ref]:
     """What lies in it, of what the caller may see."""
-    return _seen(ctx, view, view.inside(view.resource(uid)))
+    return _seen(ctx, view, view.children(view.resource(uid)))
 
 
-def _pointing(ctx: RequestContext, view: View, uid: str) -> list[tuple[str, list[Ref]]]:
+def _pointing(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, list[Ref]]]:
     """What points at it and does not lie in it, by the kind."""
     here, found = view.resource(uid), []
     for kind in view.policy.kinds.values():
         for edge in kind.schema.edges:
             if edge == kind.schema.parent or kind.schema.model == "tenant":
                 continue
-            near = [each for each in view.back[edge].get(here) or () if view.kind(each) == kind.id]
+            near = [each for each in view.edges_in[edge].get(here) or () if view.kind(each) == kind.id]
             if near and (seen := _seen(ctx, view, near)):
                 found.append((kind.schema.title, seen))
     return found
 
 
-def _seen(ctx: RequestContext, view: View, numbers: list[int]) -> list[Ref]:
+def _seen(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[Ref]:
     eyes, found = VisibleRefs(ctx), []
     for number in sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold()):
         ref = eyes.numbered(number)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Draft
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.shapes import Summary
@@ -34,7 +34,7 @@ _COLUMNS = [Column("Name", "name"), Column("In", wide=True), Column("Since", "cr
 class Shelf:
     """The first few of a kind."""
 
-    kind: Kind
+    kind: KindSchema
     label: str
     href: str
     items: list[Summary]
@@ -87,7 +87,7 @@ def workspace_page(request: Request, ctx: Reading, uid: str) -> Response:
     return pages.page(request, "resources/workspace.html", values)
 
 
-def new(ctx: RequestContext, kind: Kind, uid: str) -> Action:
+def new(ctx: RequestContext, kind: KindSchema, uid: str) -> Action:
     """Make one of the kind in the workspace. Where only its edges can tell, the form says whether one may."""
     href = views.form(uid, kind.id) or f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
     label = f"New {kind.title.lower()}"
@@ -99,7 +99,7 @@ def new(ctx: RequestContext, kind: Kind, uid: str) -> Action:
 _WHY_NOT = "Your role here does not let you make one."
 
 
-def _may_make(ctx: RequestContext, kind: Kind, uid: str) -> bool:
+def _may_make(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
     """Whether they may, as far as can be told before the form is filled in."""
     parent = kind.edges[kind.parent] if kind.parent else None
     here = kinds.schema_of(ctx.view, uid).name
@@ -112,13 +112,13 @@ def _may_make(ctx: RequestContext, kind: Kind, uid: str) -> bool:
     return may or len(kind.edges) > 1
 
 
-def _shelf(ctx: RequestContext, uid: str, kind: Kind) -> Shelf:
+def _shelf(ctx: RequestContext, uid: str, kind: KindSchema) -> Shelf:
     found = resources.page(ctx, kind.id, within=uid, limit=_MOST_SHOWN)
     href = addresses.workspace(uid, kind.name)
     return Shelf(kind, plural(kind.title), href, found.items, found.after is not None)
 
 
-def _kind_of(ctx: RequestContext, uid: str, name: str) -> Kind | None:
+def _kind_of(ctx: RequestContext, uid: str, name: str) -> KindSchema | None:
     """The kind of this name in the workspace; None if the two are the id of a workspace with a slash in it."""
     try:
         workspaces.need_workspace(ctx, uid)

@@ -10,7 +10,7 @@ from lakehold.access.model.policy import Policy
 from lakehold.catalog.campaign_sight import ENDED, KEPT, REMOVED, UNDECIDED, Row
 from lakehold.catalog.shapes import Ref
 from lakehold.kit.clock import Moment
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web.listing import Filter, Listing
 
 STATES = {
@@ -23,9 +23,9 @@ STATES = {
 _MOST_HOLDERS = 200
 
 _ORDER: dict[str, Callable[[Row], tuple[str | Moment, ...]]] = {
-    "resource": lambda row: (folded(row.resource.name), row.resource.uid, folded(row.subject.name)),
-    "holder": lambda row: (folded(row.subject.name), row.subject.uid, folded(row.resource.name)),
-    "role": lambda row: (folded(row.title), folded(row.resource.name), folded(row.subject.name)),
+    "resource": lambda row: (fold_name(row.resource.name), row.resource.uid, fold_name(row.subject.name)),
+    "holder": lambda row: (fold_name(row.subject.name), row.subject.uid, fold_name(row.resource.name)),
+    "role": lambda row: (fold_name(row.title), fold_name(row.resource.name), fold_name(row.subject.name)),
     "since": lambda row: (row.since, row.n),
 }
 
@@ -44,7 +44,7 @@ def listed(request: Request, rows: Sequence[Row], policy: Policy) -> Listing:
 
 def fitting(listing: Listing, rows: Sequence[Row]) -> list[Row]:
     """The rows that fit, in order."""
-    words = folded(listing.search).split()
+    words = fold_name(listing.search).split()
     wanted = listing.chosen
     found = [
         row
@@ -58,8 +58,8 @@ def fitting(listing: Listing, rows: Sequence[Row]) -> list[Row]:
 
 
 def _said(who: Ref, what: Ref, title: str) -> str:
-    return folded(f"{who.name} {what.name} {title}")
+    return fold_name(f"{who.name} {what.name} {title}")
 
 
 def _options(named: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(named.items(), key=lambda option: (folded(option[1]), option[0])))
+    return tuple(sorted(named.items(), key=lambda option: (fold_name(option[1]), option[0])))

@@ -13,7 +13,7 @@ from lakehold.api.frame.works import Writing
 from lakehold.catalog import campaign_rows, campaigns, last_used
 from lakehold.catalog.campaign_sight import Row
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, Moment, shown
+from lakehold.kit.clock import FOREVER, Moment, format_moment
 from lakehold.web.routes import router
 
 routes = router("/reviews")
@@ -72,7 +72,7 @@ def _told(ctx: RequestContext, rows: list[Row]) -> Iterable[Line]:
 
 
 def _at(at: Moment | None) -> str:
-    return "" if at is None or at >= FOREVER else shown(at)
+    return "" if at is None or at >= FOREVER else format_moment(at)
 
 
 def _plain(value: str) -> str:

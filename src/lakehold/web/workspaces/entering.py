@@ -91,7 +91,7 @@ def _form(
 ) -> Response:
     space, changes = space_of(ctx, uid), _part(request) == _CHANGE
     inside = set() if changes else {member.subject.uid for member in workspaces.members(ctx, uid)}
-    subject = ctx.session.asking(lambda view: ref(view, filled.subject)) if changes else None
+    subject = ctx.session.read_view(lambda view: ref(view, filled.subject)) if changes else None
     values: dict[str, object] = {
         "crumbs": trail(ctx, space, "Members"),
         "space": space,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.syntax import Path
+from lakehold.access.model.syntax import PathNode
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 
@@ -17,7 +17,7 @@ def lines(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
     for role in kinds.schema_of(ctx.view, uid).roles.values():
         tree = role.derived.tree if role.derived else None
         if (
-            isinstance(tree, Path)
+            isinstance(tree, PathNode)
             and len(tree.names) == _STEPS
             and tree.names[0] == "tenant"
             and tree.names[1] in on_tenant

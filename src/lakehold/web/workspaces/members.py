@@ -14,7 +14,7 @@ from lakehold.catalog.shapes import Ref, ref
 from lakehold.catalog.workspaces import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
 from lakehold.web.effects import Asking, Choice, ask_first, preview
@@ -42,7 +42,7 @@ def members_page(request: Request, ctx: Reading, uid: str) -> Response:
     listing = Listing.of(request, sorts=("name",), filters=(roles, _WHO))
     listing = replace(listing, path=addresses.workspace(uid, "members"))
     rows = [member for member in found if _fits(member, listing)]
-    rows.sort(key=lambda member: folded(member.subject.name), reverse=listing.descending)
+    rows.sort(key=lambda member: fold_name(member.subject.name), reverse=listing.descending)
     keeps = sharing.gives_here(ctx, uid)
     labels = membership.label_fields(ctx, uid)
     values: dict[str, object] = {
@@ -130,21 +130,21 @@ def trail(ctx: RequestContext, space: Ref, here: str) -> list[Crumb]:
 def space_of(ctx: RequestContext, uid: str) -> Ref:
     """A workspace by name."""
     workspaces.need_workspace(ctx, uid)
-    return ctx.session.asking(lambda view: ref(view, uid))
+    return ctx.session.read_view(lambda view: ref(view, uid))
 
 
 def member_of(ctx: RequestContext, uid: str, subject: str) -> Member:
     """What a member or group has in the workspace; nothing, if they are not in it yet."""
     ctx.see(subject, "grant")
     found = next((member for member in workspaces.members(ctx, uid) if member.subject.uid == subject), None)
-    return found or Member(ctx.session.asking(lambda view: ref(view, subject)), [], {})
+    return found or Member(ctx.session.read_view(lambda view: ref(view, subject)), [], {})
 
 
 def _fits(member: Member, listing: Listing) -> bool:
     who = "member" if member.subject.kind == MEMBER else "group"
     role = listing.chosen["role"]
     return (
-        folded(listing.search) in folded(member.subject.name)
+        fold_name(listing.search) in fold_name(member.subject.name)
         and listing.chosen["who"] in {"", who}
         and (not role or role in {held.name for held in member.roles})
     )

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from starlette.datastructures import ImmutableMultiDict
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import Member, Plan
 from lakehold.directory.request_context import RequestContext
@@ -97,7 +97,7 @@ def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
     ]
 
 
-def is_ladder(schema: Kind) -> bool:
+def is_ladder(schema: KindSchema) -> bool:
     """Whether each role has the next one in it, so that one of them says all."""
     roles = [role for role in schema.roles.values() if not role.single]
     return len(roles) > 1 and all(role.implies for role in roles[:-1])
@@ -117,7 +117,7 @@ def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
     ]
 
 
-def label_kinds(ctx: RequestContext, uid: str) -> list[Kind]:
+def label_kinds(ctx: RequestContext, uid: str) -> list[KindSchema]:
     """Kinds of the workspace that people hold, and nobody owns: contexts."""
     schema = kinds.schema_of(ctx.view, uid)
     return [
@@ -157,11 +157,11 @@ def present(ctx: RequestContext, uid: str, member: Member) -> Filled:
 def held_labels(ctx: RequestContext, member: Member) -> set[str]:
     """The labels that a member holds, as the form names them."""
 
-    def held(view: View) -> set[str]:
-        places = view.held.get(view.resource(member.subject.uid)) or {}
-        return {f"{one.role} {one.resource}" for place in places for one in view.granted(place) if _is(one, member)}
+    def held(view: FactView) -> set[str]:
+        places = view.grants_by_subject.get(view.resource(member.subject.uid)) or {}
+        return {f"{one.role} {one.resource}" for place in places for one in view.grants_on(place) if _is(one, member)}
 
-    return ctx.session.asking(held)
+    return ctx.session.read_view(held)
 
 
 def _is(grant: Grant, member: Member) -> bool:

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Add, Attribute
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.schema import Kind
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import workspaces
 from lakehold.directory.request_context import RequestContext
@@ -36,7 +36,7 @@ class Plan:
     request: str
 
 
-def plan(ctx: RequestContext, kind: Kind) -> Plan | None:
+def plan(ctx: RequestContext, kind: KindSchema) -> Plan | None:
     """The tenant's plan; None for a model that does not ask for it."""
     declared = ctx.view.policy.kind(TENANT).schema.attributes.get(PLAN)
     if declared is None or not any(f"tenant.{PLAN}" in clause.text for clause in kind.define.values()):

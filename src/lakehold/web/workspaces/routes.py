@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.access import Draft
-from lakehold.access.facts.view import View, role_names
-from lakehold.access.model.schema import Kind, Model
+from lakehold.access.facts.view import FactView, role_names
+from lakehold.access.model.schema import AccessModel, KindSchema
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import details, kinds, workspaces
 from lakehold.catalog.shapes import Summary
@@ -39,13 +39,13 @@ SWITCH = "switch_"
 class Choice:
     """A model to choose."""
 
-    model: Model
+    model: AccessModel
     title: str
     line: str
     may: bool
 
     @property
-    def root(self) -> Kind:
+    def root(self) -> KindSchema:
         """What one of it is."""
         return self.model.kinds[self.model.root]
 
@@ -124,7 +124,7 @@ def choices(ctx: RequestContext) -> list[Choice]:
     return found
 
 
-def switches(root: Kind) -> list[str]:
+def switches(root: KindSchema) -> list[str]:
     """The attributes that are on or off and can be chosen at the beginning."""
     return [name for name, attribute in root.attributes.items() if attribute.is_flag and name != kinds.DELETED]
 
@@ -132,13 +132,13 @@ def switches(root: Kind) -> list[str]:
 def own_roles(ctx: RequestContext, uid: str) -> list[str]:
     """The roles that the caller holds in a workspace, themself or by a group, by their title."""
 
-    def held(view: View) -> list[str]:
+    def held(view: FactView) -> list[str]:
         here = view.grants.get(view.resource(uid)) or {}
         mine = view.subject(view.member(ctx.caller.member)).ids
         names = {name for subject in mine for name in role_names(here.get(subject, 0))}
         return [role.title for name, role in kinds.schema_of(view, uid).roles.items() if name in names]
 
-    return ctx.session.asking(held)
+    return ctx.session.read_view(held)
 
 
 def _through(ctx: RequestContext, space: Summary) -> str:

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
-from lakehold.access.model.schema import Attribute as Declared
+from lakehold.access.model.schema import AttributeKind as Declared
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import editing, kinds, resources, workspaces
 from lakehold.catalog.editing import Edit
@@ -204,7 +204,7 @@ def _labels(ctx: RequestContext, uid: str, kind: str) -> Labels:
 
 
 def _editing(ctx: RequestContext, uid: str) -> Action:
-    right = ctx.session.asking(lambda view: kinds.editing(view, uid))
+    right = ctx.session.read_view(lambda view: kinds.editing(view, uid))
     if kinds.has(ctx, right) or right is None:
         return Action("Edit")
     return Action(
@@ -218,6 +218,6 @@ def _delete_action(ctx: RequestContext, uid: str, found: Resource) -> Action:
     there = addresses.workspace(uid, "settings/delete")
     if found.may_delete:
         return Action("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
-    right = ctx.session.asking(lambda view: kinds.deleting(view, uid))
+    right = ctx.session.read_view(lambda view: kinds.deleting(view, uid))
     asked = addresses.request(right.resource, right.action) if right else ""
     return Action("Delete", icon="trash-2", why_not="You may not delete it.", request=asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.access.model.schema import Model
+from lakehold.access.model.schema import AccessModel
 from lakehold.web.words import plural
 
 _LINES = {
@@ -23,7 +23,7 @@ ATTRIBUTES = {
 """What an attribute does when it is on."""
 
 
-def line_of(model: Model) -> str:
+def line_of(model: AccessModel) -> str:
     """What it is for. A custom model says what it has."""
     known = _LINES.get(model.name)
     if known:
@@ -32,7 +32,7 @@ def line_of(model: Model) -> str:
     return f"A model of your own, with {', '.join(titles).lower()}." if titles else "A model of your own."
 
 
-def title_of(model: Model) -> str:
+def title_of(model: AccessModel) -> str:
     """`Marts project`, `Data space`: what one is called, told apart where two models have the same word."""
     title = model.kinds[model.root].title
     return (

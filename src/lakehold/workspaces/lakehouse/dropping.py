@@ -15,7 +15,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.access.facts import spans
+from lakehold.access.facts import tables
 
 # past the access filter: what is deleted is in no list; who could delete it is asked of the facts of then
 from lakehold.access.facts.tables import resource
@@ -27,7 +27,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
-from lakehold.kit.ids import folded, quote
+from lakehold.kit.ids import fold_name, quote
 from lakehold.pipeline.lake import Lake, Place
 from lakehold.pipeline.names import READABLE
 from lakehold.runs.runnable import RunOptions
@@ -80,7 +80,7 @@ def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[
             f"There is no deleted table {quote(uid)}.", "Its rows may be gone by now; look in the list."
         )
     wanted = name or found.name
-    if folded(wanted) in {folded(each) for each in _names(ctx, found.layer)}:
+    if fold_name(wanted) in {fold_name(each) for each in _names(ctx, found.layer)}:
         raise ConflictError(f"There is a table {quote(wanted)} in the layer already.", "Restore it under another name.")
     about = details.read_many(ctx, [found.number]).get(found.number, Detail()).description
     made = resources.create(ctx, TABLE, wanted, edges={"layer": found.layer}, description=about)
@@ -120,14 +120,16 @@ def _seen(ctx: RequestContext, row: _Ended) -> Dropped | None:
     then = ctx.session.as_of(row.until - 1)
     if not then.check(ctx.asker, "delete", row.uid):
         return None
-    layer = next(iter(then.asking(lambda view: [view.uid(end) for end in view.out["layer"].get(row.id) or ()])), "")
+    layer = next(
+        iter(then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])), ""
+    )
     if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.asker, "create_table", layer):
         return None
     return Dropped(row.id, row.uid, row.name, layer, row.until, _held(ctx, row))
 
 
 def _held(ctx: RequestContext, row: _Ended) -> tuple[tuple[str, str], ...]:
-    found = spans.on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
+    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
     there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
     return tuple(sorted((subject, role) for subject, role in there if subject is not None))
 

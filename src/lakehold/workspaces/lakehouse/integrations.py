@@ -36,7 +36,7 @@ def open_to(ctx: RequestContext, uid: str, days: int | None = None) -> Made:
 
 def is_active(ctx: RequestContext, uid: str) -> bool:
     """Whether it lets anybody in."""
-    return ctx.session.asking(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
+    return ctx.session.read_view(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
 
 
 def switch(ctx: RequestContext, uid: str, *, active: bool) -> None:

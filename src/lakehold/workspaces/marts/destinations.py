@@ -25,7 +25,7 @@ def may_try(ctx: RequestContext, destination: str, project: str) -> None:
 
 def is_deleted(ctx: RequestContext, uid: str) -> bool:
     """Whether it can only be seen and restored."""
-    return ctx.session.asking(lambda view: attributes_of(view, uid).get(kinds.DELETED)) == "true"
+    return ctx.session.read_view(lambda view: attributes_of(view, uid).get(kinds.DELETED)) == "true"
 
 
 def reports(ctx: RequestContext, uid: str) -> list[Ref]:

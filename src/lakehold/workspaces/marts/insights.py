@@ -115,7 +115,7 @@ def placed(ctx: RequestContext, found: Sequence[Insight]) -> list[Insight]:
 
 def _counted(ctx: RequestContext, numbers: Sequence[int]) -> list[Insight]:
     delivered, pulled = _deliveries(ctx, numbers), _pulls(ctx, numbers)
-    reports = ctx.session.asking(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
+    reports = ctx.session.read_view(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
     return [
         Insight(report, None, delivered.get(number, Delivery()), pulled.get(number, Pulled()))
         for number, report in zip(numbers, reports, strict=True)

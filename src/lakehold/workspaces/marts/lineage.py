@@ -67,4 +67,4 @@ def _tables(ctx: RequestContext, uid: str) -> list[str]:
 
 
 def _kind(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.asking(lambda view: view.kind(view.resource(uid)))
+    return ctx.session.read_view(lambda view: view.kind(view.resource(uid)))

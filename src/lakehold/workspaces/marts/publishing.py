@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.access.decide.words import named
+from lakehold.access.decisions.explanation import describe_resource
 from lakehold.catalog import details, editing
 from lakehold.catalog.editing import Edit
 from lakehold.directory.request_context import RequestContext
@@ -23,7 +23,9 @@ def publish(ctx: RequestContext, lake: Lake, uid: str) -> None:
     checks_of(told)
     storage_of(ctx, uid)
     if lake.now(reading.place_of(ctx, uid)) is None:
-        raise ConflictError(f"The {named(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it.")
+        raise ConflictError(
+            f"The {describe_resource(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it."
+        )
     _set(ctx, uid, published=True)
 
 

@@ -8,19 +8,19 @@ import sqlalchemy as sa
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Id, Transaction, metadata
+from lakehold.kit.database import IdType, Transaction, metadata
 from lakehold.workspaces.marts import nouns
 
 quality_table = sa.Table(
     "quality",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
     # The data mart.
-    sa.Column("resource_id", Id, nullable=False),
+    sa.Column("resource_id", IdType, nullable=False),
     # Which look it was: a step that is done again looks once.
     sa.Column("mark", sa.Text, nullable=False),
-    sa.Column("at", Id, nullable=False),
+    sa.Column("at", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("said", sa.Text, nullable=False),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.kit.mails import Post
+from lakehold.kit.mail import SmtpServer
 from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, webhook
 from lakehold.pipeline.connectors.outward.addresses import looked_up
 from lakehold.pipeline.connectors.outward.chat import Chat
@@ -165,11 +165,11 @@ class Sending:
     def _chat(self) -> Chat:
         return Chat(self.connecting.secrets.get("address", ""), private=self.connecting.settings.private_addresses)
 
-    def _post(self) -> Post:
+    def _post(self) -> SmtpServer:
         url = self.connecting.settings.smtp.get_secret_value()
         if not url:
             raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
-        return Post.at(url)
+        return SmtpServer.from_url(url)
 
 
 def _found(hook: Webhook) -> str:

@@ -51,7 +51,7 @@ class Office:
     def becomes(self, member: str, role: str) -> None:
         """Their role in the project is another one, from one moment to the next; empty: none any more."""
         with self.platform.access.write(TENANT) as session:
-            for grant in session.seen().granted(session.seen().resource(PROJECT)):
+            for grant in session.current_view().grants_on(session.current_view().resource(PROJECT)):
                 if grant.subject == member and grant.role != role:
                     session.store.remove(grant)
             if role:

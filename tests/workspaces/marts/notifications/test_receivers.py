@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Grant, Token
+from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
-from lakehold.ledger.audit import Entry, Filter
+from lakehold.ledger.audit import AuditFilter, AuditLogEntry
 from lakehold.workspaces.marts.notifications import changing, receivers
 from lakehold.workspaces.marts.notifications.channels import Channel
 from lakehold.workspaces.marts.notifications.sides import Side
@@ -23,9 +23,9 @@ from tests.workspaces.marts.notifications.office import BEN, MART, NED, PAM, PRO
 ALL = f"{TENANT}/all"
 
 
-def audited(office: Office) -> list[Entry]:
+def audited(office: Office) -> list[AuditLogEntry]:
     with office.platform.read(ADA) as ctx:
-        return [each.entry for each in ctx.audit.page(Filter(action="set notifications"))]
+        return [each.entry for each in ctx.audit.page(AuditFilter(action="set notifications"))]
 
 
 def test_admins_and_technical_users_receive_by_default_and_nobody_else(office: Office) -> None:
@@ -160,7 +160,7 @@ def test_members_change_themselves_and_who_keeps_the_settings_everybody(office: 
     # Who only looks, and who shows a token that was made for something else, change nothing of their own.
     with pytest.raises(ForbiddenError):
         office.choose(replace(BEN, impersonator="ada"), "ben", failed_runs=False)
-    narrow = Caller(TENANT, "ben", narrowed=Token("ben", actions=frozenset({"see"})))
+    narrow = Caller(TENANT, "ben", narrowed=TokenPrincipal("ben", actions=frozenset({"see"})))
     with pytest.raises(DeniedError):
         office.choose(narrow, "ben", failed_runs=False)
     assert office.receive() == ["ben", "pam"]

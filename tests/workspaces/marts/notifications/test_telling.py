@@ -46,7 +46,7 @@ def test_a_failure_is_told_once_to_those_who_receive_it(office: Office) -> None:
     run = office.ends(MART, "The storage has no table.", times=3)
     assert office.told() == {"pam": [FAILED], "tess": [FAILED]}
     body = office.mails()[0][2]
-    base = office.platform.settings.base
+    base = office.platform.settings.base_url
     assert body == (
         "Orders was run by hand and has failed.\n\nThe storage has no table.\n\n"
         f"{base}/runs/{run}\n\nWho is told of this: {base}/workspaces/sales/notifications\n"

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from lakehold.directory.emails import valid_email
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.kit.ids import valid_name
-from lakehold.kit.mails import Post, message
+from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.pipeline.connectors.outward import files
 from lakehold.pipeline.connectors.outward.delivered import Delivered, digest
 from lakehold.pipeline.connectors.outward.files import Files
@@ -59,7 +59,7 @@ class Mail:
         valid_name(self.subject, "subject")
 
 
-def deliver(rows: DataFrame, how: Mail, file: Files, post: Post, mark: str, progress: Progress) -> Delivered:  # noqa: PLR0917 - the parts of a mail
+def deliver(rows: DataFrame, how: Mail, file: Files, post: SmtpServer, mark: str, progress: Progress) -> Delivered:  # noqa: PLR0917 - the parts of a mail
     """Make a file of the rows, and send it to everybody once."""
     how.check()
     if file.parts:
@@ -105,7 +105,7 @@ def _content(file: Files, size: int, most: int) -> bytes:
 
 def _message(how: Mail, receiver: str, file: Files, content: bytes, mark: str) -> EmailMessage:
     uid = f"delivery-{digest(mark, receiver)}"
-    made = message(how.sender, receiver, how.subject, how.body, uid=uid)
+    made = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
     made["Auto-Submitted"] = "auto-generated"
     made.add_alternative(how.html or as_html(how.body), subtype="html")
     main, sub = _TYPES[file.shape.ending]
@@ -113,7 +113,7 @@ def _message(how: Mail, receiver: str, file: Files, content: bytes, mark: str) -
     return made
 
 
-def _sent(post: Post, made: EmailMessage, before: Reached, *, doubt: bool) -> Reached:
+def _sent(post: SmtpServer, made: EmailMessage, before: Reached, *, doubt: bool) -> Reached:
     """Send one mail. Who will never take it is noted, so that the others get theirs.
 
     Receivers are told by their place in the list: who sees a run need not know their addresses.

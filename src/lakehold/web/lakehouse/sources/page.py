@@ -95,7 +95,7 @@ def _stream(
     ctx: RequestContext, eyes: VisibleRefs, found: Resource, ref: Ref, last: tuple[str, StepState] | None
 ) -> Stream:
     told = details.read(ctx, ref.uid).settings if found.settings is not None else {}
-    on = ctx.session.asking(lambda view: attributes_of(view, ref.uid).get("enabled"))
+    on = ctx.session.read_view(lambda view: attributes_of(view, ref.uid).get("enabled"))
     end = next(iter(ends(ctx, ref.uid, "writes") or ends(ctx, found.uid, "into")), "")
     preview = f"{addresses.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"
     return Stream(

@@ -13,7 +13,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.keys import Keys
+from lakehold.kit.keys import KeyRing
 
 _FOR = "a form's secret"
 _LASTS = 3600 * SECOND
@@ -26,14 +26,14 @@ def filled(platform: Platform, caller: Caller, sent: FormData) -> tuple[str, str
     return secret, closed(platform.keys, caller, secret, at)
 
 
-def closed(keys: Keys, caller: Caller, secret: str, at: Moment) -> str:
+def closed(keys: KeyRing, caller: Caller, secret: str, at: Moment) -> str:
     """The secret as a page may have it."""
     if not secret:
         return ""
     return keys.encrypt(json.dumps([_FOR, caller.tenant, caller.member, at + _LASTS, secret]))
 
 
-def opened(keys: Keys, caller: Caller, kept: str, at: Moment) -> str:
+def opened(keys: KeyRing, caller: Caller, kept: str, at: Moment) -> str:
     """The secret itself; empty if it is somebody else's, too old, or none of ours."""
     if not kept:
         return ""

@@ -149,10 +149,10 @@ def _change(ctx: RequestContext, row: Row, before: Row, targets: Targets) -> Non
 
 def _present(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> Row:
     told = details.read(ctx, uid).settings
-    on = ctx.session.asking(lambda view: attributes_of(view, uid).get("enabled")) != "false"
+    on = ctx.session.read_view(lambda view: attributes_of(view, uid).get("enabled")) != "false"
     keys = told.get("keys")
     return Row(
-        str(told.get("stream", "")) or ctx.session.asking(lambda view: view.names.get(view.resource(uid)) or ""),
+        str(told.get("stream", "")) or ctx.session.read_view(lambda view: view.names.get(view.resource(uid)) or ""),
         uid,
         on,
         str(told.get("mode", "full")),

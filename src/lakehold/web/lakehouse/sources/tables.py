@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lakehold.access.query.listing import Found
+from lakehold.access.query.listing import ListedResource
 from lakehold.catalog.shapes import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
@@ -56,7 +56,7 @@ def layers(ctx: RequestContext, workspace: str) -> dict[str, str]:
     return {item.name: item.uid for item in found}
 
 
-def named(ctx: RequestContext, found: Sequence[Found]) -> list[tuple[str, str]]:
+def named(ctx: RequestContext, found: Sequence[ListedResource]) -> list[tuple[str, str]]:
     """Ids, and names with the layer before them."""
     eyes = VisibleRefs(ctx)
     pairs = [

@@ -12,7 +12,7 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds
 from lakehold.catalog.shapes import Resource, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment, moment
+from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Lake
@@ -133,7 +133,7 @@ def _standing(ctx: RequestContext, lake: Lake, uid: str) -> Standing:
     if now is None or now.current is None:
         return standing
     total, size = now.current.count("total-records"), now.current.count("total-files-size")
-    return replace(standing, rows=total, size=saying.size(size), fresh=moment(now.current.at))
+    return replace(standing, rows=total, size=saying.size(size), fresh=to_moment(now.current.at))
 
 
 def _definition(found: Resource) -> list[tuple[str, str]] | None:

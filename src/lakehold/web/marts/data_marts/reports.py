@@ -78,6 +78,6 @@ def new(found: Resource) -> str:
 
 def _on(ctx: RequestContext, eyes: VisibleRefs, ref: Ref) -> On:
     to = next(iter(ends(ctx, ref.uid, "destination")), None)
-    held = ctx.session.asking(lambda view: owners_of(view, ref.uid))
+    held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
     owners = eyes.refs(uid for some in held.values() for uid in some)
     return On(ref, eyes.ref(to), owners)

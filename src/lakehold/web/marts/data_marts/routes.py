@@ -91,7 +91,7 @@ def need_mart(ctx: RequestContext, uid: str) -> Resource:
 def need_edit(ctx: RequestContext, uid: str) -> Resource:
     """The data mart, if the caller may edit it."""
     found = need_mart(ctx, uid)
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 

@@ -78,7 +78,7 @@ def about(ctx: RequestContext, settings: Settings, found: Resource, reports: lis
     if details.read(ctx, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
         return None
     secret = secrets.of(ctx, uid) if may_edit else None
-    base = f"{settings.base}/api/v1/live/{addresses.segment(uid)}"
+    base = f"{settings.base_url}/api/v1/live/{addresses.segment(uid)}"
     pulled = [(each, f"{base}/{addresses.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
     here = addresses.resource(uid, "destination/secret")

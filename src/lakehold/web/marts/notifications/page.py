@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading, house_of
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.web import addresses, pages
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.marts.destinations.routes import need_project
@@ -103,7 +103,7 @@ def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
 def _fits(each: Receiver, listing: Listing) -> bool:
     role, wanted = listing.chosen["role"], listing.chosen["receives"]
     return (
-        folded(listing.search) in folded(each.member.name)
+        fold_name(listing.search) in fold_name(each.member.name)
         and role in {"", each.role}
         and (not wanted or each.channels[Channel(wanted)].on)
     )

@@ -83,7 +83,7 @@ def report_rows(request: Request, uid: str) -> Response:
 
     def asked(ctx: RequestContext) -> tuple[Resource, str, dict[str, object]]:
         found = need_report(ctx, uid)
-        mart = ctx.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+        mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(details.read(ctx, uid).settings)
 
     found, mart, settings = looking.reading(request).run(asked)
@@ -104,7 +104,7 @@ def _reads(ctx: RequestContext, found: Resource) -> bool:
 
 
 def _columns(ctx: RequestContext, lake: InLake, found: Resource) -> choosing.Columns:
-    mart = ctx.session.asking(lambda view: kinds.parent_of(view, found.uid))
+    mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
     return choosing.columns(ctx, lake, mart) if mart else choosing.Columns()
 
 
@@ -124,7 +124,7 @@ def _goal(ctx: RequestContext, uid: str) -> Goal:
 
 
 def _owners(ctx: RequestContext, uid: str) -> list[Ref]:
-    held = ctx.session.asking(lambda view: owners_of(view, uid))
+    held = ctx.session.read_view(lambda view: owners_of(view, uid))
     return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
 
 

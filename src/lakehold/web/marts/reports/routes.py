@@ -108,7 +108,7 @@ class Form:
     def _mart(self, ctx: RequestContext) -> tuple[str, str] | None:
         if not self.mart:
             return None
-        return self.mart, ctx.session.asking(lambda view: view.names.get(view.resource(self.mart)) or "")
+        return self.mart, ctx.session.read_view(lambda view: view.names.get(view.resource(self.mart)) or "")
 
     def _options(self, ctx: RequestContext, said: Report) -> dict[str, object]:
         known = choosing.columns(ctx, lake_of(self.request), self.mart)
@@ -132,7 +132,7 @@ class Form:
 
 def new_address(ctx: RequestContext, mart: str) -> str:
     """Where a report on a mart is made."""
-    project = ctx.session.asking(lambda view: kinds.workspace_of(view, mart)) or ""
+    project = ctx.session.read_view(lambda view: kinds.workspace_of(view, mart)) or ""
     return f"{addresses.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
@@ -187,7 +187,7 @@ def _kept(ctx: RequestContext, form: Form, said: Report, before: Mapping[str, ob
 def _need_edit(ctx: RequestContext, uid: str) -> tuple[Resource, str]:
     found = need_report(ctx, uid)
     ctx.need("edit", uid)
-    return found, ctx.session.asking(lambda view: kinds.parent_of(view, uid)) or ""
+    return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
 
 
 def _usable(ctx: RequestContext, mart: str) -> str:

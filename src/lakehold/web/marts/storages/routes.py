@@ -122,7 +122,7 @@ def _said(filled: Filled, looked: Looked) -> str:
 
 def _need_edit(ctx: RequestContext, uid: str) -> Resource:
     found = need_storage(ctx, uid)
-    kinds.need(ctx, ctx.session.asking(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
     return found
 
 

@@ -6,7 +6,7 @@ from lakehold.access import Add, Edge, Remove
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import folded, quote
+from lakehold.kit.ids import fold_name, quote
 from lakehold.pipeline import reading
 from lakehold.pipeline.lake import Place
 from lakehold.runs.runnable import StepContext
@@ -28,7 +28,7 @@ def beside(doing: StepContext, into: Into, *, make: bool) -> Place | None:
         table = _table(ctx, into)
         layer = ends(ctx, table, "layer")[0]
         name = f"{ctx.view.names.get(ctx.view.resource(table))}{REJECTED}"
-        found = _named(ctx, layer).get(folded(name))
+        found = _named(ctx, layer).get(fold_name(name))
         if found is None and make:
             found = resources.create(ctx, TABLE, name, edges={"layer": layer})
         return None if found is None else reading.place_of(ctx, found)
@@ -39,7 +39,7 @@ def _table(ctx: RequestContext, into: Into) -> str:
     made = [end for end in written if ctx.view.kind(ctx.view.resource(end)) == TABLE]
     if into.end in made or ctx.view.kind(ctx.view.resource(into.end)) != LAYER:
         return into.end
-    name, named = folded(into.table), _named(ctx, into.end)
+    name, named = fold_name(into.table), _named(ctx, into.end)
     if name in named and named[name] in made:
         return named[name]
     if name in named:
@@ -56,10 +56,10 @@ def _table(ctx: RequestContext, into: Into) -> str:
 
 def _named(ctx: RequestContext, layer: str) -> dict[str, str]:
     """The tables of a layer, by name."""
-    return ctx.session.asking(
+    return ctx.session.read_view(
         lambda view: {
-            folded(view.names.get(child) or ""): view.uid(child)
-            for child in view.inside(view.resource(layer))
+            fold_name(view.names.get(child) or ""): view.uid(child)
+            for child in view.children(view.resource(layer))
             if view.kind(child) == TABLE
         }
     )

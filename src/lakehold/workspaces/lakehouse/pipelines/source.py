@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.access.facts.view import View
+from lakehold.access.facts.view import FactView
 from lakehold.catalog import details
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
@@ -45,13 +45,13 @@ class SourcePipeline(Pipeline):
 def streams(ctx: RequestContext, uid: str) -> list[str]:
     """The streams that are enabled, by name."""
 
-    def found(view: View) -> list[str]:
+    def found(view: FactView) -> list[str]:
         enabled = view.attributes["enabled"]
-        inside = (child for child in view.inside(view.resource(uid)) if view.kind(child) == STREAM)
+        inside = (child for child in view.children(view.resource(uid)) if view.kind(child) == STREAM)
         counted = [child for child in inside if enabled.get(child) != _OFF]
         return [view.uid(child) for child in sorted(counted, key=lambda child: (view.names.get(child) or "", child))]
 
-    return ctx.session.asking(found)
+    return ctx.session.read_view(found)
 
 
 def _by_cursor(ctx: RequestContext, uid: str, found: Sequence[str]) -> list[str]:

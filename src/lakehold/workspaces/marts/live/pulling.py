@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lakehold.access.decide.words import named, spoken
+from lakehold.access.decisions.explanation import describe_resource, humanize
 from lakehold.catalog import details
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -90,7 +90,7 @@ def _need(ctx: RequestContext, action: str, uid: str, report: str) -> None:
     except (DeniedError, HiddenError) as error:
         who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
         raise DeniedError(
-            f"The report is pulled as {who}, who may not {spoken(action)} {named(ctx.view, uid)}.",
+            f"The report is pulled as {who}, who may not {humanize(action)} {describe_resource(ctx.view, uid)}.",
             missing or f"Let {who} see it again, or let somebody who may run it save the report {quote(report)}.",
             action=action,
             resource=uid,

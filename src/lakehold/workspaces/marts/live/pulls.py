@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import Id, metadata
+from lakehold.kit.database import IdType, metadata
 from lakehold.workspaces.marts.live.entering import Entered
 from lakehold.workspaces.marts.live.pulling import Pull
 from lakehold.workspaces.marts.live.secrets import live_secret_table
@@ -14,13 +14,13 @@ from lakehold.workspaces.marts.live.secrets import live_secret_table
 live_pull_table = sa.Table(
     "live_pull",
     metadata,
-    sa.Column("n", Id, primary_key=True, autoincrement=True),
-    sa.Column("tenant_id", Id, nullable=False),
-    sa.Column("report_id", Id, nullable=False),
-    sa.Column("destination_id", Id, nullable=False),
-    sa.Column("at", Id, nullable=False),
-    sa.Column("rows", Id, nullable=False),
-    sa.Column("milliseconds", Id, nullable=False),
+    sa.Column("n", IdType, primary_key=True, autoincrement=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("report_id", IdType, nullable=False),
+    sa.Column("destination_id", IdType, nullable=False),
+    sa.Column("at", IdType, nullable=False),
+    sa.Column("rows", IdType, nullable=False),
+    sa.Column("milliseconds", IdType, nullable=False),
 )
 sa.Index("live_pull_by_report", live_pull_table.c.tenant_id, live_pull_table.c.report_id, live_pull_table.c.n)
 sa.Index("live_pull_by_time", live_pull_table.c.at)

@@ -10,7 +10,7 @@ from lakehold.catalog import details
 from lakehold.directory import credentials
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.workspaces.marts import nouns
@@ -19,15 +19,15 @@ from lakehold.workspaces.marts.live import LIVE
 live_secret_table = sa.Table(
     "live_secret",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
     # The destination.
-    sa.Column("resource_id", Id, primary_key=True),
-    sa.Column("id", Exact, nullable=False),
+    sa.Column("resource_id", IdType, primary_key=True),
+    sa.Column("id", ExactText, nullable=False),
     # Empty if it was revoked: by its id it is still known whose it was.
     sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("made_by", Exact, nullable=False),
-    sa.Column("made_at", Id, nullable=False),
-    sa.Column("used_at", Id, nullable=False),
+    sa.Column("made_by", ExactText, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("used_at", IdType, nullable=False),
 )
 sa.Index("live_secret_by_id", live_secret_table.c.id, unique=True)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakehold.access.facts.inputs import mapping
+from lakehold.access.facts.records import require_mapping
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
@@ -61,7 +61,7 @@ def _there(ctx: RequestContext, project: str, member: str) -> Receiver:
 
 
 def _asked(wanted: object) -> dict[Channel, bool | None]:
-    asked = {channel(name): on for name, on in mapping(wanted, "channels").items()}
+    asked = {channel(name): on for name, on in require_mapping(wanted, "channels").items()}
     wrong = next((on for on in asked.values() if on is not None and not isinstance(on, bool)), None)
     if wrong is not None:
         raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")

@@ -9,21 +9,21 @@ import sqlalchemy as sa
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Exact, Id, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.workspaces.marts.notifications.channels import ON_AT_FIRST, Channel
 
 notification_table = sa.Table(
     "notification",
     metadata,
-    sa.Column("tenant_id", Id, primary_key=True),
+    sa.Column("tenant_id", IdType, primary_key=True),
     # The project.
-    sa.Column("resource_id", Id, primary_key=True),
+    sa.Column("resource_id", IdType, primary_key=True),
     # 0 for the project's own switch.
-    sa.Column("member_id", Id, primary_key=True),
-    sa.Column("channel", Exact, primary_key=True),
+    sa.Column("member_id", IdType, primary_key=True),
+    sa.Column("channel", ExactText, primary_key=True),
     sa.Column("wanted", sa.Boolean, nullable=False),
-    sa.Column("chosen_at", Id, nullable=False),
-    sa.Column("chosen_by", Exact, nullable=False),
+    sa.Column("chosen_at", IdType, nullable=False),
+    sa.Column("chosen_by", ExactText, nullable=False),
 )
 
 PROJECT = 0

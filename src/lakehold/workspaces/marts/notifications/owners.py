@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakehold.access.facts.view import View, role_bit
+from lakehold.access.facts.view import FactView, role_bit
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import receivers, sides
 from lakehold.workspaces.marts.notifications.receivers import MANAGE
@@ -27,7 +27,7 @@ def too_low(ctx: RequestContext, project: str) -> list[TooLow]:
     """Those of marts that the caller sees: all for who keeps the project's settings, for others themself."""
     receivers.need_project(ctx, project)
     marts = ctx.session.ids(ctx.asker, "see", nouns.DATA_MART, within=project)
-    found = ctx.session.asking(lambda view: _pairs(view, project, marts))
+    found = ctx.session.read_view(lambda view: _pairs(view, project, marts))
     if not receivers.manages(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
     eyes = VisibleRefs(ctx)
@@ -35,10 +35,10 @@ def too_low(ctx: RequestContext, project: str) -> list[TooLow]:
     admins = frozenset(ctx.session.who(MANAGE, project)) if found else frozenset()
     seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
     named = [TooLow(mart, owner) for mart, owner in seen if mart and owner]
-    return sorted(named, key=lambda each: (folded(each.mart.name), each.mart.uid, folded(each.owner.name)))
+    return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
 
 
-def _pairs(view: View, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
+def _pairs(view: FactView, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
     held, bit = sides.roles(view, project), role_bit("technical_owner")
     return [
         (view.uid(mart), view.uid(owner))

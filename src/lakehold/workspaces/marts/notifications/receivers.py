@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lakehold.catalog.shapes import Ref, VisibleRefs
 from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import folded
+from lakehold.kit.ids import fold_name
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.notifications import choices, sides
 from lakehold.workspaces.marts.notifications.channels import Channel
@@ -68,18 +68,20 @@ def manages(ctx: RequestContext, project: str) -> bool:
 def listed(ctx: RequestContext, project: str, search: str = "") -> list[Receiver]:
     """Everybody in the project and above it, by name, for who keeps its settings; for others, themself."""
     need_project(ctx, project)
-    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    held = ctx.session.read_view(lambda view: sides.roles(view, project))
     if manages(ctx, project):
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE, project))}
     else:
         numbers = {ctx.view.member(ctx.caller.member)}
-    found = [each for each in _receivers(ctx, project, held, numbers) if folded(search) in folded(each.member.name)]
-    return sorted(found, key=lambda each: (folded(each.member.name), each.member.uid))
+    found = [
+        each for each in _receivers(ctx, project, held, numbers) if fold_name(search) in fold_name(each.member.name)
+    ]
+    return sorted(found, key=lambda each: (fold_name(each.member.name), each.member.uid))
 
 
 def one(ctx: RequestContext, project: str, member: str) -> Receiver | None:
     """One of them, for who has been let ask; None if they are neither in the project nor above it."""
-    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    held = ctx.session.read_view(lambda view: sides.roles(view, project))
     return next(iter(_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
@@ -90,7 +92,7 @@ def of(ctx: RequestContext, project: str, channel: Channel, also: Iterable[str] 
     chosen = choices.read(ctx, project)
     if not choices.switches(chosen)[channel]:
         return []
-    held = ctx.session.asking(lambda view: sides.roles(view, project))
+    held = ctx.session.read_view(lambda view: sides.roles(view, project))
     some = {number for number, each in chosen.items() if channel in each and _is_there(ctx, project, held, number)}
     past = Past.of(ctx, project, some) if some else None
     subscribed = [
@@ -125,7 +127,7 @@ def _receivers(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 def _is_there(ctx: RequestContext, project: str, held: Mapping[int, str], number: int) -> bool:
     """Whether the member is in the project, or above it."""
-    uid = ctx.session.asking(lambda view: view.uids.get(number))
+    uid = ctx.session.read_view(lambda view: view.uids.get(number))
     return uid is not None and (number in held or ctx.session.check(uid, MANAGE, project))
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from lakehold.access.facts import spans
-from lakehold.access.facts.spans import Span
-from lakehold.access.facts.view import View, role_bit
+from lakehold.access.facts import tables
+from lakehold.access.facts.tables import GrantPeriod
+from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
@@ -44,12 +44,12 @@ class Stretch(NamedTuple):
 _ALWAYS = Stretch(0, FOREVER)
 
 
-def roles(view: View, project: str) -> dict[int, str]:
+def roles(view: FactView, project: str) -> dict[int, str]:
     """The highest role that each member holds in the project itself, by their number."""
     given = view.grants.get(view.resource(project)) or {}
     held: dict[int, int] = {}
     for subject, mask in given.items():
-        who = [subject] if view.kind(subject) == MEMBER else view.back[MEMBER_OF].get(subject) or ()
+        who = [subject] if view.kind(subject) == MEMBER else view.edges_in[MEMBER_OF].get(subject) or ()
         for member in who:
             held[member] = held.get(member, 0) | mask
     # The group All means those who hold a role by themselves.
@@ -72,9 +72,9 @@ def side_of(role: str | None) -> Side:
 class Past:
     """When some members held what in a project, and in the tenant."""
 
-    on_project: Mapping[int, list[Span]]
+    on_project: Mapping[int, list[GrantPeriod]]
     """By who held it."""
-    on_tenant: Mapping[int, list[Span]]
+    on_tenant: Mapping[int, list[GrantPeriod]]
     stays: Mapping[int, Mapping[int, list[Stretch]]]
     """By member and group."""
     everyone: int
@@ -86,10 +86,11 @@ class Past:
         session, view = ctx.session, ctx.view
         tenant = session.tenant
         stays: dict[int, dict[int, list[Stretch]]] = {member: {} for member in members}
-        for stay in spans.stays(session.transaction, tenant, members):
+        for stay in tables.group_memberships(session.transaction, tenant, members):
             stays[stay.member].setdefault(stay.group, []).append(Stretch(stay.since, stay.until))
         on_project, on_tenant = (
-            _by_subject(spans.on(session.transaction, tenant, here, 0)) for here in (view.resource(project), tenant)
+            _by_subject(tables.grants_on(session.transaction, tenant, here, 0))
+            for here in (view.resource(project), tenant)
         )
         return cls(on_project, on_tenant, stays, view.everyone, ctx.at)
 
@@ -106,7 +107,7 @@ class Past:
                 return self._begun(self._held(self.on_tenant, _OF_TENANT, member, [_ALWAYS]), joined)
 
     def _held(
-        self, given: Mapping[int, list[Span]], wanted: Collection[str], member: int, to_all: list[Stretch]
+        self, given: Mapping[int, list[GrantPeriod]], wanted: Collection[str], member: int, to_all: list[Stretch]
     ) -> list[Stretch]:
         """When one of these roles was held: by themself, by a group, or by All for as long as that means them."""
         mine = {member: [_ALWAYS], **self.stays[member], self.everyone: to_all}
@@ -124,8 +125,8 @@ class Past:
         return max([began, *(each.until for each in higher if each.until <= self.at)])
 
 
-def _by_subject(given: Iterable[Span]) -> dict[int, list[Span]]:
-    found: dict[int, list[Span]] = {}
+def _by_subject(given: Iterable[GrantPeriod]) -> dict[int, list[GrantPeriod]]:
+    found: dict[int, list[GrantPeriod]] = {}
     for span in given:
         found.setdefault(span.subject, []).append(span)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from lakehold.access.decide.words import named
+from lakehold.access.decisions.explanation import describe_resource
 from lakehold.catalog import details, kinds
 from lakehold.catalog.kinds import Right
 from lakehold.directory.request_context import RequestContext
@@ -81,7 +81,7 @@ def _refuse_place(ctx: RequestContext, uid: str, storage: str, name: str) -> Non
 
 
 def _no_checks(ctx: RequestContext, uid: str) -> list[Step]:
-    raise ConflictError(f"The {named(ctx.view, uid)} has no checks.", "Write some first.")
+    raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
 
 
 def admins_right(ctx: RequestContext, uid: str) -> Right:
@@ -100,7 +100,7 @@ def need_published(ctx: RequestContext, uid: str) -> None:
     """A draft is not reported on, whatever else is missing from it."""
     told = told_of(ctx, uid)
     if not told.flag("published", default=False):
-        raise ConflictError(f"The {named(ctx.view, uid)} is a draft.", "Publish it first.")
+        raise ConflictError(f"The {describe_resource(ctx.view, uid)} is a draft.", "Publish it first.")
     Definition.of(told)
 
 
@@ -108,5 +108,5 @@ def storage_of(ctx: RequestContext, uid: str) -> str:
     """Where it draws from."""
     found = ends(ctx, uid, "storage")
     if not found:
-        raise ConflictError(f"The {named(ctx.view, uid)} has no storage.", "Choose one.")
+        raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no storage.", "Choose one.")
     return found[0]

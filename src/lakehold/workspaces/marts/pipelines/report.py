@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.access.decide.words import named
+from lakehold.access.decisions.explanation import describe_resource
 from lakehold.catalog import details, kinds
 from lakehold.catalog.kinds import Right
 from lakehold.directory.request_context import RequestContext
@@ -38,7 +38,9 @@ class ReportPipeline(Alike):
         mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
         ctx.need(self.trigger, uid)
         if details.read(ctx, destination).settings.get("to") == LIVE:
-            raise ConflictError(f"The {named(ctx.view, uid)} is pulled, and not sent.", "Its destination is live.")
+            raise ConflictError(
+                f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
+            )
         need_published(ctx, mart)
         return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
 
@@ -73,6 +75,7 @@ def destination_of(ctx: RequestContext, uid: str) -> str:
     there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
     if not there:
         raise ConflictError(
-            f"The destination of {named(ctx.view, uid)} is gone.", "Restore it, or choose another destination."
+            f"The destination of {describe_resource(ctx.view, uid)} is gone.",
+            "Restore it, or choose another destination.",
         )
     return there[0]

@@ -1,0 +1,328 @@
+"""The evaluator of decisions over one view: check, actions, explain, and what a change would need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lakehold.access.decisions.check import CompiledChecks
+from lakehold.access.decisions.explanation import Explainer, RulePath
+from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
+from lakehold.access.decisions.what_if import AccessEffects, compiled_member_sets, what_if
+from lakehold.access.facts.changes import resolve_targets, with_changes, with_draft
+from lakehold.access.facts.records import (
+    Add,
+    Attribute,
+    Change,
+    Draft,
+    Edge,
+    Fact,
+    Grant,
+    Remove,
+    mentioned_ids,
+    require_mapping,
+    require_text,
+)
+from lakehold.access.facts.view import FactView, MemberSubject
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.expressions import (
+    CREATE_RELATION,
+    Expression,
+    give_relation,
+    invite_relation,
+    link_relation,
+    set_relation,
+)
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+
+EdgeEndIds = Mapping[str, str | Sequence[str]]
+
+_ROLE_ACTIONS = {"give": give_relation, "invite": invite_relation}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why somebody may or may not do something."""
+
+    allowed: bool
+    member: str
+    action: str
+    resource: str
+    paths: tuple[RulePath, ...]
+    """For an allow every line of the model that held; for a denial all that speak of the action."""
+    gates: tuple[RulePath, ...]
+    ways: tuple[Way, ...]
+    """For a denial what would have to be added, fewest facts first."""
+    hidden_ways: bool
+    """Whether there are ways that would name what the viewer may not see."""
+
+
+class DecisionEvaluator:
+    """Evaluates the decisions of a policy over the facts of one view."""
+
+    def __init__(self, view: FactView) -> None:
+        self.view = view
+        self.policy = view.policy
+        self.checks = compiled_checks(view.policy)
+        self._tests = self.checks.action_tests
+
+    def check(
+        self,
+        principal: Principal,
+        action: str,
+        resource: str | Draft,
+        *,
+        role: str | None = None,
+        edges: EdgeEndIds | None = None,
+    ) -> bool:
+        """Return whether the principal may do this.
+
+        With a `Draft` and the action `create`: may they create it? With a `role` and `give` or `invite`: may they give
+        it? With `edges`: may they do it so that these edges point there afterwards?
+        """
+        view = self.view
+        if role is None and edges is None and type(principal) is str and type(resource) is str and type(action) is str:
+            there = view.ids.get(resource)
+            test = self._tests.get((view.kinds.get(there), action)) if there is not None else None
+            if there is not None and test is not None:
+                return test(view, view.subjects_by_uid.get(principal) or view.subject_by_uid(principal), there)
+        return self._check(principal, action, resource, role, edges)
+
+    def check_many(self, questions: Iterable[tuple[Principal, str, str]]) -> list[bool]:
+        """Check many triples of principal, action and resource, in their order."""
+        return [self.check(principal, action, resource) for principal, action, resource in questions]
+
+    def actions(self, principal: Principal, resource: str) -> list[str]:
+        """Return all actions that the principal may do on the resource, in the model's order."""
+        kind = self.view.policy.kind(self.view.kind(self.view.resource(resource)))
+        self._subject(principal)
+        return [action for action in kind.schema.actions if self.check(principal, action, resource)]
+
+    def check_change(self, principal: Principal, change: Add | Remove) -> bool:
+        """Return whether the principal may make this change: what the model declares for the role, attribute or
+        edge.
+        """
+        view = self.view
+        with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
+        self._subject(principal)
+        fact = change.fact
+        if isinstance(principal, TokenPrincipal) and principal.is_narrowed and _grants_access(fact):
+            return False
+        here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
+        name = self._change_relation(fact, here, isinstance(change, Remove))
+        if (view.kind(here), name) not in view.policy.relations:
+            return False
+        if not self._token_allows(principal, name, here) or not self._holds(principal, name, here):
+            return False
+        if not isinstance(fact, Edge):
+            return True
+        return self._edges_allowed(principal, name, here, [change])
+
+    def explain(
+        self, principal: Principal, action: str, resource: str, *, viewer: Principal | None = None
+    ) -> Explanation:
+        """Explain why the principal may or may not do this.
+
+        What the viewer may not see is not named; the viewer is the principal unless another one is given. A resource
+        that the viewer may not see answers like one that does not exist.
+        """
+        view, subject = self.view, self._subject(principal)
+        here = view.resource(resource)
+        sees = self._visibility(principal if viewer is None else viewer)
+        if not sees(here):
+            raise NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
+        expression = view.policy.action(view.kind(here), require_text(action, "action"))
+        allowed = self.check(principal, action, resource)
+        explainer = Explainer(view, self.checks, sees)
+        paths = explainer.paths(subject, action, here, held_only=allowed)
+        gates = explainer.gates(subject, action, here)
+        if allowed or self._holds(principal, action, here):
+            return Explanation(allowed, _member_id(principal), action, resource, paths, gates, (), hidden_ways=False)
+        ways, hidden = self._ways(expression, subject, here, sees)
+        return Explanation(allowed, _member_id(principal), action, resource, paths, gates, ways, hidden)
+
+    def can_see(self, principal: Principal, resource: str) -> bool:
+        """Return whether the principal may know of the resource. To others it answers like one that does not exist."""
+        return self._visibility(principal)(self.view.resource(resource))
+
+    def ways(self, principal: Principal, action: str, resource: str, *, role: str | None = None) -> tuple[Way, ...]:
+        """Return what would let the principal do this: the ways of `explain` alone, also for actions that carry a
+        role.
+        """
+        here = self.view.resource(resource)
+        return self._ways_to(principal, self._relation(self.view.kind(here), action, role), here)
+
+    def ways_to_change(self, principal: Principal, change: Add | Remove) -> tuple[Way, ...]:
+        """Return what would let the principal make this change."""
+        fact = change.fact
+        here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
+        return self._ways_to(principal, self._change_relation(fact, here, isinstance(change, Remove)), here)
+
+    def _ways_to(self, principal: Principal, name: str, here: int) -> tuple[Way, ...]:
+        expression = self.view.policy.relations.get((self.view.kind(here), name))
+        subject = self._subject(principal)
+        return self._ways(expression, subject, here, self._visibility(principal))[0] if expression is not None else ()
+
+    def _ways(
+        self, expression: Expression, subject: MemberSubject, here: int, sees: Callable[[int], bool]
+    ) -> tuple[tuple[Way, ...], bool]:
+        finder = WayFinder(self.view, self.checks, compiled_member_sets(self.view.policy))
+        visible_ways: list[Way] = []
+        hidden = False
+        for facts in finder.find(expression, self.view.kind(here), subject, here):
+            if not all(sees(number) for fact in facts for number in map(self.view.resource, mentioned_ids(fact))):
+                hidden = True
+                continue
+            visible_ways.append(Way(finder.missing_facts(facts)))
+            if len(visible_ways) == MOST_WAYS:
+                break
+        return tuple(visible_ways), hidden
+
+    def _visibility(self, principal: Principal) -> Callable[[int], bool]:
+        """Return the test of what the principal may know of: a token narrowed to resources knows of these and of its
+        member.
+        """
+        viewing_subject = self._subject(principal)
+        places = principal.resources if isinstance(principal, TokenPrincipal) else None
+        if places is None:
+            return lambda number: self._is_visible(viewing_subject, number)
+        return lambda number: (
+            number == viewing_subject.id
+            or (lies_within(self.view, number, places) and self._is_visible(viewing_subject, number))
+        )
+
+    def _is_visible(self, viewing_subject: MemberSubject, number: int) -> bool:
+        kind = self.view.policy.kinds[self.view.kind(number)]
+        if not kind.schema.actions:
+            return True
+        return self.checks.relation_test(kind.id, kind.schema.visible)(self.view, viewing_subject, number)
+
+    def what_if(self, changes: Sequence[Change]) -> AccessEffects:
+        """Return who would gain and lose what by these changes."""
+        return what_if(self.view, changes)
+
+    def _change_relation(self, fact: Fact, here: int, removed: bool) -> str:  # noqa: FBT001 - one of two ways to ask
+        match fact:
+            case Grant(_, role, _):
+                return give_relation(role)
+            case Edge(edge, _, _):
+                return link_relation(edge)
+            case Attribute(_, name, value, member):
+                schema = self.view.policy.kind(self.view.kind(here)).schema
+                known = schema.attributes if member is None else schema.membership
+                return set_relation(name, known[name].default if removed else str(value))
+
+    def _check(
+        self, principal: Principal, action: str, resource: str | Draft, role: str | None, edges: EdgeEndIds | None
+    ) -> bool:
+        if isinstance(resource, Draft):
+            return self._check_draft(principal, action, resource)
+        here = self.view.resource(resource)
+        name = self._relation(self.view.kind(here), action, role)
+        if (self.view.kind(here), name) not in self.view.policy.relations:
+            self.view.member(_member_id(principal))
+            return False
+        changes = [] if edges is None else list(self._edge_changes(here, edges))
+        with_changes(self.view, changes)  # as above
+        if not self._token_allows(principal, action, here) or not self._holds(principal, name, here):
+            return False
+        return edges is None or self._edges_allowed(principal, name, here, changes)
+
+    def _relation(self, kind: str, action: str, role: str | None) -> str:
+        if role is not None:
+            if require_text(action, "action") not in _ROLE_ACTIONS:
+                raise InvalidInputError(f"{quote(action)} carries no role.", "Use give or invite.")
+            self.view.policy.role(kind, require_text(role, "role"))
+            return _ROLE_ACTIONS[action](role)
+        self.view.policy.action(kind, require_text(action, "action"))
+        self._tests[kind, action] = self.checks.relation_test(kind, action)
+        return action
+
+    def _check_draft(self, principal: Principal, action: str, draft: Draft) -> bool:
+        if require_text(action, "action") != "create":
+            raise InvalidInputError(
+                f"A draft can only be created, not {quote(action)}.", did_you_mean(action, ["create"])
+            )
+        view, number = with_draft(self.view, draft)
+        subject = view.subject(view.member(_member_id(principal)))
+        if isinstance(principal, TokenPrincipal) and principal.is_narrowed and not _may_create(view, principal, number):
+            return False
+        if (draft.kind, CREATE_RELATION) not in view.policy.relations:
+            return False
+        return self.checks.relation_test(draft.kind, CREATE_RELATION)(view, subject, number)
+
+    def _subject(self, principal: Principal) -> MemberSubject:
+        return self.view.subject(self.view.member(_member_id(principal)))
+
+    def _holds(self, principal: Principal, name: str, here: int) -> bool:
+        return self.checks.relation_test(self.view.kind(here), name)(self.view, self._subject(principal), here)
+
+    def _token_allows(self, principal: Principal, action: str, here: int) -> bool:
+        """Return whether the narrowing of a token leaves this action to it."""
+        if not isinstance(principal, TokenPrincipal) or not principal.is_narrowed:
+            return True
+        if action in _ROLE_ACTIONS or (self.view.kind(here), action) in self.view.policy.granting_actions:
+            return False
+        if principal.actions is not None and action not in principal.actions:
+            return False
+        return principal.resources is None or lies_within(self.view, here, principal.resources)
+
+    def _edge_changes(self, here: int, edges: EdgeEndIds) -> Iterable[Add | Remove]:
+        uid = self.view.uid(here)
+        require_mapping(edges, "edges")
+        for edge, targets in edges.items():
+            new_ends = set(resolve_targets(self.view, self.view.kind(here), edge, targets))
+            there = set(self.view.edges_out[edge].get(here) or ())
+            yield from (Remove(Edge(edge, uid, self.view.uid(end))) for end in there - new_ends)
+            yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in new_ends - there)
+
+    def _edges_allowed(self, principal: Principal, name: str, here: int, changes: Sequence[Add | Remove]) -> bool:
+        """Return whether the edges may be set: here before, at their new ends, and where the model says so here
+        after.
+        """
+        view, subject = self.view, self._subject(principal)
+        kind = view.kind(here)
+        also_after = False
+        for change in changes:
+            edge = change.fact
+            assert isinstance(edge, Edge)  # noqa: S101 - only edges are re-pointed
+            declared = view.policy.edge(kind, edge.name)
+            setting = link_relation(edge.name)
+            if (kind, setting) not in view.policy.relations or not self._holds(principal, setting, here):
+                return False
+            also_after |= declared.also_after
+            if declared.needs and isinstance(change, Add):
+                end = view.resource(edge.target)
+                if not self.checks.relation_test(view.kind(end), declared.needs)(view, subject, end):
+                    return False
+        if not also_after:
+            return True
+        after = with_changes(view, changes)
+        return self.checks.relation_test(kind, name)(after, after.subject(subject.id), here)
+
+
+def _member_id(principal: Principal) -> str:
+    return principal.member if isinstance(principal, TokenPrincipal) else principal
+
+
+def _grants_access(fact: Fact) -> bool:
+    """Return whether the fact gives somebody access: a grant, or a membership in a group."""
+    return isinstance(fact, Grant) or (isinstance(fact, Edge) and fact.name == MEMBER_OF)
+
+
+def _may_create(view: FactView, token: TokenPrincipal, number: int) -> bool:
+    if view.kind(number) == MEMBER:
+        return False
+    if token.actions is not None and "create" not in token.actions:
+        return False
+    return token.resources is None or lies_within(view, number, token.resources)
+
+
+@lru_cache(maxsize=32)
+def compiled_checks(policy: Policy) -> CompiledChecks:
+    """Return the compiled checks of a policy, compiled once."""
+    return CompiledChecks(policy)

@@ -1,0 +1,267 @@
+"""Resolves the names in the expressions of a model into one relation for every kind and name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from lakehold.access.model import syntax, validation
+from lakehold.access.model.errors import ModelError, SourceLocation, did_you_mean
+from lakehold.access.model.expressions import (
+    ALWAYS,
+    CREATE_RELATION,
+    DELETE_RELATION,
+    EDIT_RELATION,
+    AttributeIs,
+    EdgeStep,
+    Every,
+    Expression,
+    HasRole,
+    MembershipIs,
+    Not,
+    QuantifierItem,
+    Relation,
+    RoleHolder,
+    Some,
+    all_of,
+    any_of,
+    give_relation,
+    invite_relation,
+    link_relation,
+    set_relation,
+)
+from lakehold.access.model.schema import AccessModel, Clause, KindPolicy, PolicyRule, RoleKind
+
+RelationKey = tuple[str, str]
+ResolvedRule = tuple[PolicyRule, Expression]
+
+_MOST_STEPS = 2_000
+
+
+class Resolver:
+    """Resolves the names of one set of models. `true_comparisons` are the conditions on the request that hold."""
+
+    def __init__(
+        self,
+        models: Mapping[str, AccessModel],
+        kinds: Mapping[str, KindPolicy],
+        true_comparisons: frozenset[str] = frozenset(),
+    ) -> None:
+        self._models = models
+        self._kinds = kinds
+        self._true_comparisons = true_comparisons
+        self.clauses: dict[tuple[str, Clause], Expression] = {}
+        self.request_comparisons: dict[str, syntax.ComparisonNode] = {}
+        self._steps: Counter[SourceLocation] = Counter()
+
+    def relations(self) -> dict[RelationKey, Expression]:
+        """Return every relation of every kind."""
+        found: dict[RelationKey, Expression] = {}
+        for kind in self._kinds.values():
+            for name, expression in self._kind_relations(kind):
+                found[kind.id, name] = expression
+        return found
+
+    def rules(self) -> dict[str, tuple[ResolvedRule, ...]]:
+        """Return the `allow` lines of each kind."""
+        return {
+            kind.id: tuple((rule, self._rule(kind, rule)) for rule in kind.schema.allow)
+            for kind in self._kinds.values()
+        }
+
+    def gates(self) -> dict[str, tuple[ResolvedRule, ...]]:
+        """Return the gates of each kind."""
+        return {
+            kind.id: tuple((gate, self._rule(kind, gate)) for gate in kind.schema.gates)
+            for kind in self._kinds.values()
+        }
+
+    def _kind_relations(self, kind: KindPolicy) -> Iterable[tuple[str, Expression]]:
+        schema = kind.schema
+        for role in schema.roles.values():
+            yield role.name, self._role(kind, role)
+            yield from self._optional(kind, give_relation(role.name), role.given_with)
+            if role.invited_with:
+                yield invite_relation(role.name), self._last_name(kind, role.invited_with, None, role.place)
+        for name, clause in schema.define.items():
+            yield name, self._clause(kind, clause)
+        for action in schema.actions:
+            yield action, self._action(kind, action)
+        yield from self._optional(kind, CREATE_RELATION, schema.create)
+        for name, handled in ((EDIT_RELATION, schema.edited_with), (DELETE_RELATION, schema.deleted_with)):
+            if handled is not None:
+                asked = self._clause(kind, handled)
+                validation.refuse_non_action(handled, asked, self._kinds)
+                yield name, asked
+        for attribute in (*schema.attributes.values(), *schema.membership.values()):
+            for value, clause in attribute.set_with.items():
+                yield set_relation(attribute.name, value), self._clause(kind, clause)
+        for edge in schema.edges.values():
+            yield from self._optional(kind, link_relation(edge.name), edge.set_with)
+            if edge.needs:
+                for target in kind.steps[edge.name].kinds:
+                    validation.refuse_unknown_requirement(edge.needs, self._kinds[target].schema)
+
+    def _optional(self, kind: KindPolicy, name: str, clause: Clause | None) -> Iterable[tuple[str, Expression]]:
+        if clause:
+            yield name, self._clause(kind, clause)
+
+    # Rules
+
+    def _role(self, kind: KindPolicy, role: RoleKind) -> Expression:
+        roles = kind.schema.roles
+        above = [other for other in roles.values() if role.name in validation.implied_roles(roles, other)]
+        plain = frozenset(other.name for other in above if other.when is None)
+        gated = [
+            all_of(HasRole(kind.id, frozenset({other.name}), other.person_only), self._clause(kind, other.when))
+            for other in above
+            if other.when is not None
+        ]
+        person_only = all(roles[name].person_only for name in plain)
+        direct = HasRole(kind.id, plain, person_only) if plain else None
+        derived = [self._clause(kind, other.derived) for other in above if other.derived]
+        return any_of(direct, *gated, *self._weakest(derived))
+
+    def _weakest(self, derived: list[Expression]) -> list[Expression]:
+        """Leave out what another part implies already: `layer.manager` beside `layer.viewer`."""
+        return [
+            part
+            for part in derived
+            if not any(part != other and validation.implies(part, other, self._kinds) for other in derived)
+        ]
+
+    def _action(self, kind: KindPolicy, action: str) -> Expression:
+        rules = [self._rule(kind, rule) for rule in kind.schema.allow if action in rule.may]
+        gates = [self._rule(kind, gate) for gate in kind.schema.gates if action in gate.may]
+        return all_of(any_of(*rules), *gates)
+
+    def _rule(self, kind: KindPolicy, rule: PolicyRule) -> Expression:
+        return all_of(*(self._clause(kind, clause) for clause in (rule.who, rule.when) if clause))
+
+    # Expressions
+
+    def _clause(self, kind: KindPolicy, clause: Clause | None) -> Expression:
+        if clause is None:
+            return ALWAYS
+        if (kind.id, clause) not in self.clauses:
+            self.clauses[kind.id, clause] = self._tree(kind, clause.tree, clause.place)
+        return self.clauses[kind.id, clause]
+
+    def _tree(self, kind: KindPolicy, tree: syntax.SyntaxTree, place: SourceLocation) -> Expression:
+        match tree:
+            case syntax.PathNode(names, equals):
+                return self._path(kind, names, equals, place)
+            case syntax.ComparisonNode():
+                return self._request_comparison(kind, tree, place)
+            case syntax.AndNode(trees):
+                return all_of(*(self._tree(kind, part, place) for part in trees))
+            case syntax.OrNode(trees):
+                return any_of(*(self._tree(kind, part, place) for part in trees))
+            case syntax.NotNode(part):
+                return Not(self._tree(kind, part, place))
+            case syntax.QuantifierNode():
+                return self._quantified(kind, tree, place)
+            case syntax.AsHolderNode(holder, question):
+                return self._holder(kind, holder.names, self._tree(kind, question, place), place)
+
+    def _request_comparison(
+        self, kind: KindPolicy, comparison: syntax.ComparisonNode, place: SourceLocation
+    ) -> Expression:
+        """Resolve a comparison with a request property: it is like an attribute that no fact sets, with its default
+        everywhere.
+        """
+        declared = self._models[kind.schema.model].request
+        for end in (comparison.left, comparison.right):
+            if isinstance(end, syntax.RequestProperty) and end.name not in declared.get(end.side, ()):
+                hint = did_you_mean(end.name, declared.get(end.side, ()))
+                raise ModelError(place, f"`request:` declares no {end.side} property {end.name!r}.", hint)
+        self.request_comparisons[comparison.key] = comparison
+        return AttributeIs(comparison.key, "true", "true" if comparison.key in self._true_comparisons else "false")
+
+    def _path(self, kind: KindPolicy, names: tuple[str, ...], equals: str | None, place: SourceLocation) -> Expression:
+        if len(names) == 1:
+            return self._last_name(kind, names[0], equals, place)
+        step = self._step(kind, names[0], place)
+        if step.back or kind.schema.edges[names[0]].many:
+            raise ModelError(
+                place,
+                f"{names[0]!r} may lead from a {kind.schema.name} to many.",
+                f"Say any({names[0]}).{names[1]} or every({names[0]}).{names[1]}.",
+            )
+        return Some((QuantifierItem(step),), self._at_ends((step,), names[1:], equals, place))
+
+    def _at_ends(
+        self, steps: Iterable[EdgeStep], names: tuple[str, ...], equals: str | None, place: SourceLocation
+    ) -> tuple[tuple[str, Expression], ...]:
+        ends = dict.fromkeys(kind for step in steps for kind in step.kinds)
+        return tuple((end, self._path(self._kinds[end], names, equals, place)) for end in ends)
+
+    def _step(self, kind: KindPolicy, name: str, place: SourceLocation) -> EdgeStep:
+        # Edges that lead to several kinds multiply with every step.
+        self._steps[place] += 1
+        if self._steps[place] > _MOST_STEPS:
+            raise ModelError(place, f"this leads to more than {_MOST_STEPS:,} ends.", "Ask it in fewer steps.")
+        if name not in kind.steps:
+            raise ModelError(place, f"a {kind.schema.name} has no edge {name!r}.", did_you_mean(name, kind.steps))
+        return kind.steps[name]
+
+    def _last_name(self, kind: KindPolicy, name: str, equals: str | None, place: SourceLocation) -> Expression:
+        schema = kind.schema
+        for attributes, what in ((schema.attributes, AttributeIs), (schema.membership, MembershipIs)):
+            if name in attributes:
+                attribute = attributes[name]
+                if equals is None and not attribute.is_flag:
+                    raise ModelError(place, f"{name!r} is not on or off.", f"Say {name} = {attribute.values[0]}.")
+                if equals is not None and equals not in attribute.values:
+                    hint = did_you_mean(equals, attribute.values)
+                    raise ModelError(place, f"{equals!r} is no value of {name!r}.", hint)
+                return what(name, equals or "true", attribute.default)
+        known = {"everyone", *schema.roles, *schema.define, *schema.actions}
+        if equals is not None or name not in known:
+            if equals is not None and name in known:
+                raise ModelError(place, f"{name!r} has no values: it is no attribute.", f"Say {name} alone.")
+            hint = did_you_mean(name, known | {*schema.attributes, *schema.membership})
+            if name in kind.steps:
+                hint = f"{name!r} is an edge: say what is asked at its end, as in {name}.see, or any({name})."
+            raise ModelError(place, f"a {schema.name} has no role, action, definition or attribute {name!r}.", hint)
+        return ALWAYS if name == "everyone" else Relation(kind.id, name)
+
+    def _quantified(self, kind: KindPolicy, tree: syntax.QuantifierNode, place: SourceLocation) -> Expression:
+        items = tuple(self._item(kind, item, place) for item in tree.items)
+        steps = [step for item in items for step in (item.step, item.otherwise) if step]
+        if tree.then is None:
+            ends = dict.fromkeys(end for step in steps for end in step.kinds)
+            there = Some(items, tuple((end, ALWAYS) for end in ends))
+            return Not(there) if tree.word == "no" else there
+        then = self._at_ends(steps, tree.then.names, tree.then.equals, place)
+        return Every(items, then) if tree.word == "every" else Some(items, then)
+
+    def _item(self, kind: KindPolicy, item: syntax.ItemNode, place: SourceLocation) -> QuantifierItem:
+        step = self._step(kind, item.edge, place)
+        otherwise = self._step(kind, item.otherwise, place) if item.otherwise else None
+        if item.where is None:
+            return QuantifierItem(step, (), otherwise)
+        where = tuple((end, self._tree(self._kinds[end], item.where, place)) for end in step.kinds)
+        return QuantifierItem(step, where, otherwise)
+
+    def _holder(
+        self, kind: KindPolicy, names: tuple[str, ...], question: Expression, place: SourceLocation
+    ) -> Expression:
+        steps: list[EdgeStep] = []
+        here = kind
+        for name in names[:-1]:
+            step = self._step(here, name, place)
+            if step.back or here.schema.edges[name].many or len(step.kinds) != 1:
+                raise ModelError(place, f"`as` needs one resource, and {name!r} may lead to many.")
+            steps.append(step)
+            here = self._kinds[step.kinds[0]]
+        role = here.schema.roles.get(names[-1])
+        if role is None:
+            raise ModelError(
+                place, f"a {here.schema.name} has no role {names[-1]!r}.", did_you_mean(names[-1], here.schema.roles)
+            )
+        if not (role.single and role.person_only):
+            raise ModelError(
+                place, "`as` needs a role of one person.", f"Declare {names[-1]} with to: person, single: true."
+            )
+        return RoleHolder(tuple(steps), HasRole(here.id, frozenset({role.name}), person_only=True), question)
