@@ -72,7 +72,7 @@ def served(url: str, folder: Path) -> Iterator[Served]:
     """The application of this database, on a free port."""
     platform = Platform(Settings(data=folder, database=url))
     with platform.write(Caller(TENANT, MOST)) as ctx:
-        secret = tokens.make(ctx, "bench").secret
+        secret = tokens.create(ctx, "bench").secret
     platform.close()
     with socket.create_server(("127.0.0.1", 0), backlog=1_024) as listener:
         listener.set_inheritable(True)

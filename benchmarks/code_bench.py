@@ -13,12 +13,14 @@ from time import perf_counter
 import yaml
 
 from benchmarks.figures import Figure, Result, Sample, measure
-from lakehold.code import nodes, read, run_files
+from lakehold.access_as_code import parser, read_files, run_files
 
 ASSERTIONS = 1_000
 MOST = 2.0
 _MEMBERS, _GROUPS, _LAYERS, _TABLES = 200, 20, 10, 100
-_RUN = "import sys; from lakehold.code import read, run_files; sys.exit(run_files(read(sys.argv[1])).exit_code)"
+_RUN = (
+    "import sys; from lakehold.access_as_code import read, run_files; sys.exit(run_files(read(sys.argv[1])).exit_code)"
+)
 _PARSE = (
     "import sys, yaml, pathlib\n"
     "for file in pathlib.Path(sys.argv[1]).rglob('*.yaml'):\n"
@@ -36,7 +38,7 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
         folder = Path(name)
         for file, text in files().items():
             (folder / file).write_text(text, encoding="utf-8")
-        report = run_files(read(folder))
+        report = run_files(read_files(folder))
         assert report.exit_code == 0
         assert report.questions == ASSERTIONS
         yield measure(list(_figures(folder)), say)
@@ -45,7 +47,7 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
 def _figures(folder: Path) -> Iterator[Figure]:
     yield Figure(
         "test 1,000 assertions, files read and asked",
-        _timed(lambda: run_files(read(folder))),
+        _timed(lambda: run_files(read_files(folder))),
         floor={"parse the YAML": _timed(lambda: _parsed(folder))},
         most=MOST,
         note=_NOTE,
@@ -70,7 +72,7 @@ def _timed(ctx: Callable[[], object]) -> Sample:
 
 def _parsed(folder: Path) -> None:
     for file in folder.rglob("*.yaml"):
-        for _ in yaml.parse(file.read_text(encoding="utf-8"), Loader=nodes.LOADER):
+        for _ in yaml.parse(file.read_text(encoding="utf-8"), Loader=parser.LOADER):
             pass
 
 

@@ -18,9 +18,8 @@ from lakehold.access import Grant
 from lakehold.api.frame.callers import COOKIE
 from lakehold.catalog import resources
 from lakehold.directory import sign_ins
-from lakehold.directory.caller import Caller
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.visit import Visit
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 from lakehold.web.routers import ROUTERS
@@ -111,7 +110,7 @@ def _add_marts(platform: Platform) -> None:
 
 def _cookie(platform: Platform, member: str) -> str:
     with platform.write(Caller(TENANT, member)) as ctx:
-        return sign_ins.begin(ctx, platform.settings, member, "bench", Visit("127.0.0.1", "bench", "")).secret
+        return sign_ins.create(ctx, platform.settings, member, "bench", ClientInfo("127.0.0.1", "bench", "")).secret
 
 
 def _pages(clients: dict[str, TestClient]) -> Iterator[Figure]:

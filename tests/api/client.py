@@ -41,7 +41,7 @@ class Api:
         key = (tenant or self.tenant, member, actions, resources)
         if key not in self._tokens:
             with self.platform.write(Caller(tenant or self.tenant, member)) as ctx:
-                made = tokens.make(ctx, "test", actions=actions, resources=resources)
+                made = tokens.create(ctx, "test", actions=actions, resources=resources)
             self._tokens[key] = made.secret
         return self._tokens[key]
 

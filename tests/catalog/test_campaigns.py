@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from lakehold.access import Grant, Remove
-from lakehold.catalog import campaign_rows, campaign_sight, campaigns, grants, kinds, last_used, viewing
-from lakehold.catalog.campaign_sight import Progress, Row
-from lakehold.catalog.campaigns import Told
-from lakehold.catalog.usage import Usage
+from lakehold.catalog import campaign_decisions, campaign_visibility, campaigns, grants, impersonation, kinds, usage
+from lakehold.catalog.campaign_visibility import CampaignProgress, CampaignRow
+from lakehold.catalog.campaigns import CampaignView
+from lakehold.catalog.usage import UsageRecorder
 from lakehold.directory import accounts
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -32,28 +32,28 @@ def begun(corner: Corner, who: str = "adam", workspace: str = LAKE, asks: str = 
         return campaigns.start(ctx, workspace, "Spring", asks=asks).campaign.uid
 
 
-def told(corner: Corner, who: str, uid: str) -> Told:
+def told(corner: Corner, who: str, uid: str) -> CampaignView:
     with corner.read(by(who)) as ctx:
         return campaigns.get(ctx, uid)
 
 
-def rows(corner: Corner, who: str, uid: str) -> list[Row]:
+def rows(corner: Corner, who: str, uid: str) -> list[CampaignRow]:
     with corner.read(by(who)) as ctx:
-        return campaign_rows.rows(ctx, uid)
+        return campaign_decisions.list_rows(ctx, uid)
 
 
-def row(corner: Corner, uid: str, grant: Grant, who: str = "adam") -> Row:
+def row(corner: Corner, uid: str, grant: Grant, who: str = "adam") -> CampaignRow:
     (found,) = [one for one in rows(corner, who, uid) if one.grant == grant]
     return found
 
 
 def decided(
     corner: Corner,
-    do: Callable[[RequestContext, str, list[int]], campaign_rows.Outcome],
+    do: Callable[[RequestContext, str, list[int]], campaign_decisions.DecisionResult],
     uid: str,
     *numbers: int,
     who: str = "adam",
-) -> campaign_rows.Outcome:
+) -> campaign_decisions.DecisionResult:
     with corner.write(by(who)) as ctx:
         return do(ctx, uid, list(numbers))
 
@@ -75,7 +75,7 @@ def test_it_asks_about_every_role_on_the_workspace_and_on_things_in_it(corner: C
     with corner.read(by("adam")) as ctx:
         assert not [one for one in asked if kinds.workspace_of(ctx.view, one.resource) != LAKE]
     found = told(corner, "adam", uid)
-    assert found.progress == Progress(undecided=len(asked))
+    assert found.progress == CampaignProgress(undecided=len(asked))
     assert (found.workspace.uid, found.campaign.name) == (LAKE, "Spring")
 
 
@@ -87,9 +87,9 @@ def test_it_may_ask_about_the_workspace_alone(corner: Corner) -> None:
 def test_what_stays_is_written_down_and_stays(corner: Corner) -> None:
     uid, grant = begun(corner), Grant("ana", "viewer", "clean")
     number = row(corner, uid, grant).n
-    assert decided(corner, campaign_rows.keep, uid, number).done == [number]
+    assert decided(corner, campaign_decisions.keep, uid, number).done == [number]
     kept = row(corner, uid, grant)
-    assert (kept.state, kept.decided_by and kept.decided_by.uid) == (campaign_sight.KEPT, "adam")
+    assert (kept.state, kept.decided_by and kept.decided_by.uid) == (campaign_visibility.KEPT, "adam")
     assert holds(corner, grant)
     assert told(corner, "adam", uid).progress.done == 1
 
@@ -97,13 +97,13 @@ def test_what_stays_is_written_down_and_stays(corner: Corner) -> None:
 def test_what_is_removed_is_revoked_at_once_and_can_be_given_back(corner: Corner) -> None:
     uid, grant = begun(corner), Grant("ana", "viewer", "clean")
     number = row(corner, uid, grant).n
-    decided(corner, campaign_rows.remove, uid, number)
+    decided(corner, campaign_decisions.remove, uid, number)
     assert not holds(corner, grant)
-    assert row(corner, uid, grant).state == campaign_sight.REMOVED
-    assert decided(corner, campaign_rows.keep, uid, number).refused
-    decided(corner, campaign_rows.reopen, uid, number)
+    assert row(corner, uid, grant).state == campaign_visibility.REMOVED
+    assert decided(corner, campaign_decisions.keep, uid, number).refused
+    decided(corner, campaign_decisions.reopen, uid, number)
     assert holds(corner, grant)
-    assert row(corner, uid, grant).state == campaign_sight.UNDECIDED
+    assert row(corner, uid, grant).state == campaign_visibility.UNDECIDED
     deeds = [line.entry.action for line in corner.log(AuditFilter(resource="clean"))]
     assert deeds == ["reopen decision", "grant", "remove role", "revoke"]
 
@@ -115,14 +115,14 @@ def test_what_was_given_for_a_time_is_given_back_for_that_time(corner: Corner) -
         grants.give(ctx, grant, until=until)
     uid = begun(corner)
     number = row(corner, uid, grant).n
-    decided(corner, campaign_rows.remove, uid, number)
-    decided(corner, campaign_rows.reopen, uid, number)
+    decided(corner, campaign_decisions.remove, uid, number)
+    decided(corner, campaign_decisions.reopen, uid, number)
     with corner.read(by("adam")) as ctx:
-        (held,) = [one for one in grants.direct(ctx, "orders") if one.subject.uid == "nils"]
+        (held,) = [one for one in grants.list_direct(ctx, "orders") if one.subject.uid == "nils"]
         assert held.until == until
-    decided(corner, campaign_rows.remove, uid, number)
+    decided(corner, campaign_decisions.remove, uid, number)
     corner.hand.pass_by(31)
-    decided(corner, campaign_rows.reopen, uid, number)
+    decided(corner, campaign_decisions.reopen, uid, number)
     assert not holds(corner, grant)
 
 
@@ -132,8 +132,8 @@ def test_what_has_not_begun_is_asked_about_too(corner: Corner) -> None:
         grants.give(ctx, grant, since=ctx.at + DAY)
     uid = begun(corner)
     number = row(corner, uid, grant).n
-    decided(corner, campaign_rows.remove, uid, number)
-    decided(corner, campaign_rows.reopen, uid, number)
+    decided(corner, campaign_decisions.remove, uid, number)
+    decided(corner, campaign_decisions.reopen, uid, number)
     assert not holds(corner, grant)
     corner.hand.pass_by(2)
     assert holds(corner, grant)
@@ -162,8 +162,8 @@ def test_a_role_of_which_there_is_one_is_not_taken_from_its_new_holder(corner: C
     with corner.write(by("olga")) as ctx:
         ctx.session.store.remove(grant)
         ctx.session.store.add(Grant("nils", grant.role, grant.resource))
-    assert row(corner, uid, grant, "olga").state == campaign_sight.ENDED
-    assert decided(corner, campaign_rows.remove, uid, number, who="olga").refused
+    assert row(corner, uid, grant, "olga").state == campaign_visibility.ENDED
+    assert decided(corner, campaign_decisions.remove, uid, number, who="olga").refused
     assert holds(corner, Grant("nils", grant.role, grant.resource))
 
 
@@ -171,7 +171,7 @@ def test_what_ended_elsewhere_needs_no_decision(corner: Corner) -> None:
     uid, grant = begun(corner), Grant("ana", "viewer", "clean")
     with corner.write(by("mona")) as ctx:
         grants.revoke(ctx, grant)
-    assert row(corner, uid, grant).state == campaign_sight.ENDED
+    assert row(corner, uid, grant).state == campaign_visibility.ENDED
     assert told(corner, "adam", uid).progress.ended == 1
 
 
@@ -179,10 +179,10 @@ def test_what_may_not_be_taken_away_stays_and_the_rest_goes(corner: Corner) -> N
     uid = begun(corner, "petra", "landing")
     theirs = row(corner, uid, Grant("erik", "owner", "copy_crm"), "petra")
     with corner.read(by("petra")) as ctx:
-        others = [one for one in campaign_rows.rows(ctx, uid) if one.resource.uid == "landing"]
+        others = [one for one in campaign_decisions.list_rows(ctx, uid) if one.resource.uid == "landing"]
         mine = next(one for one in others if one.subject.uid != "petra")
         assert ctx.session.check_change("petra", Remove(mine.grant))
-    outcome = decided(corner, campaign_rows.remove, uid, theirs.n, mine.n, who="petra")
+    outcome = decided(corner, campaign_decisions.remove, uid, theirs.n, mine.n, who="petra")
     assert outcome.done == [mine.n]
     ((refused, error),) = outcome.refused
     assert refused == theirs.n
@@ -199,7 +199,7 @@ def test_who_gives_no_roles_there_knows_nothing_of_it(corner: Corner) -> None:
         with pytest.raises(NotFoundError), corner.read(by(who)) as ctx:
             campaigns.get(ctx, uid)
         with pytest.raises(NotFoundError), corner.read(by(who)) as ctx:
-            campaign_rows.rows(ctx, uid)
+            campaign_decisions.list_rows(ctx, uid)
         with corner.read(by(who)) as ctx:
             assert campaigns.page(ctx).items == []
     with pytest.raises(HiddenError), corner.write(by("nils")) as ctx:
@@ -217,13 +217,13 @@ def test_each_sees_and_counts_what_they_may_know_of(corner: Corner) -> None:
     assert told(corner, "adam", uid).progress.total == told(corner, "dana", uid).progress.total - 1
     number = row(corner, uid, Grant("dana", "owner", "shop_gateway"), "dana").n
     with pytest.raises(NotFoundError):
-        decided(corner, campaign_rows.remove, uid, number)
+        decided(corner, campaign_decisions.remove, uid, number)
 
 
 def test_a_row_of_another_campaign_is_none_of_this_one(corner: Corner) -> None:
     uid = begun(corner)
     with pytest.raises(NotFoundError):
-        decided(corner, campaign_rows.keep, uid, 100_000)
+        decided(corner, campaign_decisions.keep, uid, 100_000)
 
 
 def test_a_closed_one_stays_as_it_is(corner: Corner) -> None:
@@ -232,7 +232,7 @@ def test_a_closed_one_stays_as_it_is(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
         closed = campaigns.close(ctx, uid)
     assert (closed.campaign.closed_by, closed.campaign.closed_at is not None) == ("adam", True)
-    for do in (campaign_rows.keep, campaign_rows.remove, campaign_rows.reopen):
+    for do in (campaign_decisions.keep, campaign_decisions.remove, campaign_decisions.reopen):
         with pytest.raises(ConflictError, match="closed"):
             decided(corner, do, uid, number)
     with pytest.raises(ConflictError, match="closed"), corner.write(by("adam")) as ctx:
@@ -248,13 +248,13 @@ def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: Corner
         due, later = (campaigns.start(ctx, LAKE, "Due", due=ctx.at + days * DAY).campaign.uid for days in (7, 30))
         never = campaigns.start(ctx, LAKE, "Some day").campaign.uid
     number = rows(corner, "adam", due)[0].n
-    decided(corner, campaign_rows.keep, due, number)
+    decided(corner, campaign_decisions.keep, due, number)
     with corner.write(Caller(TENANT, "")) as ctx:
         assert campaigns.close_due(ctx, mailing) == 0
     corner.hand.pass_by(8)
     # Its day is over, whether or not the worker has come by.
     with pytest.raises(ConflictError, match="closed"):
-        decided(corner, campaign_rows.keep, due, number)
+        decided(corner, campaign_decisions.keep, due, number)
     with corner.read(by("adam")) as ctx:
         assert [one.campaign.uid for one in campaigns.page(ctx, closed=True).items] == [due]
         assert {one.campaign.uid for one in campaigns.page(ctx, closed=False).items} == {later, never}
@@ -320,23 +320,23 @@ def test_those_who_give_roles_take_part(corner: Corner) -> None:
 def test_nothing_is_written_while_viewing_as_somebody(corner: Corner) -> None:
     uid = begun(corner)
     with corner.write(by("olga")) as ctx:
-        viewer = viewing.begin(ctx, "adam")
+        viewer = impersonation.start(ctx, "adam")
     for do in (
         lambda ctx: campaigns.start(ctx, LAKE, "Mine"),
         lambda ctx: campaigns.close(ctx, uid),
-        lambda ctx: campaign_rows.keep(ctx, uid, [1]),
+        lambda ctx: campaign_decisions.keep(ctx, uid, [1]),
     ):
         with pytest.raises(ForbiddenError, match="only reads"), corner.write(viewer) as ctx:
             do(ctx)
 
 
 def test_when_a_role_was_last_used(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     with corner.read(by("erik")) as ctx:
-        notes.note(ctx, "edit", "orders")
+        notes.record(ctx, "edit", "orders")
         today = ctx.at // DAY * DAY
-    notes.write(corner.database)
+    notes.flush(corner.database)
     held = [("engineers", "clean"), ("engineers", "raw"), ("engineers", LAKE), ("ana", "clean"), ("corner/all", LAKE)]
     with corner.read(by("adam")) as ctx:
-        found = last_used.of(ctx, [*held, ("gone", "clean"), ("erik", "gone")])
+        found = usage.last_role_uses(ctx, [*held, ("gone", "clean"), ("erik", "gone")])
     assert found == {("engineers", "clean"): today, ("engineers", LAKE): today, ("corner/all", LAKE): today}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from lakehold.catalog import credentials, editing
+from lakehold.catalog import credentials, resource_edit
 from lakehold.catalog.credentials import credential_table
-from lakehold.catalog.editing import Edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit import keys
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -26,7 +26,7 @@ def kept(corner: Corner) -> list[str]:
 
 def test_they_are_set_by_who_edits_and_copied_by_who_may(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        credentials.put(ctx, "webshop_db", {"password": SECRET, "user": "reader"})
+        credentials.save(ctx, "webshop_db", {"password": SECRET, "user": "reader"})
     assert all(SECRET not in secret for secret in kept(corner))
     with corner.write(by("tim")) as ctx:  # it is shared for maintenance
         assert credentials.copy(ctx, "webshop_db") == {"password": SECRET, "user": "reader"}
@@ -39,30 +39,30 @@ def test_they_are_set_by_who_edits_and_copied_by_who_may(corner: Corner) -> None
 
 def test_who_may_only_use_it_copies_nothing(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        credentials.put(ctx, "lake", {"password": SECRET})
+        credentials.save(ctx, "lake", {"password": SECRET})
     with pytest.raises(DeniedError, match="copy credentials"), corner.write(by("tim")) as ctx:
         credentials.copy(ctx, "lake")
     with pytest.raises(DeniedError), corner.read(by("tim")) as ctx:
-        credentials.names(ctx, "lake")
+        credentials.list_names(ctx, "lake")
     with pytest.raises(HiddenError), corner.write(by("bella")) as ctx:
         credentials.copy(ctx, "lake")
     with pytest.raises(DeniedError), corner.write(by("tim")) as ctx:
-        credentials.put(ctx, "lake", {"password": "mine"})
+        credentials.save(ctx, "lake", {"password": "mine"})
     assert [line.entry.outcome for line in corner.log(AuditFilter(action="copy_credentials"))] == ["denied", "denied"]
 
 
 def test_one_is_replaced_or_taken_away(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        credentials.put(ctx, "lake", {"password": SECRET, "user": "reader"})
-        credentials.put(ctx, "lake", {"password": "another", "user": None})
-        assert credentials.names(ctx, "lake") == ["password"]
+        credentials.save(ctx, "lake", {"password": SECRET, "user": "reader"})
+        credentials.save(ctx, "lake", {"password": "another", "user": None})
+        assert credentials.list_names(ctx, "lake") == ["password"]
         assert credentials.copy(ctx, "lake") == {"password": "another"}
 
 
 def test_kinds_whose_credentials_are_never_copied(corner: Corner) -> None:
     with corner.write(by("dana")) as ctx:
-        credentials.put(ctx, "till_link", {"password": SECRET})
-        assert credentials.names(ctx, "till_link") == ["password"]
+        credentials.save(ctx, "till_link", {"password": SECRET})
+        assert credentials.list_names(ctx, "till_link") == ["password"]
         with pytest.raises(InvalidInputError, match="cannot be copied"):
             credentials.copy(ctx, "till_link")
 
@@ -70,14 +70,14 @@ def test_kinds_whose_credentials_are_never_copied(corner: Corner) -> None:
 def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: Corner) -> None:
     here, there = {"address": "jdbc:postgresql://ours/db", "user": "reader"}, {"address": "jdbc:postgresql://theirs/db"}
     with corner.write(by("dana")) as ctx:
-        editing.edit(ctx, "till_link", Edit(settings=here))
-        credentials.put(ctx, "till_link", {"password": SECRET})
-        assert credentials.used_at(ctx, "till_link", {**here, "user": "writer"}) == {"password": SECRET}
-        assert credentials.used_at(ctx, "till_link", there) == {}
-        editing.edit(ctx, "till_link", Edit(settings={**here, "user": "writer"}))
-        assert credentials.names(ctx, "till_link") == ["password"]
-        editing.edit(ctx, "till_link", Edit(settings=there))
-        assert credentials.names(ctx, "till_link") == []
+        resource_edit.apply_edit(ctx, "till_link", ResourceEdit(settings=here))
+        credentials.save(ctx, "till_link", {"password": SECRET})
+        assert credentials.load_for_test(ctx, "till_link", {**here, "user": "writer"}) == {"password": SECRET}
+        assert credentials.load_for_test(ctx, "till_link", there) == {}
+        resource_edit.apply_edit(ctx, "till_link", ResourceEdit(settings={**here, "user": "writer"}))
+        assert credentials.list_names(ctx, "till_link") == ["password"]
+        resource_edit.apply_edit(ctx, "till_link", ResourceEdit(settings=there))
+        assert credentials.list_names(ctx, "till_link") == []
     assert [line.entry.before for line in corner.log(AuditFilter(action="forget credentials"))] == [
         {"credentials": ["password"]}
     ]
@@ -85,9 +85,9 @@ def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: Corner
 
 def test_who_may_copy_them_may_send_them_elsewhere(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        credentials.put(ctx, "lake", {"password": SECRET})
-        editing.edit(ctx, "lake", Edit(settings={"address": "jdbc:postgresql://new/db"}))
-        assert credentials.names(ctx, "lake") == ["password"]
+        credentials.save(ctx, "lake", {"password": SECRET})
+        resource_edit.apply_edit(ctx, "lake", ResourceEdit(settings={"address": "jdbc:postgresql://new/db"}))
+        assert credentials.list_names(ctx, "lake") == ["password"]
 
 
 def test_copying_needs_a_transaction_that_can_write_it_down(corner: Corner) -> None:
@@ -98,7 +98,7 @@ def test_copying_needs_a_transaction_that_can_write_it_down(corner: Corner) -> N
 def test_a_rotated_key_reads_what_the_old_one_wrote_and_then_replaces_it(corner: Corner, tmp_path: Path) -> None:
     with corner.write(by("tara")) as ctx:
         for n in range(3):
-            credentials.put(ctx, "lake", {f"key {n}": f"{SECRET} {n}"})
+            credentials.save(ctx, "lake", {f"key {n}": f"{SECRET} {n}"})
     old = kept(corner)
     file = tmp_path / "data" / "key"
     ring = keys.rotate_key_file(file)
@@ -113,7 +113,7 @@ def test_more_than_fit_at_once_are_all_written_anew(corner: Corner, monkeypatch:
     monkeypatch.setattr(credentials, "_AT_ONCE", 2)
     with corner.write(by("olga")) as ctx:
         for uid in ("lake", "webshop_db", "till_files"):
-            credentials.put(ctx, uid, {"a": "1", "b": "2"})
+            credentials.save(ctx, uid, {"a": "1", "b": "2"})
     old = kept(corner)
     with corner.database.write() as transaction:
         assert credentials.reencrypt(transaction, corner.keys) == 6
@@ -125,6 +125,6 @@ def test_more_than_fit_at_once_are_all_written_anew(corner: Corner, monkeypatch:
 )
 def test_bad_input(corner: Corner, given: dict[str, str]) -> None:
     with pytest.raises(InvalidInputError) as told, corner.write(by("tara")) as ctx:
-        credentials.put(ctx, "lake", given)
+        credentials.save(ctx, "lake", given)
     assert "x" * 20 not in str(told.value)
     assert kept(corner) == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Add, Attribute, TokenPrincipal
-from lakehold.catalog import answers, discovery, requests, resources
-from lakehold.catalog.editing import Edit, edit
+from lakehold.catalog import approvals, discovery, requests, resources
+from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
@@ -17,7 +17,9 @@ from tests.corner import TENANT, Corner, by
 def found(corner: Corner) -> Corner:
     """Salaries can be found."""
     with corner.write(by("adam")) as ctx:
-        edit(ctx, "salaries", Edit(description="What everybody earns.", attributes={"discoverable": True}))
+        apply_edit(
+            ctx, "salaries", ResourceEdit(description="What everybody earns.", attributes={"discoverable": True})
+        )
     return corner
 
 
@@ -57,11 +59,11 @@ def test_what_one_may_see_is_not_found_here(found: Corner) -> None:
 
 def test_what_is_found_can_be_asked_for_by_name(found: Corner) -> None:
     with found.write(by("nils")) as ctx:
-        told = requests.ask(ctx, "read", "salaries")
+        told = requests.create(ctx, "read", "salaries")
         assert told.resource is not None
         assert told.resource.name == "salaries"
     with found.write(by("adam")) as ctx:
-        answers.approve(ctx, told.request.uid)
+        approvals.approve(ctx, told.request.uid)
     with found.read(by("nils")) as ctx:
         assert resources.get(ctx, "salaries").name == "salaries"
         assert discovery.find(ctx).items == []
@@ -82,21 +84,21 @@ def test_who_may_make_it_discoverable(corner: Corner) -> None:
         ("mona", "customer"),
     ):
         with corner.write(by(who)) as ctx:
-            edit(ctx, uid, Edit(attributes={"discoverable": True}))
+            apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
     assert len(names(corner, "nils")) == 11 - 1  # the app is his to see
     for who, uid in (("tim", "store_targets"), ("erik", "items"), ("otto", "serving"), ("petra", "suppliers_360")):
         with pytest.raises(DeniedError, match="discoverable"), corner.write(by(who)) as ctx:
-            edit(ctx, uid, Edit(attributes={"discoverable": True}))
+            apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
 
 
 def test_a_personal_space_is_never_found(corner: Corner) -> None:
     with pytest.raises(DeniedError), corner.write(by("olga")) as ctx:
-        edit(ctx, "olgas", Edit(attributes={"discoverable": True}))
+        apply_edit(ctx, "olgas", ResourceEdit(attributes={"discoverable": True}))
 
 
 def test_what_is_deleted_is_not_found(corner: Corner) -> None:
     with corner.write(by("boris")) as ctx:
-        edit(ctx, "chat", Edit(attributes={"discoverable": True}))
+        apply_edit(ctx, "chat", ResourceEdit(attributes={"discoverable": True}))
     assert names(corner, "nils") == ["chat"]
     with corner.write(by("boris")) as ctx:
         resources.delete(ctx, "chat")

@@ -9,8 +9,8 @@ import pytest
 
 from lakehold.access import Add, Attribute, Edge, Grant, TokenPrincipal
 from lakehold.catalog import resources
-from lakehold.catalog.editing import Edit, edit
-from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
+from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
@@ -27,7 +27,7 @@ def ends(corner: Corner, uid: str, edge: str) -> set[str]:
 
 def test_a_new_name_keeps_id_and_rights(corner: Corner) -> None:
     with corner.write(by("erik")) as ctx:
-        assert edit(ctx, "orders", Edit(name="All orders", description="One line each.")) == 2
+        assert apply_edit(ctx, "orders", ResourceEdit(name="All orders", description="One line each.")) == 2
     with corner.read(by("ana")) as ctx:
         table = resources.get(ctx, "orders")
         assert (table.name, table.description, table.version) == ("All orders", "One line each.", 2)
@@ -39,21 +39,21 @@ def test_a_new_name_keeps_id_and_rights(corner: Corner) -> None:
 
 def test_what_it_is_made_with_can_be_another_and_not_nothing(corner: Corner) -> None:
     with pytest.raises(InvalidInputError, match="not without a destination"), corner.write(by("bella")) as ctx:
-        edit(ctx, "morning_sales", Edit(edges={"destination": []}))
+        apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": []}))
     with corner.write(by("bella")) as ctx:
-        edit(ctx, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+        apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": ["store_sheets"]}))
     assert ends(corner, "morning_sales", "destination") == {"store_sheets"}
 
 
 def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
-    wanted = Edit(
+    wanted = ResourceEdit(
         name="Sales by day",
         settings={"hour": 5},
         attributes={"shared_for_maintenance": True},
         edges={"contexts": ["emea"], "joins": ["returns"]},
     )
     with corner.write(by("tara")) as ctx:
-        assert edit(ctx, "daily_sales", wanted, expect_version=1) == 2
+        assert apply_edit(ctx, "daily_sales", wanted, expect_version=1) == 2
         mart = resources.get(ctx, "daily_sales")
     assert (mart.name, mart.settings, mart.attributes["shared_for_maintenance"]) == (
         "Sales by day",
@@ -73,9 +73,9 @@ def test_all_of_an_edit_is_made_at_once(corner: Corner) -> None:
 
 def test_nothing_is_made_of_an_edit_that_may_not_be_made_as_a_whole(corner: Corner) -> None:
     # Tim maintains it: he edits, but shares nothing.
-    wanted = Edit(name="Mine", description="Mine.", attributes={"shared_for_reporting": False})
+    wanted = ResourceEdit(name="Mine", description="Mine.", attributes={"shared_for_reporting": False})
     with pytest.raises(DeniedError, match="shared for reporting"), corner.write(by("tim")) as ctx:
-        edit(ctx, "store_targets", wanted)
+        apply_edit(ctx, "store_targets", wanted)
     with corner.read(by("tim")) as ctx:
         mart = resources.get(ctx, "store_targets")
     assert (mart.name, mart.description, mart.version) == ("Store targets", "", 1)
@@ -83,31 +83,31 @@ def test_nothing_is_made_of_an_edit_that_may_not_be_made_as_a_whole(corner: Corn
 
 def test_an_edit_gives_no_right_to_its_own_other_half(corner: Corner) -> None:
     """Boris may switch nothing on, and so not use what the switch would give him either."""
-    wanted = Edit(name="Mine", attributes={"shared_for_maintenance": True})
+    wanted = ResourceEdit(name="Mine", attributes={"shared_for_maintenance": True})
     with pytest.raises(DeniedError), corner.write(by("boris")) as ctx:
-        edit(ctx, "returns", wanted)
+        apply_edit(ctx, "returns", wanted)
     with pytest.raises(DeniedError, match="may not edit"), corner.write(by("boris")) as ctx:
-        edit(ctx, "returns", Edit(name="Mine"))
+        apply_edit(ctx, "returns", ResourceEdit(name="Mine"))
 
 
 def test_what_is_so_already_needs_no_right_and_makes_no_version(corner: Corner) -> None:
-    same = Edit(name="Daily sales", description="", settings={}, attributes={"shared_for_reporting": True})
+    same = ResourceEdit(name="Daily sales", description="", settings={}, attributes={"shared_for_reporting": True})
     with corner.write(by("bella")) as ctx:
-        assert edit(ctx, "daily_sales", same) == 1
+        assert apply_edit(ctx, "daily_sales", same) == 1
     assert corner.log() == []
 
 
 def test_edges_need_their_right_before_and_after(corner: Corner) -> None:
     with corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"reads": ["tills", "web_orders", "payments"]}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"reads": ["tills", "web_orders", "payments"]}))
     assert ends(corner, "make_orders", "reads") == {"tills", "web_orders", "payments"}
     with pytest.raises(HiddenError), corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"reads": ["tills", "salaries"]}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"reads": ["tills", "salaries"]}))
     # He sees it, and is no Editor of it.
     with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"writes": ["orders", "sales_by_day"]}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"writes": ["orders", "sales_by_day"]}))
     with corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"reads": "tills"}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"reads": "tills"}))
     assert ends(corner, "make_orders", "reads") == {"tills"}
 
 
@@ -116,9 +116,9 @@ def test_several_edges_are_judged_by_what_they_are_together(corner: Corner) -> N
     with corner.write(by("olga")) as ctx:
         ctx.make(Add(Edge("into", "make_orders", "shaped")))
     with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"writes": []}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"writes": []}))
     with corner.write(by("erik")) as ctx:
-        edit(ctx, "make_orders", Edit(edges={"writes": [], "into": "clean"}))
+        apply_edit(ctx, "make_orders", ResourceEdit(edges={"writes": [], "into": "clean"}))
     assert (ends(corner, "make_orders", "writes"), ends(corner, "make_orders", "into")) == (set(), {"clean"})
 
 
@@ -129,24 +129,24 @@ def test_ends_that_the_editor_may_not_see_stay(corner: Corner) -> None:
         ctx.make(Add(Grant("ana", "can_edit", "landing")))
     with corner.write(by("ana")) as ctx:
         assert resources.get(ctx, "land_tills").edges["sources"] == []
-        edit(ctx, "land_tills", Edit(name="Tills", edges={"sources": ["lake_link"]}))
+        apply_edit(ctx, "land_tills", ResourceEdit(name="Tills", edges={"sources": ["lake_link"]}))
     assert ends(corner, "land_tills", "sources") == {"till_link", "lake_link"}
 
 
 def test_an_edge_of_which_there_is_one_is_replaced_or_taken_away(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        edit(ctx, "daily_sales", Edit(edges={"storage": "webshop_db"}))
+        apply_edit(ctx, "daily_sales", ResourceEdit(edges={"storage": "webshop_db"}))
     assert ends(corner, "daily_sales", "storage") == {"webshop_db"}
     with corner.write(by("erik")) as ctx:
-        edit(ctx, "web_link", Edit(edges={"gateway": []}))
+        apply_edit(ctx, "web_link", ResourceEdit(edges={"gateway": []}))
     assert ends(corner, "web_link", "gateway") == set()
 
 
 def test_who_has_read_an_older_version_changes_nothing(corner: Corner) -> None:
     with corner.write(by("erik")) as ctx:
-        edit(ctx, "orders", Edit(description="First."), expect_version=1)
-    with pytest.raises(ChangedMeanwhileError, match="version 2") as late, corner.write(by("erik")) as ctx:
-        edit(ctx, "orders", Edit(description="Second."), expect_version=1)
+        apply_edit(ctx, "orders", ResourceEdit(description="First."), expect_version=1)
+    with pytest.raises(VersionConflictError, match="version 2") as late, corner.write(by("erik")) as ctx:
+        apply_edit(ctx, "orders", ResourceEdit(description="Second."), expect_version=1)
     assert (late.value.status, late.value.code) == (412, "changed_meanwhile")
     with corner.read(by("erik")) as ctx:
         assert resources.get(ctx, "orders").description == "First."
@@ -159,9 +159,9 @@ def test_of_two_edits_at_once_one_wins(corner: Corner) -> None:
         together.wait()
         try:
             with corner.write(by("erik")) as ctx:
-                edit(ctx, "orders", Edit(description=words), expect_version=1)
+                apply_edit(ctx, "orders", ResourceEdit(description=words), expect_version=1)
             outcomes.append(words)
-        except ChangedMeanwhileError:
+        except VersionConflictError:
             outcomes.append("late")
 
     threads = [Thread(target=change, args=(words,)) for words in ("one", "two")]
@@ -190,9 +190,9 @@ def test_each_kind_is_edited_with_the_action_that_its_model_names(corner: Corner
     }
     for uid, (may, may_not) in edits.items():
         with corner.write(by(may)) as ctx:
-            edit(ctx, uid, Edit(description="New."))
+            apply_edit(ctx, uid, ResourceEdit(description="New."))
         with pytest.raises((DeniedError, HiddenError)), corner.write(by(may_not)) as ctx:
-            edit(ctx, uid, Edit(description="Newer."))
+            apply_edit(ctx, uid, ResourceEdit(description="Newer."))
 
 
 def test_a_narrowed_token_that_does_not_reach_the_right_is_denied(corner: Corner) -> None:
@@ -203,39 +203,39 @@ def test_a_narrowed_token_that_does_not_reach_the_right_is_denied(corner: Corner
         assert not resources.get(ctx, "lake_house").may_edit
         assert resources.get(ctx, "orders").may_edit
     with pytest.raises(DeniedError, match="may not edit lakehouse Store lake"), corner.write(narrowed) as ctx:
-        edit(ctx, "lake_house", Edit(name="Mine"))
+        apply_edit(ctx, "lake_house", ResourceEdit(name="Mine"))
 
 
 def test_nobody_edits_a_run(corner: Corner) -> None:
     with pytest.raises(ForbiddenError, match="Nobody may edit a run"), corner.write(by("olga")) as ctx:
-        edit(ctx, "month_end_run", Edit(name="My run"))
+        apply_edit(ctx, "month_end_run", ResourceEdit(name="My run"))
 
 
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (Edit(name=""), "must not be empty"),
-        (Edit(name="x" * 201), "201 characters"),
-        (Edit(description="x" * 10_001), "10,001 characters"),
-        (Edit(attributes={"shared": True}), "no attribute 'shared'"),
-        (Edit(attributes={"discoverable": "perhaps"}), "no value"),
-        (Edit(edges={"contexts": ["lake"]}), "cannot point at"),
-        (Edit(edges={"storage": ["lake", "webshop_db"]}), "points at one"),
-        (Edit(edges={"project": "sales"}), "Move it"),
-        (Edit(edges={"moon": []}), "no edge 'moon'"),
-        (Edit(settings={"a": float("nan")}), "JSON"),
+        (ResourceEdit(name=""), "must not be empty"),
+        (ResourceEdit(name="x" * 201), "201 characters"),
+        (ResourceEdit(description="x" * 10_001), "10,001 characters"),
+        (ResourceEdit(attributes={"shared": True}), "no attribute 'shared'"),
+        (ResourceEdit(attributes={"discoverable": "perhaps"}), "no value"),
+        (ResourceEdit(edges={"contexts": ["lake"]}), "cannot point at"),
+        (ResourceEdit(edges={"storage": ["lake", "webshop_db"]}), "points at one"),
+        (ResourceEdit(edges={"project": "sales"}), "Move it"),
+        (ResourceEdit(edges={"moon": []}), "no edge 'moon'"),
+        (ResourceEdit(settings={"a": float("nan")}), "JSON"),
     ],
 )
-def test_bad_input_changes_nothing(corner: Corner, wanted: Edit, told: str) -> None:
+def test_bad_input_changes_nothing(corner: Corner, wanted: ResourceEdit, told: str) -> None:
     with pytest.raises(InvalidInputError, match=told), corner.write(by("tara")) as ctx:
-        edit(ctx, "daily_sales", wanted)
+        apply_edit(ctx, "daily_sales", wanted)
     with corner.read(by("tara")) as ctx:
         assert resources.get(ctx, "daily_sales").version == 1
 
 
 def test_what_is_not_there_cannot_be_pointed_at(corner: Corner) -> None:
     with pytest.raises(NotFoundError), corner.write(by("tara")) as ctx:
-        edit(ctx, "daily_sales", Edit(edges={"joins": ["nothing"]}))
+        apply_edit(ctx, "daily_sales", ResourceEdit(edges={"joins": ["nothing"]}))
 
 
 def test_who_views_as_somebody_changes_nothing(corner: Corner) -> None:
@@ -243,18 +243,18 @@ def test_who_views_as_somebody_changes_nothing(corner: Corner) -> None:
         pytest.raises(ForbiddenError, match="only reads"),
         corner.write(replace(by("tara"), impersonator="adam")) as ctx,
     ):
-        edit(ctx, "daily_sales", Edit(attributes={"discoverable": True}))
+        apply_edit(ctx, "daily_sales", ResourceEdit(attributes={"discoverable": True}))
     with (
         pytest.raises(ForbiddenError, match="only reads"),
         corner.write(replace(by("tara"), impersonator="adam")) as ctx,
     ):
-        edit(ctx, "daily_sales", Edit(description="Seen."))
+        apply_edit(ctx, "daily_sales", ResourceEdit(description="Seen."))
 
 
 def test_an_attribute_goes_back_to_what_it_was(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        edit(ctx, "daily_sales", Edit(attributes={"shared_for_reporting": "false"}))
+        apply_edit(ctx, "daily_sales", ResourceEdit(attributes={"shared_for_reporting": "false"}))
         assert not ctx.session.check("tim", "see", "daily_sales")
-        edit(ctx, "daily_sales", Edit(attributes={"shared_for_reporting": "true"}))
+        apply_edit(ctx, "daily_sales", ResourceEdit(attributes={"shared_for_reporting": "true"}))
         assert ctx.session.check("tim", "see", "daily_sales")
         ctx.make(Add(Attribute("daily_sales", "shared_for_reporting", "true")))

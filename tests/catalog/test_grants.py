@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Add, Attribute, Grant, Remove, TokenPrincipal
-from lakehold.catalog import grants, ownership, sharing
+from lakehold.catalog import change_preview, grants, ownership
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY, FOREVER
@@ -17,7 +17,7 @@ def test_a_grant_from_one_day_until_another(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
         begin, end = ctx.at + DAY, ctx.at + 3 * DAY
         grants.give(ctx, Grant("nils", "viewer", "orders"), since=begin, until=end)
-        (held,) = [one for one in grants.direct(ctx, "orders") if one.subject.uid == "nils"]
+        (held,) = [one for one in grants.list_direct(ctx, "orders") if one.subject.uid == "nils"]
         assert (held.role, held.title, held.since, held.until) == ("viewer", "Viewer", begin, end)
     may = []
     for _ in range(4):
@@ -26,31 +26,31 @@ def test_a_grant_from_one_day_until_another(corner: Corner) -> None:
         corner.hand.pass_by(1)
     assert may == [False, True, True, False]
     with corner.read(by("mona")) as ctx:
-        assert [one.subject.uid for one in grants.direct(ctx, "orders")] == []
+        assert [one.subject.uid for one in grants.list_direct(ctx, "orders")] == []
 
 
 def test_a_grant_to_a_group(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
         grants.give(ctx, Grant("stewards", "viewer", "orders"))
-        assert [(one.subject.uid, one.until) for one in grants.direct(ctx, "orders")] == [("stewards", FOREVER)]
+        assert [(one.subject.uid, one.until) for one in grants.list_direct(ctx, "orders")] == [("stewards", FOREVER)]
 
 
 def test_a_level_is_changed_in_one_step(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
-        grants.change(ctx, Grant("ana", "viewer", "clean"), "editor", until=ctx.at + DAY)
-        held = [(one.role, one.until < FOREVER) for one in grants.direct(ctx, "clean") if one.subject.uid == "ana"]
+        grants.change_role(ctx, Grant("ana", "viewer", "clean"), "editor", until=ctx.at + DAY)
+        held = [(one.role, one.until < FOREVER) for one in grants.list_direct(ctx, "clean") if one.subject.uid == "ana"]
     assert held == [("editor", True)]
     with pytest.raises(DeniedError), corner.write(by("mona")) as ctx:
-        grants.change(ctx, Grant("ana", "editor", "clean"), "manager")
+        grants.change_role(ctx, Grant("ana", "editor", "clean"), "manager")
     with corner.read(by("mona")) as ctx:
-        assert [one.role for one in grants.direct(ctx, "clean") if one.subject.uid == "ana"] == ["editor"]
+        assert [one.role for one in grants.list_direct(ctx, "clean") if one.subject.uid == "ana"] == ["editor"]
 
 
 def test_the_same_role_until_another_time(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
         end = ctx.at + DAY
-        grants.change(ctx, Grant("ana", "viewer", "clean"), "viewer", until=end)
-        assert [one.until for one in grants.direct(ctx, "clean") if one.subject.uid == "ana"] == [end]
+        grants.change_role(ctx, Grant("ana", "viewer", "clean"), "viewer", until=end)
+        assert [one.until for one in grants.list_direct(ctx, "clean") if one.subject.uid == "ana"] == [end]
 
 
 def test_what_is_revoked_is_gone_at_once(corner: Corner) -> None:
@@ -65,7 +65,7 @@ def test_what_has_not_begun_can_be_revoked(corner: Corner) -> None:
         grants.give(ctx, Grant("nils", "viewer", "orders"), since=ctx.at + DAY)
     with corner.write(by("mona")) as ctx:
         grants.revoke(ctx, Grant("nils", "viewer", "orders"))
-        assert grants.direct(ctx, "orders") == []
+        assert grants.list_direct(ctx, "orders") == []
     corner.hand.pass_by(2)
     with corner.read(by("nils")) as ctx:
         assert not ctx.session.check("nils", "read", "orders")
@@ -82,37 +82,37 @@ def test_a_slip_of_the_pen_revokes_nothing(corner: Corner) -> None:
 
 def test_who_gives_nothing_sees_their_own_and_the_owners(corner: Corner) -> None:
     with corner.read(by("ana")) as ctx:
-        assert [(one.subject.uid, one.role) for one in grants.direct(ctx, "clean")] == [("ana", "viewer")]
+        assert [(one.subject.uid, one.role) for one in grants.list_direct(ctx, "clean")] == [("ana", "viewer")]
     with corner.read(by("bella")) as ctx:
-        assert {(one.subject.uid, one.role) for one in grants.direct(ctx, "daily_sales")} == {
+        assert {(one.subject.uid, one.role) for one in grants.list_direct(ctx, "daily_sales")} == {
             ("tara", "technical_owner"),
             ("bella", "business_owner"),
         }
     with corner.read(by("mona")) as ctx:
-        assert len(grants.direct(ctx, "clean")) == 3
+        assert len(grants.list_direct(ctx, "clean")) == 3
 
 
 def test_who_may_do_it_by_whatever_path(corner: Corner) -> None:
     for who in ("adam", "mona"):
         with corner.read(by(who)) as ctx:
-            found = [one.uid for one in grants.effective(ctx, "edit", "orders")]
+            found = [one.uid for one in grants.list_effective(ctx, "edit", "orders")]
             assert found == list(ctx.session.who("edit", "orders"))
             assert "erik" in found
     with pytest.raises(DeniedError), corner.read(by("ana")) as ctx:
-        grants.effective(ctx, "edit", "orders")
+        grants.list_effective(ctx, "edit", "orders")
     with pytest.raises(HiddenError), corner.read(by("nils")) as ctx:
-        grants.effective(ctx, "edit", "orders")
+        grants.list_effective(ctx, "edit", "orders")
 
 
 def test_what_somebody_holds(corner: Corner) -> None:
     with corner.read(by("ana")) as ctx:
-        mine = {(one.role, one.resource.uid) for one in grants.held_by(ctx, "ana")}
+        mine = {(one.role, one.resource.uid) for one in grants.list_held_by(ctx, "ana")}
         assert ("editor", "customer_value") in mine
-        assert {one.resource.uid for one in grants.held_by(ctx, "analysts")} >= {"shaped"}
+        assert {one.resource.uid for one in grants.list_held_by(ctx, "analysts")} >= {"shaped"}
     with corner.read(by("adam")) as ctx:
-        assert {(one.role, one.resource.uid) for one in grants.held_by(ctx, "ana")} == mine
+        assert {(one.role, one.resource.uid) for one in grants.list_held_by(ctx, "ana")} == mine
     with pytest.raises(DeniedError), corner.read(by("erik")) as ctx:
-        grants.held_by(ctx, "ana")
+        grants.list_held_by(ctx, "ana")
 
 
 def test_what_somebody_holds_names_nothing_out_of_sight(corner: Corner) -> None:
@@ -120,19 +120,19 @@ def test_what_somebody_holds_names_nothing_out_of_sight(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
         ctx.make(Remove(Grant("tim", "technical_user", "sales")))
     with corner.read(by("tim")) as ctx:
-        assert "till_files" not in {one.resource.uid for one in grants.held_by(ctx, "tim")}
+        assert "till_files" not in {one.resource.uid for one in grants.list_held_by(ctx, "tim")}
 
 
 def test_a_preview_counts_what_the_caller_may_see(corner: Corner) -> None:
     given = Add(Grant("nils", "viewer", "clean"))
     with corner.read(by("mona")) as ctx:
-        effects = sharing.preview(ctx, [given])
+        effects = change_preview.preview(ctx, [given])
         tables = {group.action: group.resources for group in effects.groups if group.kind == "lakehouse.table"}
         assert tables == {"see": 9, "read": 9, "see_runs": 9}
         assert {row.member for row in effects.rows()} == {"nils"}
         assert not ctx.session.check("nils", "read", "orders")
     with pytest.raises(DeniedError), corner.read(by("ana")) as ctx:
-        sharing.preview(ctx, [given])
+        change_preview.preview(ctx, [given])
 
 
 def test_a_preview_says_nothing_of_what_is_out_of_sight(corner: Corner) -> None:
@@ -141,7 +141,7 @@ def test_a_preview_says_nothing_of_what_is_out_of_sight(corner: Corner) -> None:
         ctx.make(Add(Attribute("daily_sales", "shared_for_maintenance", "true")))
     change = Add(Attribute("daily_sales", "shared_for_reporting", "false"))
     with corner.read(by("tara")) as ctx:
-        seen = sharing.preview(ctx, [change])
+        seen = change_preview.preview(ctx, [change])
         whole = ctx.session.what_if([change])
         hidden = {row.resource for row in whole.rows() if not ctx.session.can_see("tara", row.resource)}
         assert hidden.isdisjoint(row.resource for row in seen.rows())
@@ -174,7 +174,7 @@ def test_times_that_cannot_be(corner: Corner) -> None:
     with pytest.raises(InvalidInputError, match="in the past"), corner.write(by("olga")) as ctx:
         grants.give(ctx, Grant("nils", "viewer", "clean"), since=5)
     with pytest.raises(InvalidInputError, match="lies in the future"), corner.write(by("olga")) as ctx:
-        grants.change(ctx, grant, "viewer", until=5)
+        grants.change_role(ctx, grant, "viewer", until=5)
 
 
 # Ownership
@@ -182,7 +182,7 @@ def test_times_that_cannot_be(corner: Corner) -> None:
 
 def test_an_owner_hands_over_what_they_own(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
-        ownership.transfer(ctx, "lake", "owner", "tim")
+        ownership.transfer_role(ctx, "lake", "owner", "tim")
         assert [grant.subject for grant in ctx.grants("lake")] == ["tim"]
     entries = [line.entry for line in corner.log()]
     assert [entry.action for entry in entries] == ["transfer", "revoke", "grant"]
@@ -193,32 +193,32 @@ def test_of_several_owners_one_hands_over(corner: Corner) -> None:
     with corner.write(by("tara")) as ctx:
         grants.give(ctx, Grant("bella", "owner", "lake"))
         with pytest.raises(InvalidInputError, match="Say from whom"):
-            ownership.transfer(ctx, "lake", "owner", "tim")
-        ownership.transfer(ctx, "lake", "owner", "tim", from_="bella")
+            ownership.transfer_role(ctx, "lake", "owner", "tim")
+        ownership.transfer_role(ctx, "lake", "owner", "tim", from_="bella")
         assert {grant.subject for grant in ctx.grants("lake")} == {"tara", "tim"}
 
 
 def test_a_role_of_one_person_goes_over(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
-        ownership.transfer(ctx, "landing", "owner", "erik")
+        ownership.transfer_role(ctx, "landing", "owner", "erik")
         assert [grant.subject for grant in ctx.grants("landing") if grant.role == "owner"] == ["erik"]
 
 
 def test_who_may_hand_over_is_said_by_the_model(corner: Corner) -> None:
     for who, uid, role in (("petra", "landing", "owner"), ("tim", "lake", "owner"), ("dana", "shop_gateway", "owner")):
         with pytest.raises(DeniedError), corner.write(by(who)) as ctx:
-            ownership.transfer(ctx, uid, role, "erik")
+            ownership.transfer_role(ctx, uid, role, "erik")
 
 
 def test_what_cannot_be_handed_over(corner: Corner) -> None:
     with corner.write(by("olga")) as ctx:
         with pytest.raises(InvalidInputError, match="no role that a person owns"):
-            ownership.transfer(ctx, "clean", "viewer", "erik")
+            ownership.transfer_role(ctx, "clean", "viewer", "erik")
         with pytest.raises(ConflictError, match="holds it already"):
-            ownership.transfer(ctx, "lake", "owner", "tara")
+            ownership.transfer_role(ctx, "lake", "owner", "tara")
         with pytest.raises(ConflictError, match="Nobody holds"):
-            ownership.transfer(ctx, "margins", "business_owner", "tara")
+            ownership.transfer_role(ctx, "margins", "business_owner", "tara")
         with pytest.raises(NotFoundError, match="does not hold"):
-            ownership.transfer(ctx, "lake", "owner", "erik", from_="tim")
+            ownership.transfer_role(ctx, "lake", "owner", "erik", from_="tim")
         with pytest.raises(InvalidInputError, match="is a group"):
-            ownership.transfer(ctx, "lake", "owner", "analysts")
+            ownership.transfer_role(ctx, "lake", "owner", "analysts")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Grant
-from lakehold.catalog import grants, holders, kinds
+from lakehold.catalog import grants, kinds
 from lakehold.directory.errors import HiddenError
 from tests.corner import Corner, by
 
 
 def paths(corner: Corner, viewer: str, uid: str, action: str) -> dict[str, str]:
     with corner.read(by(viewer)) as ctx:
-        found = holders.of(ctx, uid)
+        found = grants.load_holders(ctx, uid)
         told = {ctx.view.uid(member): found.path(action, member) for member in ctx.view.members}
     return {member: path for member, path in told.items() if path}
 
@@ -46,11 +46,11 @@ def test_an_owner_without_a_role_in_the_project_has_nothing(corner: Corner) -> N
 @pytest.mark.parametrize("uid", ["orders", "clean", "lake_house", "make_orders", "daily_sales", "sales", "land_tills"])
 def test_they_are_the_same_as_every_single_check(corner: Corner, uid: str) -> None:
     with corner.read(by("olga")) as ctx:
-        found = holders.of(ctx, uid)
+        found = grants.load_holders(ctx, uid)
         assert found.actions == ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
         for action in found.actions:
             told = {ctx.view.uid(member) for member in found.members(action)}
-            by_path = [ctx.view.uid(member) for path in holders.PATHS for member in found.members(action, path)]
+            by_path = [ctx.view.uid(member) for path in grants.PATHS for member in found.members(action, path)]
             assert told == {one for one in map(ctx.view.uid, ctx.view.members) if ctx.session.check(one, action, uid)}
             assert sorted(by_path) == sorted(told)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Add, Grant
-from lakehold.catalog import moves, resources
-from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from tests.corner import Corner, by
@@ -15,7 +15,7 @@ from tests.corner import Corner, by
 def test_a_move_keeps_what_was_granted_on_the_thing_itself(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
         ctx.make(Add(Grant("nils", "viewer", "orders")))
-        assert moves.move(ctx, "orders", "shaped", expect_version=1) == 2
+        assert resource_edit.reparent(ctx, "orders", "shaped", expect_version=1) == 2
         table = resources.get(ctx, "orders")
     assert table.parent is not None
     assert (table.parent.uid, table.version) == ("shaped", 2)
@@ -26,12 +26,12 @@ def test_a_move_keeps_what_was_granted_on_the_thing_itself(corner: Corner) -> No
 
 def test_a_preview_is_what_the_move_then_does(corner: Corner) -> None:
     with corner.read(by("mona")) as ctx:
-        effects = moves.preview_move(ctx, "orders", "shaped")
+        effects = resource_edit.preview_reparent(ctx, "orders", "shaped")
         foretold = {(row.member, row.action, row.gained) for row in effects.rows() if row.resource == "orders"}
         before = {who: set(ctx.session.actions(who, "orders")) for who in ("erik", "ana", "bella", "mona")}
         assert foretold
     with corner.write(by("mona")) as ctx:
-        moves.move(ctx, "orders", "shaped")
+        resource_edit.reparent(ctx, "orders", "shaped")
         after = {who: set(ctx.session.actions(who, "orders")) for who in before}
     for who, had in before.items():
         won = {action for member, action, gained in foretold if member == who and gained}
@@ -41,20 +41,20 @@ def test_a_preview_is_what_the_move_then_does(corner: Corner) -> None:
 
 def test_rights_are_needed_on_both_sides(corner: Corner) -> None:
     with pytest.raises(DeniedError), corner.write(by("erik")) as ctx:
-        moves.move(ctx, "orders", "raw")
+        resource_edit.reparent(ctx, "orders", "raw")
     with pytest.raises(DeniedError), corner.read(by("erik")) as ctx:
-        moves.preview_move(ctx, "orders", "raw")
+        resource_edit.preview_reparent(ctx, "orders", "raw")
     with pytest.raises(HiddenError), corner.write(by("mona")) as ctx:
-        moves.move(ctx, "orders", "private")
+        resource_edit.reparent(ctx, "orders", "private")
     with corner.write(by("olga")) as ctx:
         ctx.make(Add(Grant("mona", "viewer", "private")))
     with pytest.raises(DeniedError), corner.write(by("mona")) as ctx:
-        moves.move(ctx, "orders", "private")
+        resource_edit.reparent(ctx, "orders", "private")
 
 
 def test_a_report_goes_to_another_mart(corner: Corner) -> None:
     with corner.write(by("boris")) as ctx:
-        moves.move(ctx, "returns_watch", "baskets")
+        resource_edit.reparent(ctx, "returns_watch", "baskets")
         report = resources.get(ctx, "returns_watch")
         assert report.parent is not None
         assert report.parent.uid == "baskets"
@@ -62,15 +62,15 @@ def test_a_report_goes_to_another_mart(corner: Corner) -> None:
 
 def test_a_move_to_where_it_is_changes_nothing(corner: Corner) -> None:
     with corner.write(by("mona")) as ctx:
-        assert moves.move(ctx, "orders", "clean") == 1
+        assert resource_edit.reparent(ctx, "orders", "clean") == 1
     assert corner.log() == []
 
 
 def test_what_cannot_be(corner: Corner) -> None:
     with corner.write(by("olga")) as ctx:
         with pytest.raises(ConflictError, match="cannot be moved"):
-            moves.move(ctx, "clean", "lake_house")
+            resource_edit.reparent(ctx, "clean", "lake_house")
         with pytest.raises(InvalidInputError, match="cannot point at"):
-            moves.move(ctx, "orders", "sales")
-        with pytest.raises(ChangedMeanwhileError):
-            moves.move(ctx, "orders", "raw", expect_version=7)
+            resource_edit.reparent(ctx, "orders", "sales")
+        with pytest.raises(VersionConflictError):
+            resource_edit.reparent(ctx, "orders", "raw", expect_version=7)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lakehold.access import Add, Adopt, Attribute, Grant, TokenPrincipal
-from lakehold.catalog import credentials, details, resources, workspaces
+from lakehold.catalog import credentials, resource_metadata, resources, workspaces
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -158,7 +158,7 @@ def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
         made = resources.create(
             ctx, "marts.storage", "Old disk", edges={"project": "sales"}, description="Nobody knows."
         )
-        credentials.put(ctx, made, {"password": "hush"})
+        credentials.save(ctx, made, {"password": "hush"})
     with corner.write(by("tara")) as ctx:
         assert resources.delete(ctx, made)
     with pytest.raises(NotFoundError), corner.read(by("olga")) as ctx:
@@ -166,7 +166,7 @@ def test_deleting_ends_it_and_all_that_is_told_of_it(corner: Corner) -> None:
     with corner.read(by("olga")) as ctx:
         told, kept = (
             ctx.session.transaction.connection.execute(table.select()).all()
-            for table in (details.detail_table, credentials.credential_table)
+            for table in (resource_metadata.detail_table, credentials.credential_table)
         )
     # What it was said to be stays, for who brings its rows back.
     assert [(row.description, row.settings) for row in told] == [("Nobody knows.", "{}")]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lakehold.access import AccessSession, Attribute, Grant, TokenPrincipal
-from lakehold.catalog import answers, discovery, grants, requests, resources, usage, workspaces
+from lakehold.catalog import approvals, discovery, grants, requests, resources, usage, workspaces
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
@@ -52,12 +52,12 @@ def everything(ctx: RequestContext, uids: list[str]) -> Iterator[object]:
     """All that the catalog tells a caller, of everything that there is."""
     yield workspaces.page(ctx, limit=200)
     yield resources.find(ctx, limit=200)
-    yield requests.mine(ctx)
-    yield answers.waiting_for(ctx)
-    yield usage.of_member(ctx, ctx.caller.member)
-    yield grants.held_by(ctx, ctx.caller.member)
+    yield requests.list_own(ctx)
+    yield approvals.list_answerable(ctx)
+    yield usage.list_for_member(ctx, ctx.caller.member)
+    yield grants.list_held_by(ctx, ctx.caller.member)
     for uid in uids:
-        for ask in (resources.get, grants.direct, usage.of_resource, workspaces.members):
+        for ask in (resources.get, grants.list_direct, usage.list_for_resource, workspaces.members):
             try:
                 yield ask(ctx, uid)
             except LakeholdError as error:
@@ -68,12 +68,12 @@ def everything(ctx: RequestContext, uids: list[str]) -> Iterator[object]:
 @pytest.fixture
 def world(corner: Corner) -> Corner:
     """With some requests and some use in it."""
-    notes = usage.Usage()
+    notes = usage.UsageRecorder()
     for who, action, uid in (("ana", "edit", "orders"), ("bella", "read", "salaries"), ("otto", "run", "copy_erp")):
         with corner.write(by(who)) as ctx:
-            requests.ask(ctx, action, uid, reason="Please.")
-            notes.note(ctx, action, uid)
-    notes.write(corner.database)
+            requests.create(ctx, action, uid, reason="Please.")
+            notes.record(ctx, action, uid)
+    notes.flush(corner.database)
     return corner
 
 
@@ -99,7 +99,7 @@ def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObjec
         uids = [view.uid(number) for kind in view.policy.kinds for number in view.by_kind.get(kind) or ()]
         unseen = {uid for uid in uids if not ctx.session.can_see(caller.asker, uid)}
         unseen -= {item.uid for item in discovery.find(ctx, limit=200).items}
-        own = {told.request.resource for told in requests.mine(ctx)} | {member}
+        own = {told.request.resource for told in requests.list_own(ctx)} | {member}
         some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))
         told = {text for answer in everything(ctx, some) for text in ids_in(answer)}
         leaked = (unseen - own) & told
@@ -109,4 +109,4 @@ def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObjec
 def test_the_law_would_notice(world: Corner) -> None:
     with world.read(by("olga")) as ctx:
         assert "salaries" in set(ids_in(resources.find(ctx, "salaries")))
-        assert {"ana", "orders"} <= set(ids_in(answers.waiting_for(ctx)))
+        assert {"ana", "orders"} <= set(ids_in(approvals.list_answerable(ctx)))

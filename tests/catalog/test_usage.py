@@ -8,131 +8,133 @@ from threading import Event, Thread
 import pytest
 
 from lakehold.catalog import usage
-from lakehold.catalog.usage import Background, Usage
+from lakehold.catalog.usage import BackgroundWriter, UsageRecorder
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
 from tests.corner import Corner, by
 
 
-def used(corner: Corner, notes: Usage, who: str, action: str, uid: str) -> None:
+def used(corner: Corner, notes: UsageRecorder, who: str, action: str, uid: str) -> None:
     with corner.read(by(who)) as ctx:
-        notes.note(ctx, action, uid)
+        notes.record(ctx, action, uid)
 
 
 def test_the_last_day_counts(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     for _ in range(3):
         used(corner, notes, "ana", "read", "orders")
-    assert notes.write(corner.database) == 1
+    assert notes.flush(corner.database) == 1
     corner.hand.pass_by(2)
     used(corner, notes, "ana", "read", "orders")
     used(corner, notes, "ana", "edit", "customer_value")
-    assert notes.write(corner.database) == 2
+    assert notes.flush(corner.database) == 2
     with corner.read(by("ana")) as ctx:
         today = ctx.at // DAY * DAY
-        found = [(use.resource.uid, use.action, use.at) for use in usage.of_member(ctx, "ana")]
+        found = [(use.resource.uid, use.action, use.at) for use in usage.list_for_member(ctx, "ana")]
         assert sorted(found) == [("customer_value", "edit", today), ("orders", "read", today)]
 
 
 def test_an_older_day_never_takes_the_place_of_a_newer_one(corner: Corner) -> None:
-    early, late = Usage(), Usage()
+    early, late = UsageRecorder(), UsageRecorder()
     used(corner, early, "ana", "read", "orders")
     corner.hand.pass_by(1)
     used(corner, late, "ana", "read", "orders")
-    assert (late.write(corner.database), early.write(corner.database)) == (1, 1)
+    assert (late.flush(corner.database), early.flush(corner.database)) == (1, 1)
     with corner.read(by("ana")) as ctx:
-        (use,) = usage.of_resource(ctx, "orders")
+        (use,) = usage.list_for_resource(ctx, "orders")
         assert use.at == ctx.at // DAY * DAY
 
 
 def test_the_same_on_the_same_day_is_written_once(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     used(corner, notes, "ana", "read", "orders")
-    assert notes.write(corner.database) == 1
+    assert notes.flush(corner.database) == 1
     used(corner, notes, "ana", "read", "orders")
-    assert notes.write(corner.database) == 0
+    assert notes.flush(corner.database) == 0
 
 
 def test_who_may_see_it(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     for who in ("ana", "erik"):
         used(corner, notes, who, "read", "orders")
-    notes.write(corner.database)
+    notes.flush(corner.database)
     seen = {}
     for who in ("ana", "mona", "adam"):
         with corner.read(by(who)) as ctx:
-            seen[who] = {use.member.uid for use in usage.of_resource(ctx, "orders")}
+            seen[who] = {use.member.uid for use in usage.list_for_resource(ctx, "orders")}
     assert seen == {"ana": {"ana"}, "mona": {"ana", "erik"}, "adam": {"ana", "erik"}}
     with pytest.raises(HiddenError), corner.read(by("nils")) as ctx:
-        usage.of_resource(ctx, "orders")
+        usage.list_for_resource(ctx, "orders")
     with pytest.raises(DeniedError), corner.read(by("ana")) as ctx:
-        usage.of_member(ctx, "erik")
+        usage.list_for_member(ctx, "erik")
     with corner.read(by("adam")) as ctx:
-        assert [use.resource.uid for use in usage.of_member(ctx, "erik")] == ["orders"]
+        assert [use.resource.uid for use in usage.list_for_member(ctx, "erik")] == ["orders"]
 
 
 def test_what_is_out_of_sight_by_now_is_not_named(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     used(corner, notes, "carla", "read", "salaries")
-    notes.write(corner.database)
+    notes.flush(corner.database)
     with corner.write(by("adam")) as ctx:
         (grant,) = [held for held in ctx.grants("salaries") if held.subject == "carla"]
         ctx.session.store.remove(grant)
     with corner.read(by("carla")) as ctx:
-        assert usage.of_member(ctx, "carla") == []
+        assert usage.list_for_member(ctx, "carla") == []
 
 
 def test_who_views_as_somebody_uses_nothing(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     with corner.read(replace(by("ana"), impersonator="adam")) as ctx:
-        notes.note(ctx, "read", "orders")
-    assert notes.write(corner.database) == 0
+        notes.record(ctx, "read", "orders")
+    assert notes.flush(corner.database) == 0
 
 
 def test_many_at_once(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage, "_AT_ONCE", 5)
-    notes = Usage()
+    notes = UsageRecorder()
     with corner.read(by("olga")) as ctx:
         tables = [item.uid for item in ctx.session.list("olga", "see", "lakehouse.table").items]
         for uid in tables:
-            notes.note(ctx, "see", uid)
-    assert notes.write(corner.database) == len(tables) > 20
+            notes.record(ctx, "see", uid)
+    assert notes.flush(corner.database) == len(tables) > 20
     with corner.read(by("olga")) as ctx:
-        assert len(usage.of_member(ctx, "olga")) == len(tables)
+        assert len(usage.list_for_member(ctx, "olga")) == len(tables)
 
 
 def test_threads_share_it_and_lose_nothing(corner: Corner) -> None:
-    notes = Usage()
+    notes = UsageRecorder()
     people = ("ana", "erik", "mona", "olga")
 
     def work_on(who: str) -> None:
         for uid in ("orders", "items", "stores"):
             used(corner, notes, who, "read", uid)
-            notes.write(corner.database)
+            notes.flush(corner.database)
 
     threads = [Thread(target=work_on, args=(who,)) for who in people]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    notes.write(corner.database)
+    notes.flush(corner.database)
     with corner.read(by("olga")) as ctx:
-        found = {(use.member.uid, uid) for uid in ("orders", "items", "stores") for use in usage.of_resource(ctx, uid)}
+        found = {
+            (use.member.uid, uid) for uid in ("orders", "items", "stores") for use in usage.list_for_resource(ctx, uid)
+        }
     assert found == {(who, uid) for who in people for uid in ("orders", "items", "stores")}
 
 
 def test_it_is_written_in_the_background_and_once_more_at_the_end(corner: Corner) -> None:
-    notes, written = Usage(), Event()
+    notes, written = UsageRecorder(), Event()
 
     def write() -> None:
-        if notes.write(corner.database):
+        if notes.flush(corner.database):
             written.set()
 
     used(corner, notes, "ana", "read", "orders")
-    background = Background(write, every=0.01)
+    background = BackgroundWriter(write, every=0.01)
     background.start()
     assert written.wait(30)
     used(corner, notes, "ana", "read", "items")
     background.stop()
     with corner.read(by("ana")) as ctx:
-        assert {use.resource.uid for use in usage.of_member(ctx, "ana")} == {"orders", "items"}
+        assert {use.resource.uid for use in usage.list_for_member(ctx, "ana")} == {"orders", "items"}

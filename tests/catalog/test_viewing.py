@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Grant, TokenPrincipal
-from lakehold.catalog import credentials, grants, resources, viewing
+from lakehold.catalog import credentials, grants, impersonation, resources
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
@@ -14,7 +14,7 @@ from tests.corner import TENANT, Corner, by
 
 def test_an_admin_sees_what_the_member_sees_and_changes_nothing(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
-        seen = viewing.begin(ctx, "bella")
+        seen = impersonation.start(ctx, "bella")
     assert (seen.member, seen.impersonator) == ("bella", "adam")
     with corner.read(seen) as ctx:
         assert resources.get(ctx, "daily_sales").actions == ["see", "use"]
@@ -23,7 +23,7 @@ def test_an_admin_sees_what_the_member_sees_and_changes_nothing(corner: Corner) 
     with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as ctx:
         resources.create(ctx, "marts.destination", "Fax", edges={"project": "sales"})
     with corner.write(seen) as ctx:
-        viewing.end(ctx)
+        impersonation.stop(ctx)
     told = [(line.entry.member, line.entry.action, line.entry.resource, line.entry.viewing_as) for line in corner.log()]
     assert told == [
         ("adam", "stop viewing as", "bella", "bella"),
@@ -34,11 +34,11 @@ def test_an_admin_sees_what_the_member_sees_and_changes_nothing(corner: Corner) 
 
 def test_no_door_of_the_catalog_lets_a_viewer_write(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
-        seen = viewing.begin(ctx, "tara")
+        seen = impersonation.start(ctx, "tara")
     for change in (
         lambda ctx: grants.give(ctx, Grant("tim", "owner", "lake")),
         lambda ctx: resources.delete(ctx, "lake"),
-        lambda ctx: credentials.put(ctx, "lake", {"password": "x"}),
+        lambda ctx: credentials.save(ctx, "lake", {"password": "x"}),
         lambda ctx: credentials.copy(ctx, "lake"),
     ):
         with pytest.raises(ForbiddenError, match="only reads"), corner.write(seen) as ctx:
@@ -48,48 +48,48 @@ def test_no_door_of_the_catalog_lets_a_viewer_write(corner: Corner) -> None:
 def test_only_admins_view_as_others(corner: Corner) -> None:
     for who in ("bella", "edith", "dana", "mona"):
         with pytest.raises(DeniedError), corner.write(by(who)) as ctx:
-            viewing.begin(ctx, "nils")
+            impersonation.start(ctx, "nils")
 
 
 def test_an_admin_does_not_view_as_an_owner(corner: Corner) -> None:
     with pytest.raises(DeniedError), corner.write(by("adam")) as ctx:
-        viewing.begin(ctx, "olga")
+        impersonation.start(ctx, "olga")
     with corner.write(by("adam")) as ctx:
         ctx.session.store.add(Grant("nils", "owner", TENANT))
     with pytest.raises(DeniedError), corner.write(by("adam")) as ctx:
-        viewing.begin(ctx, "nils")
+        impersonation.start(ctx, "nils")
     with corner.write(by("olga")) as ctx:
-        assert viewing.begin(ctx, "nils").impersonator == "olga"
-        assert viewing.begin(ctx, "adam").member == "adam"
+        assert impersonation.start(ctx, "nils").impersonator == "olga"
+        assert impersonation.start(ctx, "adam").member == "adam"
 
 
 def test_one_at_a_time(corner: Corner) -> None:
     with corner.write(by("olga")) as ctx:
-        seen = viewing.begin(ctx, "adam")
+        seen = impersonation.start(ctx, "adam")
         with pytest.raises(ConflictError, match="your own eyes"):
-            viewing.begin(ctx, "olga")
+            impersonation.start(ctx, "olga")
         with pytest.raises(ConflictError, match="nobody else"):
-            viewing.end(ctx)
+            impersonation.stop(ctx)
     with pytest.raises(ConflictError, match="already view as"), corner.write(seen) as ctx:
-        viewing.begin(ctx, "bella")
+        impersonation.start(ctx, "bella")
 
 
 def test_it_is_never_begun_without_a_line_in_the_log(corner: Corner) -> None:
     with pytest.raises(ForbiddenError, match="only reads"), corner.read(by("adam")) as ctx:
-        viewing.begin(ctx, "bella")
+        impersonation.start(ctx, "bella")
     with corner.write(by("adam")) as ctx:
-        seen = viewing.begin(ctx, "bella")
+        seen = impersonation.start(ctx, "bella")
     with pytest.raises(ForbiddenError, match="only reads"), corner.read(seen) as ctx:
-        viewing.end(ctx)
+        impersonation.stop(ctx)
 
 
 def test_what_cannot_be(corner: Corner) -> None:
     with pytest.raises(NotFoundError), corner.write(by("olga")) as ctx:
-        viewing.begin(ctx, "nobody")
+        impersonation.start(ctx, "nobody")
     with pytest.raises(NotFoundError), corner.write(by("olga")) as ctx:
-        viewing.begin(ctx, "analysts")
+        impersonation.start(ctx, "analysts")
     narrowed = Caller(
         TENANT, "olga", narrowed=TokenPrincipal("olga", actions=frozenset({"see", "view_as"})), token_id="t"
     )
     with pytest.raises(ForbiddenError, match="narrowed"), corner.write(narrowed) as ctx:
-        viewing.begin(ctx, "bella")
+        impersonation.start(ctx, "bella")

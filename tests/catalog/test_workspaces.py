@@ -6,7 +6,7 @@ import pytest
 
 from lakehold.access import Adopt, Grant
 from lakehold.catalog import resources, workspaces
-from lakehold.catalog.editing import Edit, edit
+from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -95,7 +95,7 @@ def test_a_personal_space_is_made_as_one(corner: Corner) -> None:
 
 def test_settings_are_attributes(corner: Corner) -> None:
     with corner.write(by("adam")) as ctx:
-        edit(ctx, "sales", Edit(attributes={"technical_users_control_all_reports": True}))
+        apply_edit(ctx, "sales", ResourceEdit(attributes={"technical_users_control_all_reports": True}))
         assert resources.get(ctx, "sales").attributes == {"technical_users_control_all_reports": "true"}
         assert ctx.session.check("tim", "edit", "morning_sales")
 

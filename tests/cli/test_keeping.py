@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 
 from lakehold import workspaces
 from lakehold.cli import app, kept
-from lakehold.directory import first_run
-from lakehold.directory.caller import Caller
+from lakehold.directory import tenants
+from lakehold.directory.authentication import PasswordMethod, sign_in
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.visit import Visit
 from lakehold.kit import keys
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
@@ -46,8 +45,8 @@ def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
     assert told["tenant"] == "corner-main"
     platform = Platform(Settings(data=tmp_path / "data"))
     try:
-        assert not first_run.is_open(platform)
-        assert sign_in(platform, Password("olga@example.org", SECRET), Visit()).member == told["owner"]
+        assert not tenants.is_setup_open(platform)
+        assert sign_in(platform, PasswordMethod("olga@example.org", SECRET), ClientInfo()).member == told["owner"]
         with platform.read(Caller(told["tenant"], told["owner"])) as ctx:
             assert {line.entry.address for line in ctx.audit.page(AuditFilter(action="create"))} == {"local"}
         with served(platform) as address:
@@ -63,7 +62,7 @@ def test_init_refuses_a_weak_password_and_leaves_nothing(tmp_path: Path) -> None
     words = ("init", "Acme", "--name", "Olga", "--email", "olga@example.org")
     assert run(*words, typed="short\n", LAKEHOLD_DATA=str(tmp_path))[0] == 2
     platform = Platform(Settings(data=tmp_path))
-    assert first_run.is_open(platform)
+    assert tenants.is_setup_open(platform)
     platform.close()
 
 

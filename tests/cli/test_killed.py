@@ -56,7 +56,7 @@ class Writer:
 
 def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
-        token = tokens.make(ctx, "load").secret
+        token = tokens.create(ctx, "load").secret
     settings = platform.settings
     known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "LAKEHOLD_PORT": "0"}
     with Process("up", known) as process:

@@ -67,7 +67,7 @@ def test_a_worker_or_whoever_asks_works_it_out(corner: Platform, tmp_path: Path)
     assert rows(tmp_path / "here.csv") == wanted
 
     with corner.write(OLGA) as ctx:
-        token = tokens.make(ctx, "test").secret
+        token = tokens.create(ctx, "test").secret
     with served(corner) as address, worker(corner, LAKEHOLD_SPARK="local[1]") as running:
         there = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": token}
         for name in ("there.parquet", "there.arrow"):

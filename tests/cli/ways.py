@@ -64,7 +64,7 @@ class Way:
     def token(self, by: str) -> str:
         if by not in self._tokens:
             with self.platform.write(Caller(TENANT, by)) as ctx:
-                self._tokens[by] = tokens.make(ctx, "test").secret
+                self._tokens[by] = tokens.create(ctx, "test").secret
         return self._tokens[by]
 
 

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Change
 from lakehold.access.session import AccessSession
-from lakehold.code import Declared, Plan, Told, apply, export, loads, plan
+from lakehold.access_as_code import (
+    ChangePlan,
+    DesiredState,
+    EntryMetadata,
+    apply_plan,
+    export_tenant,
+    make_plan,
+    parse_files,
+)
 from lakehold.kit.clock import Moment
 
 
@@ -39,21 +47,23 @@ class Hands:
         self.session.store.delete(uid)
 
 
-def export_as_owner(access: AccessEngine, tenant: str, told: Mapping[str, Told] | None = None) -> dict[str, str]:
+def export_as_owner(
+    access: AccessEngine, tenant: str, told: Mapping[str, EntryMetadata] | None = None
+) -> dict[str, str]:
     with access.read(tenant) as session:
-        return export(session, told)
+        return export_tenant(session, told)
 
 
-def planned(access: AccessEngine, tenant: str, files: Mapping[str, str] | Declared) -> Plan:
-    declared = files if isinstance(files, Declared) else loads(files)
+def planned(access: AccessEngine, tenant: str, files: Mapping[str, str] | DesiredState) -> ChangePlan:
+    declared = files if isinstance(files, DesiredState) else parse_files(files)
     with access.read(tenant) as session:
-        return plan(session, declared)
+        return make_plan(session, declared)
 
 
-def brought(access: AccessEngine, tenant: str, files: Mapping[str, str]) -> Plan:
+def brought(access: AccessEngine, tenant: str, files: Mapping[str, str]) -> ChangePlan:
     """Plan, and make it so."""
-    declared = loads(files)
+    declared = parse_files(files)
     made = planned(access, tenant, declared)
     with access.write(tenant) as session:
-        apply(Hands(session), made, declared)
+        apply_plan(Hands(session), made, declared)
     return made

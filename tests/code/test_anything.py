@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehold.code import Told, emit, loads, nodes, times
+from lakehold.access_as_code import EntryMetadata, file_format, parse_files, parser, yaml_writer
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from tests.code.test_read import COMPANY
@@ -34,7 +34,7 @@ def test_any_slip(data: st.DataObject) -> None:
 def assert_read_or_refused(text: str) -> None:
     said = "any.yaml:"
     try:
-        loads({"any.yaml": text})
+        parse_files({"any.yaml": text})
     except LakeholdError as error:
         said = error.message
     assert said.startswith("any.yaml:")
@@ -43,10 +43,10 @@ def assert_read_or_refused(text: str) -> None:
 @examples(300)
 @given(st.dictionaries(st.text(LETTERS, min_size=1), st.text(LETTERS, min_size=1), min_size=1))
 def test_every_text_comes_back(texts: dict[str, str]) -> None:
-    tree = {"section": {name: emit.Leaf(emit.quoted(text)) for name, text in texts.items()}}
-    (section,) = nodes.compose(emit.document(tree), "any.yaml").entries.values()
-    assert isinstance(section[1], nodes.Table)
-    found = {key: node.value for key, (_, node) in section[1].entries.items() if isinstance(node, nodes.Text)}
+    tree = {"section": {name: yaml_writer.YamlLeaf(yaml_writer.quote_scalar(text)) for name, text in texts.items()}}
+    (section,) = parser.parse_document(yaml_writer.render_document(tree), "any.yaml").entries.values()
+    assert isinstance(section[1], parser.MappingNode)
+    found = {key: node.value for key, (_, node) in section[1].entries.items() if isinstance(node, parser.ScalarNode)}
     assert found == texts
 
 
@@ -60,17 +60,20 @@ JSON = st.recursive(
 @examples(300)
 @given(st.dictionaries(st.text(LETTERS), JSON), st.text(LETTERS | st.sampled_from("\n\t# |:-")))
 def test_everything_told_comes_back(settings: dict[str, object], description: str) -> None:
-    said = Told(description=description, settings=settings)
-    thing = {"settings": emit.Leaf(emit.flow(settings)), "description": emit.paragraphs(description or "x")}
-    text = emit.document({"members": {"ann": thing}})
-    found = loads({"any.yaml": text}).company.told["ann"]
-    assert found.same(said if description else Told(description="x", settings=settings)), text
+    said = EntryMetadata(description=description, settings=settings)
+    thing = {
+        "settings": yaml_writer.YamlLeaf(yaml_writer.flow_value(settings)),
+        "description": yaml_writer.block_scalar(description or "x"),
+    }
+    text = yaml_writer.render_document({"members": {"ann": thing}})
+    found = parse_files({"any.yaml": text}).state.metadata["ann"]
+    assert found.is_same(said if description else EntryMetadata(description="x", settings=settings)), text
 
 
 @examples(300)
 @given(st.integers(-(10**17), FOREVER - 1))
 def test_every_moment_comes_back(at: int) -> None:
     try:
-        assert times.read(times.told(at)) == at
+        assert file_format.parse_moment(file_format.format_moment(at)) == at
     except InvalidInputError:
         assert at < 0  # before the year 1000, which nothing is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.code import cases, loads, words
+from lakehold.access_as_code import assertions, file_format, parse_files
 from tests.docs.test_docs import DOCS, blocks
 
 PAGE = DOCS / "code.md"
@@ -10,11 +10,13 @@ PAGE = DOCS / "code.md"
 
 def test_every_word_is_documented() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert not [word for word in (*words.SECTIONS, *words.OWN, *cases.KEYS) if f"| `{word}` |" not in text]
+    assert not [
+        word for word in (*file_format.SECTIONS, *file_format.KEYWORDS, *assertions.KEYS) if f"| `{word}` |" not in text
+    ]
 
 
 def test_examples_can_be_read() -> None:
     people = "members: {tara: {}, tim: {}, nils: {}}\ngroups: {engineers: {}}\n"
     landing = "workspaces: {other: {kind: lakehouse.lakehouse, holds: {layer: {landing: {}}}}}\n"
     for _, text in blocks(PAGE, "yaml"):
-        loads({"page.yaml": text, "people.yaml": people, "landing.yaml": landing})
+        parse_files({"page.yaml": text, "people.yaml": people, "landing.yaml": landing})

@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Attribute, Edge, Grant
-from lakehold.code import loads, read, write
+from lakehold.access_as_code import parse_files, read_files, write_files
 from lakehold.demo import company
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import InvalidInputError
@@ -64,7 +64,7 @@ def test_names_beside_ids_that_say_nothing(access: AccessEngine, made: str, show
         f"          viewer:\n            - ana\n            - {shown}  # Zoe: new, #1\n" in lake
     )
     assert f"            who: {shown}  # Zoe: new, #1\n" in lake
-    assert loads(found).company.things[made].name == "Zoe: new, #1"
+    assert parse_files(found).state.entries[made].name == "Zoe: new, #1"
 
 
 def test_two_workspaces_of_one_name(access: AccessEngine) -> None:
@@ -78,39 +78,39 @@ def test_two_workspaces_of_one_name(access: AccessEngine) -> None:
 
 
 def test_written_and_read(files: dict[str, str], tmp_path: Path) -> None:
-    assert {done.done for done in write(tmp_path, files)} == {"written"}
-    assert read(tmp_path).digest == loads(files).digest
-    assert {done.done for done in write(tmp_path, files)} == {"kept"}
+    assert {done.done for done in write_files(tmp_path, files)} == {"written"}
+    assert read_files(tmp_path).digest == parse_files(files).digest
+    assert {done.done for done in write_files(tmp_path, files)} == {"kept"}
 
 
 def test_tests_stay(files: dict[str, str], tmp_path: Path) -> None:
-    write(tmp_path, files)
+    write_files(tmp_path, files)
     lake, gone, own = (tmp_path / name for name in ("workspaces/store-lake.yaml", "workspaces/gone.yaml", "own.yaml"))
     lake.write_text(lake.read_text(encoding="utf-8").replace("Store lake", "Old name") + "\n" + TESTS, encoding="utf-8")
     gone.write_text(TESTS + "workspaces:\n  x: {kind: spaces.space}\n", encoding="utf-8")
     own.write_text("# mine\n" + TESTS, encoding="utf-8")
     (tmp_path / "workspaces" / "old.yaml").write_text("workspaces: {y: {kind: spaces.space}}\n", encoding="utf-8")
-    done = {written.file: written.done for written in write(tmp_path, files)}
+    done = {written.file: written.done for written in write_files(tmp_path, files)}
     assert done["workspaces/old.yaml"] == "removed"
     assert done["workspaces/gone.yaml"] == done["workspaces/store-lake.yaml"] == "written"
     assert done["own.yaml"] == "kept"
     assert lake.read_text(encoding="utf-8") == files["workspaces/store-lake.yaml"] + "\n" + TESTS
     assert gone.read_text(encoding="utf-8") == TESTS
-    assert len(read(tmp_path).tests) == 3
-    assert {written.done for written in write(tmp_path, files)} == {"kept"}
+    assert len(read_files(tmp_path).tests) == 3
+    assert {written.done for written in write_files(tmp_path, files)} == {"kept"}
 
 
 def test_what_cannot_be_read_is_not_written_over(files: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "people.yaml").write_text("members: {", encoding="utf-8")
     with pytest.raises(InvalidInputError, match="not YAML"):
-        write(tmp_path, files)
+        write_files(tmp_path, files)
     assert (tmp_path / "people.yaml").read_text(encoding="utf-8") == "members: {"
 
 
 @pytest.mark.parametrize("name", ["../out.yaml", "/out.yaml", "x/../../out.yaml", "run.sh"])
 def test_no_file_outside_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidInputError, match="no name for a file"):
-        write(tmp_path / "inner", {name: ""})
+        write_files(tmp_path / "inner", {name: ""})
     assert not (tmp_path / "out.yaml").exists()
 
 

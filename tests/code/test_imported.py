@@ -9,7 +9,7 @@ import pytest
 from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Attribute
-from lakehold.code import loads, run_files, showing
+from lakehold.access_as_code import parse_files, plan_text, run_files
 from lakehold.kit.database import Database
 from tests.code.hands import brought, export_as_owner, planned
 
@@ -71,7 +71,7 @@ def toggles(access: AccessEngine) -> Mapping[str, tuple[str, ...]]:
 
 def test_what_files_bring_in_begins_with_both_toggles_on(acme: AccessEngine) -> None:
     made = brought(acme, TENANT, files())
-    shown = showing.text(made)
+    shown = plan_text.render_plan(made)
     for names in TOGGLES.values():
         for name in names:
             assert f"+ {name} true\n" in shown, name
@@ -84,7 +84,7 @@ def test_to_apply_it_again_changes_nothing(acme: AccessEngine) -> None:
 
 
 def test_the_assertions_of_files_know_it_too() -> None:
-    assert run_files(loads(files())).exit_code == 0
+    assert run_files(parse_files(files())).exit_code == 0
 
 
 @pytest.mark.parametrize("uid", TOGGLES)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Grant
-from lakehold.code import Told, plans, showing
+from lakehold.access_as_code import EntryMetadata, plan, plan_text
 from lakehold.demo import company
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database
@@ -29,9 +29,9 @@ from tests.laws.models import NAME, random_cases, sketches, texts
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 OWNED = Add(Grant("ann", "owner", ACME))
 TOLD = {
-    "olga": Told(email="olga@corner.example"),
-    "otto": Told(service=True, description="Runs what runs at night."),
-    "orders": Told(
+    "olga": EntryMetadata(email="olga@corner.example"),
+    "otto": EntryMetadata(service=True, description="Runs what runs at night."),
+    "orders": EntryMetadata(
         description="Every order.\n\nOne line for each, # too.",
         settings={"retries": 3, "when": "0 5 * * *", "as": ["1e5", 1e-7, None, True], "in": {"1": {}, "": "no"}},
     ),
@@ -44,7 +44,7 @@ def test_the_demo_company(database: Database) -> None:
     files = export_as_owner(access, company.TENANT, TOLD)
     access.create_tenant("elsewhere", "Another", workspaces.models())
     made = brought(access, "elsewhere", files)
-    assert made.told == TOLD
+    assert made.metadata == TOLD
     assert export_as_owner(access, "elsewhere", TOLD) == files
     assert planned(access, "elsewhere", files).steps == ()
     with access.read(company.TENANT) as one, access.read("elsewhere") as other:
@@ -118,6 +118,6 @@ def test_any_tenant_becomes_any_other(
     _schedule(second, other, data)
     files = export_as_owner(first.access, first.tenant)
     made = brought(second.access, second.tenant, files)
-    note(showing.text(made, rows=True))
-    assert plans.loads(plans.dumps(made)).steps == made.steps
+    note(plan_text.render_plan(made, rows=True))
+    assert plan.load_plan(plan.dump_plan(made)).steps == made.steps
     assert export_as_owner(second.access, second.tenant) == files

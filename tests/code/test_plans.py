@@ -9,8 +9,17 @@ import pytest
 from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant, Remove
-from lakehold.code import Plan, Told, apply, loads, plan, plans, showing, times
-from lakehold.code.steps import Create, Delete, Make, Rename
+from lakehold.access_as_code import (
+    ChangePlan,
+    EntryMetadata,
+    apply_plan,
+    file_format,
+    make_plan,
+    parse_files,
+    plan_text,
+)
+from lakehold.access_as_code import plan as plans
+from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename
 from lakehold.demo import company
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -66,7 +75,7 @@ def edit(files: dict[str, str], name: str, old: str, new: str) -> None:
 def test_nothing_to_do(access: AccessEngine, files: dict[str, str]) -> None:
     found = planned(access, CORNER, files)
     assert found.is_empty
-    assert showing.text(found) == "Nothing to do: the tenant is what the files say.\n"
+    assert plan_text.render_plan(found) == "Nothing to do: the tenant is what the files say.\n"
 
 
 def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:
@@ -81,23 +90,23 @@ def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:
     found = planned(access, CORNER, files)
     wanted = [
         Create("lakehouse.table", "returns_table", "Returns", {"layer": ("clean",)}),
-        Make(Add(Grant("erik", "editor", "returns_table"))),
-        Make(Add(Grant("nils", "viewer", "clean")), until=times.read("2030-01-01")),
-        Make(Add(Edge("member_of", "victor", "analysts"))),
-        Make(Remove(Edge("member_of", "bella", "analysts"))),
+        MakeChange(Add(Grant("erik", "editor", "returns_table"))),
+        MakeChange(Add(Grant("nils", "viewer", "clean")), until=file_format.parse_moment("2030-01-01")),
+        MakeChange(Add(Edge("member_of", "victor", "analysts"))),
+        MakeChange(Remove(Edge("member_of", "bella", "analysts"))),
         Rename("clean", "Cleaned", "Clean"),
         Rename("daily_sales", "Sales", "Daily sales"),
         Delete("lakehouse.table", "stock", "stock"),
     ]
     assert sorted(map(repr, found.steps)) == sorted(map(repr, wanted))
-    assert found.told == {"nils": Told(email="nils@corner.example")}
+    assert found.metadata == {"nils": EntryMetadata(email="nils@corner.example")}
     assert found.effects is not None
     told = {(g.gained, g.kind, g.action): (g.members, g.resources) for g in found.effects.groups}
     assert told[True, "lakehouse.table", "see"] == (9, 16)  # the new one, Victor's and Nils's
     assert ("bella", "read", "sales_by_day", False) in set(found.effects.rows())
     assert ("erik", "edit", "returns_table", True) in set(found.effects.rows())
     assert ("erik", "edit", "stock", False) in set(found.effects.rows())
-    shown = showing.text(found, rows=True)
+    shown = plan_text.render_plan(found, rows=True)
     assert '~ lakehouse.layer clean "Cleaned"\n' in shown
     assert "    + viewer nils, until 2030-01-01\n" in shown
     assert '    ~ name "Clean" → "Cleaned"\n' in shown
@@ -113,7 +122,7 @@ def test_effects_are_those_of_what_if(access: AccessEngine, files: dict[str, str
     edit(files, PEOPLE, "members: [ana, bella, boris]", "members: [ana, boris, victor]")
     found = planned(access, CORNER, files)
     with access.read(CORNER) as session:
-        asked = session.what_if([step.change for step in found.steps if isinstance(step, Make)])
+        asked = session.what_if([step.change for step in found.steps if isinstance(step, MakeChange)])
         assert found.effects is not None
         assert found.effects.groups == asked.groups
         assert set(found.effects.rows()) == set(asked.rows())
@@ -126,7 +135,7 @@ def test_applied(access: AccessEngine, files: dict[str, str]) -> None:
     assert export_as_owner(access, CORNER) == files
     with access.read(CORNER) as session:
         assert not session.check("ana", "read", "orders")
-        assert session.as_of(times.read("2030-01-02")).check("ana", "read", "orders")
+        assert session.as_of(file_format.parse_moment("2030-01-02")).check("ana", "read", "orders")
 
 
 def test_facts_that_have_begun_or_ended_since(access: AccessEngine, files: dict[str, str], clock: StoppedClock) -> None:
@@ -142,18 +151,18 @@ def test_facts_that_have_begun_or_ended_since(access: AccessEngine, files: dict[
     assert planned(access, CORNER, kept).is_empty
     # A plan that was made before a span began is made as if it had been made now.
     with access.write(CORNER) as session:
-        apply(Hands(session), made)
+        apply_plan(Hands(session), made)
     later = planned(access, CORNER, kept)
     clock.pass_by(2 * 86_400)
     with access.write(CORNER) as session:
-        apply(Hands(session), plans.loads(plans.dumps(planned_at(later, session.seq))))
+        apply_plan(Hands(session), plans.load_plan(plans.dump_plan(planned_at(later, session.seq))))
     with access.read(CORNER) as session:
         assert session.check("nils", "read", "orders")
         assert not session.check("nils", "read", "sales_by_day")
 
 
-def planned_at(made: Plan, seq: int) -> Plan:
-    return Plan(made.tenant, seq, made.digest, made.steps)
+def planned_at(made: ChangePlan, seq: int) -> ChangePlan:
+    return ChangePlan(made.tenant, seq, made.digest, made.steps)
 
 
 def test_refused_when_the_world_has_moved(access: AccessEngine, files: dict[str, str]) -> None:
@@ -162,7 +171,7 @@ def test_refused_when_the_world_has_moved(access: AccessEngine, files: dict[str,
     with access.write(CORNER) as session:
         session.store.add(Grant("nils", "viewer", "raw"))
     with pytest.raises(ConflictError, match="has changed since the plan was made"), access.write(CORNER) as session:
-        apply(Hands(session), made)
+        apply_plan(Hands(session), made)
 
 
 def test_refused_when_the_files_have_changed(access: AccessEngine, files: dict[str, str]) -> None:
@@ -170,14 +179,14 @@ def test_refused_when_the_files_have_changed(access: AccessEngine, files: dict[s
     made = planned(access, CORNER, files)
     edit(files, LAKE, "name: Cleaned", "name: Cleanest")
     with pytest.raises(ConflictError, match="The files have changed"), access.write(CORNER) as session:
-        apply(Hands(session), made, loads(files))
+        apply_plan(Hands(session), made, parse_files(files))
 
 
 def test_refused_for_another_tenant(access: AccessEngine, files: dict[str, str]) -> None:
     made = planned(access, CORNER, files)
     access.create_tenant("other", "Other", workspaces.models())
     with pytest.raises(ConflictError, match="for the tenant 'corner'"), access.write("other") as session:
-        apply(Hands(session), made)
+        apply_plan(Hands(session), made)
 
 
 def test_roles_of_creators_are_not_left_behind(access: AccessEngine, files: dict[str, str]) -> None:
@@ -188,10 +197,10 @@ def test_roles_of_creators_are_not_left_behind(access: AccessEngine, files: dict
         "        till_files:",
         f"        new_files: {{name: New, owner: tim, {shared}}}\n        till_files:",
     )
-    declared = loads(files)
+    declared = parse_files(files)
     made = planned(access, CORNER, declared)
     with access.write(CORNER) as session:
-        apply(Hands(session, creator="adam"), made, declared)
+        apply_plan(Hands(session, creator="adam"), made, declared)
     assert export_as_owner(access, CORNER) == files
 
 
@@ -201,10 +210,10 @@ def test_refused_when_it_did_not_become_so(access: AccessEngine, files: dict[str
             """Do nothing."""
 
     edit(files, LAKE, "name: Clean", "name: Cleaned")
-    declared = loads(files)
+    declared = parse_files(files)
     made = planned(access, CORNER, declared)
     with pytest.raises(ConflictError, match="1 steps were made and are not so"), access.write(CORNER) as session:
-        apply(Idle(session), made, declared)
+        apply_plan(Idle(session), made, declared)
 
 
 def test_files_without_a_tenant_are_not_all_there_is(access: AccessEngine) -> None:
@@ -259,8 +268,8 @@ def test_circles_are_turned(access: AccessEngine) -> None:
 def test_a_fifth_model(access: AccessEngine, files: dict[str, str]) -> None:
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = brought(access, CORNER, files)
-    assert made.steps[0] == Make(Adopt(STUDIES))
-    assert "~ model studies\n" in showing.text(made)
+    assert made.steps[0] == MakeChange(Adopt(STUDIES))
+    assert "~ model studies\n" in plan_text.render_plan(made)
     there = export_as_owner(access, CORNER)
     assert there["models/studies.yaml"] == STUDIES
     assert there["workspaces/lab.yaml"].partition("\n")[2] == LAB
@@ -297,11 +306,11 @@ def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01T12:30:00Z}\n")
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = planned(access, CORNER, files)
-    kept = plans.loads(plans.dumps(made))
+    kept = plans.load_plan(plans.dump_plan(made))
     assert (kept.tenant, kept.seq, kept.digest, kept.steps) == (made.tenant, made.seq, made.digest, made.steps)
     with access.write(CORNER) as session:
-        apply(Hands(session), kept, loads(files))
-    assert "1 of the facts begin later" in showing.text(made)
+        apply_plan(Hands(session), kept, parse_files(files))
+    assert "1 of the facts begin later" in plan_text.render_plan(made)
 
 
 @pytest.mark.parametrize(
@@ -309,21 +318,21 @@ def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:
 )
 def test_what_is_no_plan(text: str) -> None:
     with pytest.raises(InvalidInputError):
-        plans.loads(text)
+        plans.load_plan(text)
 
 
 @pytest.mark.parametrize("step", [{}, {"step": "fly"}, {"step": "add", "fact": "x"}, {"step": "create", "kind": 1}, 3])
 def test_what_is_no_step(step: object) -> None:
-    data = json.loads(plans.dumps(Plan("corner", 1, "", ())))
+    data = json.loads(plans.dump_plan(ChangePlan("corner", 1, "", ())))
     data["steps"] = [step]
     with pytest.raises(InvalidInputError):
-        plans.loads(json.dumps(data))
+        plans.load_plan(json.dumps(data))
 
 
 def test_attributes_go_back_to_their_default(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, "workspaces/olga-s-own.yaml", ", personal: true", "")
     made = planned(access, CORNER, files)
-    assert made.steps == (Make(Remove(Attribute("olgas", "personal", "true"))),)
+    assert made.steps == (MakeChange(Remove(Attribute("olgas", "personal", "true"))),)
 
 
 def test_what_is_told_beside_the_facts(access: AccessEngine, files: dict[str, str]) -> None:
@@ -336,19 +345,19 @@ def test_what_is_told_beside_the_facts(access: AccessEngine, files: dict[str, st
         "              orders: {description: All of them, settings: {keep: 3}}\n",
     )
     wanted = {
-        "olga": Told(email="o@corner.example"),
-        "otto": Told(service=True),
-        "orders": Told(description="All of them", settings={"keep": 3}),
+        "olga": EntryMetadata(email="o@corner.example"),
+        "otto": EntryMetadata(service=True),
+        "orders": EntryMetadata(description="All of them", settings={"keep": 3}),
     }
     with access.read(CORNER) as session:
-        declared = loads(files)
-        assert plan(session, declared).told == wanted
-        assert plan(session, declared, wanted).is_empty
+        declared = parse_files(files)
+        assert make_plan(session, declared).metadata == wanted
+        assert make_plan(session, declared, wanted).is_empty
         # An address that files leave out stays; what else they leave out goes.
-        there = wanted | {"adam": Told(email="a@corner.example"), "stock": Told(description="old")}
-        assert plan(session, declared, there).told == {"stock": Told()}
-        made = plan(session, declared, {"orders": Told(settings={"keep": True})})
-        assert "    ~ settings {keep: 3}\n" in showing.text(made)
-        assert plans.loads(plans.dumps(made)).told == wanted
+        there = wanted | {"adam": EntryMetadata(email="a@corner.example"), "stock": EntryMetadata(description="old")}
+        assert make_plan(session, declared, there).metadata == {"stock": EntryMetadata()}
+        made = make_plan(session, declared, {"orders": EntryMetadata(settings={"keep": True})})
+        assert "    ~ settings {keep: 3}\n" in plan_text.render_plan(made)
+        assert plans.load_plan(plans.dump_plan(made)).metadata == wanted
         with pytest.raises(InvalidInputError, match="'otto' is a person in the tenant"):
-            plan(session, declared, {"otto": Told(email="otto@corner.example")})
+            make_plan(session, declared, {"otto": EntryMetadata(email="otto@corner.example")})

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from lakehold.access.model.errors import ModelError
-from lakehold.code import loads, read
-from lakehold.code import nodes as nodes_of_code
+from lakehold.access_as_code import parse_files, read_files
+from lakehold.access_as_code import parser as nodes_of_code
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 
 FILE = "people.yaml"
@@ -52,7 +52,7 @@ class Wrong(NamedTuple):
 
 def refused(text: str) -> LakeholdError:
     with pytest.raises(LakeholdError) as caught:
-        loads({FILE: dedent(text)})
+        parse_files({FILE: dedent(text)})
     return caught.value
 
 
@@ -75,10 +75,10 @@ def changed(old: str, new: str) -> str:
 
 
 def test_the_company_is_right() -> None:
-    found = loads({FILE: COMPANY})
+    found = parse_files({FILE: COMPANY})
     assert found.is_whole
     assert {"ann", "bob", "makers", "lake", "raw", "orders", "items", "copy", "sales", "/", "/all"} == set(
-        found.company.things
+        found.state.entries
     )
 
 
@@ -128,8 +128,8 @@ def test_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_aliases_may_repeat_a_part() -> None:
-    found = loads({FILE: "members:\n  ann: &plain {}\n  bob: *plain\n"})
-    assert {"ann", "bob"} <= set(found.company.things)
+    found = parse_files({FILE: "members:\n  ann: &plain {}\n  bob: *plain\n"})
+    assert {"ann", "bob"} <= set(found.state.entries)
 
 
 WORDS = {
@@ -249,7 +249,7 @@ def test_circles() -> None:
     assert "'a' → 'b' → 'c' → 'a': this goes in a circle" in refused(text).message
     turned = text.replace("c: {joins: a}", "c: {joins: {to: a, from: 2030-01-01}}")
     assert "circle" in refused(turned).message
-    loads({FILE: dedent(turned.replace("a: {joins: b}", "a: {joins: {to: b, until: 2030-01-01}}"))})
+    parse_files({FILE: dedent(turned.replace("a: {joins: b}", "a: {joins: {to: b, until: 2030-01-01}}"))})
 
 
 def test_all_problems_at_once() -> None:
@@ -261,43 +261,45 @@ def test_all_problems_at_once() -> None:
 
 def test_the_same_id_in_two_files() -> None:
     with pytest.raises(InvalidInputError, match=r"b.yaml:1: 'ann' is there twice; first at a.yaml:1"):
-        loads({"a.yaml": "members: {ann: {}}", "b.yaml": "members: {ann: {}}"})
+        parse_files({"a.yaml": "members: {ann: {}}", "b.yaml": "members: {ann: {}}"})
 
 
 def test_models_are_refused_with_their_file() -> None:
     with pytest.raises(ModelError, match=r"models/labs.yaml:1: `kinds:` is missing"):
-        loads({"models/labs.yaml": "model: labs\n"})
+        parse_files({"models/labs.yaml": "model: labs\n"})
     with pytest.raises(ModelError, match=r"models/labs.yaml:5: .*'gest'"):
-        loads(
+        parse_files(
             {"models/labs.yaml": "model: labs\nkinds:\n  lab:\n    actions: [see]\n    allow: [{who: gest, may: see}]"}
         )
     with pytest.raises(InvalidInputError, match="is there twice"):
-        loads({"a.yaml": "model: x\nkinds: {y: {}}", "b.yaml": "model: x\nkinds: {y: {}}"})
+        parse_files({"a.yaml": "model: x\nkinds: {y: {}}", "b.yaml": "model: x\nkinds: {y: {}}"})
 
 
 def test_files_and_folders(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="There is no file or folder 'nowhere'"):
-        read(tmp_path / "nowhere")
+        read_files(tmp_path / "nowhere")
     (tmp_path / "bad.yaml").write_bytes(b"members:\n  ann: {name: \xff}\n")
     with pytest.raises(InvalidInputError, match=r"bad.yaml:2: this is not UTF-8. Save the file as UTF-8."):
-        read(tmp_path)
+        read_files(tmp_path)
     (tmp_path / "bad.yaml").unlink()
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "people.yml").write_text("members: {ann: {}}", encoding="utf-8")
     (tmp_path / ".hidden.yaml").write_text("no: such section", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("members: {bob: {}}", encoding="utf-8")
     (tmp_path / "empty.yaml").write_text("# nothing yet\n", encoding="utf-8")
-    assert {"ann", "/", "/all"} == set(read(tmp_path).company.things)
-    assert {"ann", "/", "/all"} == set(read(tmp_path / "inner" / "people.yml").company.things)
+    assert {"ann", "/", "/all"} == set(read_files(tmp_path).state.entries)
+    assert {"ann", "/", "/all"} == set(read_files(tmp_path / "inner" / "people.yml").state.entries)
 
 
 def test_values_stay_the_texts_that_they_were() -> None:
-    found = loads({FILE: "members:\n  no: {name: 0123}\n  0x1F: {}\n  2026-01-31: {name: yes}\n  true: {}\n"})
-    assert {"no", "0x1F", "2026-01-31", "true"} <= set(found.company.things)
-    assert found.company.things["no"].name == "0123"
-    assert found.company.things["2026-01-31"].name == "yes"
+    found = parse_files({FILE: "members:\n  no: {name: 0123}\n  0x1F: {}\n  2026-01-31: {name: yes}\n  true: {}\n"})
+    assert {"no", "0x1F", "2026-01-31", "true"} <= set(found.state.entries)
+    assert found.state.entries["no"].name == "0123"
+    assert found.state.entries["2026-01-31"].name == "yes"
 
 
 def test_ids_with_a_slash() -> None:
-    found = loads({FILE: "members:\n  //all: {}\n  a/b: {}\ntenant: {name: Acme, owner: [//all, a/b], viewer: /all}\n"})
-    assert {"//all", "a/b", "/all", "/"} == set(found.company.things)
+    found = parse_files(
+        {FILE: "members:\n  //all: {}\n  a/b: {}\ntenant: {name: Acme, owner: [//all, a/b], viewer: /all}\n"}
+    )
+    assert {"//all", "a/b", "/all", "/"} == set(found.state.entries)

@@ -10,7 +10,7 @@ import pytest
 
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Grant
-from lakehold.code import Report, loads, reports, run_files, run_session
+from lakehold.access_as_code import AssertionReport, assertion_report, parse_files, run_files, run_session
 from lakehold.demo import company
 from lakehold.kit.errors import InvalidInputError
 
@@ -47,29 +47,29 @@ tests:
 """
 
 
-def report(files: dict[str, str], tests: str) -> Report:
-    return run_files(loads({**files, "tests.yaml": tests}))
+def report(files: dict[str, str], tests: str) -> AssertionReport:
+    return run_files(parse_files({**files, "tests.yaml": tests}))
 
 
 def test_against_files_and_against_the_tenant(access: AccessEngine, files: dict[str, str]) -> None:
-    declared = loads({**files, "tests.yaml": PASSING})
+    declared = parse_files({**files, "tests.yaml": PASSING})
     alone = run_files(declared)
     with access.read(company.TENANT) as session:
         there = run_session(declared, session)
     for found in (alone, there):
-        assert [outcome.result for outcome in found.outcomes] == ["passed"] * 6
+        assert [outcome.result for outcome in found.results] == ["passed"] * 6
         assert found.questions == 3 * 4 * 2 + 2 * 2 + 2 + 2 + len(company.PEOPLE) + 1
         assert found.exit_code == 0
 
 
 def test_both_say_the_same_of_what_is_wrong(access: AccessEngine, files: dict[str, str]) -> None:
-    declared = loads({**files, "tests.yaml": FAILING})
+    declared = parse_files({**files, "tests.yaml": FAILING})
     alone = run_files(declared)
     with access.read(company.TENANT) as session:
         there = run_session(declared, session)
-    results = [outcome.result for outcome in alone.outcomes]
+    results = [outcome.result for outcome in alone.results]
     assert results == ["failed", "failed", "error", "error", "error", "error", "failed", "failed"]
-    for one, other in zip(alone.outcomes, there.outcomes, strict=True):
+    for one, other in zip(alone.results, there.results, strict=True):
         assert (one.result, one.error, one.questions) == (other.result, other.error, other.questions)
         assert [str(failure) for failure in one.failures] == [str(failure) for failure in other.failures]
         assert [len(failure.why) for failure in one.failures] == [len(failure.why) for failure in other.failures]
@@ -77,7 +77,7 @@ def test_both_say_the_same_of_what_is_wrong(access: AccessEngine, files: dict[st
 
 
 def test_told_as_text(files: dict[str, str]) -> None:
-    told = reports.text(report(files, FAILING))
+    told = assertion_report.render_text(report(files, FAILING))
     assert told.splitlines()[0] == "tests.yaml FFEEEEFF"
     for wanted in (
         "FAILED tests.yaml:2 Erik only reads",
@@ -103,19 +103,19 @@ def test_told_as_text(files: dict[str, str]) -> None:
 
 
 def test_told_as_junit(files: dict[str, str]) -> None:
-    (suite,) = ET.fromstring(reports.junit(report(files, FAILING)))  # noqa: S314 - our own text
+    (suite,) = ET.fromstring(assertion_report.render_junit(report(files, FAILING)))  # noqa: S314 - our own text
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("8", "4", "4")
     first = suite[0]
     assert (first.get("file"), first.get("line"), first.get("name")) == ("tests.yaml", "2", "Erik only reads")
     assert first[0].get("message") == "erik may edit orders, expected not to be allowed"
     assert "Editor on layer Clean" in str(first[0].text)
     assert [case[0].tag for case in suite] == ["failure", "failure", *["error"] * 4, "failure", "failure"]
-    passed = ET.fromstring(reports.junit(report(files, PASSING)))  # noqa: S314 - as above
+    passed = ET.fromstring(assertion_report.render_junit(report(files, PASSING)))  # noqa: S314 - as above
     assert not list(passed[0][0])
 
 
 def test_told_as_json(files: dict[str, str]) -> None:
-    told = json.loads(reports.as_json(report(files, FAILING)))
+    told = json.loads(assertion_report.render_json(report(files, FAILING)))
     assert (told["passed"], told["failed"], told["errors"], told["exit_code"]) == (0, 4, 4, 1)
     assert told["tests"][0]["failures"][0]["who"] == "erik"
     assert told["tests"][2]["error"].startswith("There is nothing called")
@@ -131,7 +131,7 @@ def test_at_which_time(access: AccessEngine, files: dict[str, str]) -> None:
           - {who: nils, can: read, on: orders, at: 2030-06-01}
           - {who: nils, cannot: read, on: orders, at: "2031-01-01T00:00:00Z"}
     """
-    declared = loads({**files, "tests.yaml": dedent(tests)})
+    declared = parse_files({**files, "tests.yaml": dedent(tests)})
     assert run_files(declared, at=access.clock()).exit_code == 0
     with access.write(company.TENANT) as session:
         since, until = (1_893_456_000_000_000, 1_924_992_000_000_000)
@@ -140,14 +140,14 @@ def test_at_which_time(access: AccessEngine, files: dict[str, str]) -> None:
 
 
 def test_no_tests(files: dict[str, str]) -> None:
-    found = run_files(loads(files))
+    found = run_files(parse_files(files))
     assert found.exit_code == 5
-    assert reports.text(found).startswith("\nno tests (0 questions) in ")
+    assert assertion_report.render_text(found).startswith("\nno tests (0 questions) in ")
 
 
 def test_a_test_of_nobody(files: dict[str, str]) -> None:
     files["people.yaml"] += "  nobody: {}\n"
-    (outcome,) = report(files, "tests: [{who: nobody, cannot: read, on: orders}]").outcomes
+    (outcome,) = report(files, "tests: [{who: nobody, cannot: read, on: orders}]").results
     assert outcome.error == "Nobody is in 'nobody'. A test of nobody says nothing."
 
 
@@ -168,6 +168,6 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_no_test(text: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        loads({"tests.yaml": text})
+        parse_files({"tests.yaml": text})
     assert str(caught.value).startswith("tests.yaml:1: ")
     assert WRONG[text] in str(caught.value)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from lakehold.access.engine import AccessEngine
-from lakehold.code import loads, nodes, schema
+from lakehold.access_as_code import json_schema, parse_files, parser
 from lakehold.demo import company
 from lakehold.workspaces import policy
 from tests.code.hands import brought, export_as_owner
@@ -23,11 +23,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def validator() -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema.schema(policy()))
+    return jsonschema_rs.validator_for(json_schema.build_schema(policy()))
 
 
 def test_the_copy_in_the_documentation() -> None:
-    assert (DOCS / "code.schema.json").read_text(encoding="utf-8") == schema.text(policy()), (
+    assert (DOCS / "code.schema.json").read_text(encoding="utf-8") == json_schema.render_schema(policy()), (
         "Write it again: schema.text(workspaces.policy()) is what it should say."
     )
 
@@ -40,7 +40,7 @@ def test_the_demo_company_is_valid(validator: jsonschema_rs.Validator, files: di
 
 @pytest.mark.parametrize("text", [COMPANY, PASSING, FAILING])
 def test_what_can_be_read_is_valid(validator: jsonschema_rs.Validator, text: str) -> None:
-    loads({"any.yaml": text})
+    parse_files({"any.yaml": text})
     validator.validate(_plain(text))
 
 
@@ -67,13 +67,13 @@ def test_what_cannot_be_read_is_not_valid(validator: jsonschema_rs.Validator, te
 
 def _plain(text: str) -> object:
     """As editors read it: YAML 1.2, to which `on` and a day are texts."""
-    return _value(nodes.compose(text, "any.yaml"))
+    return _value(parser.parse_document(text, "any.yaml"))
 
 
-def _value(node: nodes.Node) -> object:
-    if isinstance(node, nodes.Table):
+def _value(node: parser.Node) -> object:
+    if isinstance(node, parser.MappingNode):
         return {key: _value(part) for key, (_, part) in node.entries.items()}
-    if isinstance(node, nodes.Row):
+    if isinstance(node, parser.ListNode):
         return [_value(part) for part in node.items]
     if node.is_empty:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access.facts.records import Grant
-from lakehold.code import apply, export, loads, plan
+from lakehold.access_as_code import apply_plan, export_tenant, make_plan, parse_files
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
@@ -17,7 +17,7 @@ LAKE = "workspaces/lake.yaml"
 
 def edited(platform: Platform) -> dict[str, str]:
     with platform.read(ADA) as ctx:
-        files = export(ctx.session)
+        files = export_tenant(ctx.session)
     files[LAKE] = files[LAKE].replace(
         "orders: {name: Orders}", "orders: {name: All orders, viewer: bob}\n              items: {}"
     )
@@ -26,18 +26,18 @@ def edited(platform: Platform) -> dict[str, str]:
 
 
 def made(platform: Platform, caller: Caller, files: dict[str, str]) -> None:
-    declared = loads(files)
+    declared = parse_files(files)
     with platform.read(caller) as ctx:
-        found = plan(ctx.session, declared)
+        found = make_plan(ctx.session, declared)
     with platform.write(caller) as ctx:
-        apply(ctx, found, declared)
+        apply_plan(ctx, found, declared)
 
 
 def test_an_owner_applies(platform: Platform) -> None:
     files = edited(platform)
     made(platform, ADA, files)
     with platform.read(ANN) as ctx:
-        assert plan(ctx.session, loads(files)).is_empty
+        assert make_plan(ctx.session, parse_files(files)).is_empty
         assert ctx.session.check("bob", "read", "orders")
         assert ctx.view.grants_on(ctx.view.resource("items")) == []
         assert Grant("bob", "viewer", "orders") in ctx.grants("orders")
@@ -49,8 +49,8 @@ def test_an_owner_applies(platform: Platform) -> None:
 def test_who_may_not_change_it_may_not_apply_it(platform: Platform) -> None:
     files = edited(platform)
     with platform.read(ADA) as ctx:
-        before = export(ctx.session)
+        before = export_tenant(ctx.session)
     with pytest.raises(DeniedError):
         made(platform, BOB, files)
     with platform.read(ADA) as ctx:
-        assert export(ctx.session) == before
+        assert export_tenant(ctx.session) == before

@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.access import Grant
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import answers, campaigns, discovery, requests, resources, usage
+from lakehold.catalog import approvals, campaigns, discovery, requests, resources, usage
 from lakehold.demo import company, furnishing, told
 from lakehold.directory import accounts, invites, members
 from lakehold.directory.caller import Caller
@@ -47,18 +47,18 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
     with platform.read(by("olga")) as ctx:
         view = ctx.view
         assert sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds) >= 200
-        assert all(accounts.of(ctx, member) for member in company.PEOPLE)
-        assert members.one(ctx, "tara").email == "tara@corner.example"
-        assert members.one(ctx, furnishing.SERVICE).service
+        assert all(accounts.get(ctx, member) for member in company.PEOPLE)
+        assert members.get(ctx, "tara").email == "tara@corner.example"
+        assert members.get(ctx, furnishing.SERVICE).service
         assert [invite.email for invite in invites.page(ctx)] == ["paula@corner.example"]
-        assert len(answers.waiting_for(ctx)) == len(told.REQUESTS)
+        assert len(approvals.list_answerable(ctx)) == len(told.REQUESTS)
         assert resources.get(ctx, "orders").description.startswith("One row for each order")
         assert not ctx.audit.verify().fault
     with platform.read(by("nils")) as ctx:
-        assert [asked.request.resource for asked in requests.mine(ctx)] == ["daily_sales"]
+        assert [asked.request.resource for asked in requests.list_own(ctx)] == ["daily_sales"]
         assert {"daily_sales", "orders", "customer"} <= {found.uid for found in discovery.find(ctx).items}
     with platform.read(by("ana")) as ctx:
-        used = usage.of_member(ctx, "ana")
+        used = usage.list_for_member(ctx, "ana")
         assert [use.resource.uid for use in used] == list(told.USES["ana"])
         assert len({use.at for use in used}) == len(used)
     # Only what somebody has made is new, and theirs.

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lakehold import workspaces
-from lakehold.directory import first_run
+from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.directory.tenants import Founding
+from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.settings import Settings
 from tests.clock import StoppedClock
 from tests.directory.town import SECRET, Town
@@ -32,6 +32,6 @@ def empty(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Pl
 
 @pytest.fixture
 def town(empty: Platform, clock: StoppedClock) -> Town:
-    founding = Founding("Acme", "Olga", "olga@example.org", SECRET)
-    founded = first_run.begin(empty, workspaces.models(), founding)
+    founding = TenantSetup("Acme", "Olga", "olga@example.org", SECRET)
+    founded = tenants.create_first_tenant(empty, workspaces.models(), founding)
     return Town(empty, clock, Caller(founded.tenant, founded.owner))

@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import Attribute, Edge, Grant, TokenPrincipal
-from lakehold.directory import accepting, credentials, members, removal, sign_ins
+from lakehold.directory import invite_acceptance, member_removal, members, secret_tokens, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
-from lakehold.directory.invitations import Invitation, Place, Setting
-from lakehold.directory.sign_ins import SignedIn
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
+from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from tests.directory.test_invites import ADMIN, BU, TU, invite, to
 from tests.directory.town import HOME, SECRET, Town, secret_of
 
 
-def accept(town: Town, secret: str, name: str = "Newman", password: str = SECRET) -> SignedIn:
-    return accepting.accept(town.platform, secret, name, password, HOME)
+def accept(town: Town, secret: str, name: str = "Newman", password: str = SECRET) -> CreatedSignIn:
+    return invite_acceptance.accept(town.platform, secret, name, password, HOME)
 
 
-def sent(town: Town, caller: Caller, invitation: Invitation | None = None, email: str = "new@example.org") -> str:
+def sent(town: Town, caller: Caller, invitation: InviteGrants | None = None, email: str = "new@example.org") -> str:
     return secret_of(invite(town, caller, invitation, email).link)
 
 
@@ -36,7 +36,7 @@ def test_somebody_new_becomes_a_member_with_an_account(town: Town) -> None:
     town.project("sales")
     tara = town.person("Tara", (TU, "sales"))
     secret = sent(town, tara, to((BU, "sales")))
-    looked = accepting.look(town.platform, secret)
+    looked = invite_acceptance.get_info(town.platform, secret)
     assert (looked.tenant_name, looked.inviter_name, looked.email, looked.has_account) == (
         "Acme",
         "Tara",
@@ -44,10 +44,10 @@ def test_somebody_new_becomes_a_member_with_an_account(town: Town) -> None:
         False,
     )
     signed_in = accept(town, secret)
-    caller = sign_ins.caller(town.platform, signed_in.secret)
+    caller = sign_ins.authenticate(town.platform, signed_in.secret)
     with town.platform.read(caller) as ctx:
         ctx.need("create_destination", "sales")
-        told = members.one(ctx, caller.member)
+        told = members.get(ctx, caller.member)
         assert (told.name, told.email, told.roles) == ("Newman", "new@example.org", ())
     (entry,) = [entry for entry in town.log() if entry.action == "accept invite"]
     assert (entry.member, entry.after["invited_by"]) == (caller.member, "tara")
@@ -80,7 +80,7 @@ def test_what_cannot_be_leaves_the_invite_as_it_was(town: Town) -> None:
     for name, password in (("", SECRET), ("a\0", SECRET), ("Newman", "short"), ("Newman", "new@example.org")):
         with pytest.raises(InvalidInputError):
             accept(town, secret, name, password)
-    for wrong in ("", "x", "\0", credentials.new(credentials.INVITE).text):
+    for wrong in ("", "x", "\0", secret_tokens.generate(secret_tokens.INVITE).text):
         with pytest.raises(UnauthorizedError):
             accept(town, wrong)
     assert accept(town, secret).tenant == "acme"
@@ -104,7 +104,7 @@ def test_an_inviter_who_is_gone_cannot_either(town: Town) -> None:
     town.project("sales")
     secret = sent(town, town.person("Tara", (TU, "sales")), to((TU, "sales")))
     with town.platform.write(town.olga) as ctx:
-        removal.remove(ctx, "tara")
+        member_removal.remove(ctx, "tara")
     with pytest.raises(ConflictError, match="may no longer"):
         accept(town, secret)
 
@@ -124,8 +124,9 @@ def test_a_place_that_is_gone_cannot_be_given(town: Town) -> None:
 def test_an_admin_chooses_scope_and_contexts(town: Town) -> None:
     town.project("sales")
     town.made("marts.context", "emea", project="sales")
-    wanted = Invitation(
-        (Place(BU, "sales"), Place("holder", "emea")), (Setting("sales", "scope", "selected_contexts"),)
+    wanted = InviteGrants(
+        (InvitedRole(BU, "sales"), InvitedRole("holder", "emea")),
+        (MembershipSetting("sales", "scope", "selected_contexts"),),
     )
     member = accept(town, sent(town, town.olga, wanted)).member
     assert scope_of(town, member) == "selected_contexts"
@@ -139,10 +140,10 @@ def test_others_pass_on_their_own_scope(town: Town) -> None:
     tim = town.person("Tim", (TU, "sales"))
     with town.platform.write(town.olga) as ctx:
         ctx.session.store.add(Attribute("sales", "scope", "selected_contexts", "tim"))
-    wider = Invitation((Place(BU, "sales"),), (Setting("sales", "scope", "entire_project"),))
+    wider = InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "scope", "entire_project"),))
     with pytest.raises(DeniedError):
         sent(town, tim, wider)
-    same = Invitation((Place(BU, "sales"),), (Setting("sales", "scope", "selected_contexts"),))
+    same = InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "scope", "selected_contexts"),))
     assert scope_of(town, accept(town, sent(town, tim, same)).member) == "selected_contexts"
     silent = sent(town, tim, to((BU, "sales")), "two@example.org")
     assert scope_of(town, accept(town, silent).member) == "selected_contexts"
@@ -179,14 +180,14 @@ def test_a_member_accepts_signed_in(town: Town) -> None:
     town.project("sales")
     bob = town.person("Bob")
     secret = sent(town, town.olga, to((TU, "sales")), "BOB@example.org")
-    assert accepting.look(town.platform, secret).has_account
+    assert invite_acceptance.get_info(town.platform, secret).has_account
     with pytest.raises(ConflictError, match="Sign in, then accept"):
         accept(town, secret)
     with town.platform.write(bob) as ctx:
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
         ctx.need("create_storage", "sales")
     with pytest.raises(UnauthorizedError), town.platform.write(bob) as ctx:
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
 
 
 def test_an_invite_for_another_address_is_refused(town: Town) -> None:
@@ -194,7 +195,7 @@ def test_an_invite_for_another_address_is_refused(town: Town) -> None:
     eve = town.person("Eve")
     secret = sent(town, town.olga, to(("admin", town.tenant)), "bob@example.org")
     with pytest.raises(ConflictError, match="another e-mail address"), town.platform.write(eve) as ctx:
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
 
 
 def test_a_narrowed_token_accepts_nothing(town: Town) -> None:
@@ -204,7 +205,7 @@ def test_a_narrowed_token_accepts_nothing(town: Town) -> None:
         pytest.raises(DeniedError),
         town.platform.write(replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset()))) as ctx,
     ):
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
 
 
 @pytest.mark.parametrize("by_group", [False, True])
@@ -217,8 +218,8 @@ def test_who_may_only_invite_does_not_change_the_role_of_those_who_are_there(tow
         ctx.session.store.add(Grant("team" if by_group else "bob", BU, "sales"))
     secret = sent(town, tara, to((TU, "sales")), "bob@example.org")
     with pytest.raises(ConflictError, match="You are there already"), town.platform.write(bob) as ctx:
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
     secret = sent(town, town.olga, to((ADMIN, "sales")), "bob@example.org")
     with town.platform.write(bob) as ctx:
-        accepting.accept_as_member(ctx, secret)
+        invite_acceptance.accept_as_member(ctx, secret)
         ctx.need("manage_settings", "sales")

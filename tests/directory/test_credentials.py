@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.directory import credentials
+from lakehold.directory import secret_tokens
 
-PREFIXES = [credentials.TOKEN, credentials.SIGN_IN, credentials.LINK, credentials.INVITE]
+PREFIXES = [secret_tokens.TOKEN, secret_tokens.SIGN_IN, secret_tokens.LINK, secret_tokens.INVITE]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_a_secret_is_known_again(prefix: str) -> None:
-    fresh = credentials.new(prefix)
+    fresh = secret_tokens.generate(prefix)
     assert fresh.text.startswith(f"{prefix}{fresh.id}_")
-    given = credentials.read(prefix, fresh.text)
+    given = secret_tokens.parse(prefix, fresh.text)
     assert given is not None
     assert given.id == fresh.id
-    assert given.is_kept_as(fresh.hash)
+    assert given.matches(fresh.hash)
     assert fresh.text not in repr(fresh)
     assert fresh.text.rpartition("_")[2] not in fresh.hash
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_a_slip_of_the_pen_is_told_from_a_secret(prefix: str) -> None:
-    text = credentials.new(prefix).text
+    text = secret_tokens.generate(prefix).text
     swapped = text[:-9] + ("a" if text[-9] != "a" else "b") + text[-8:]
     for wrong in (
         swapped,
@@ -36,24 +36,24 @@ def test_a_slip_of_the_pen_is_told_from_a_secret(prefix: str) -> None:
         f"{text}\n",
         text.replace("_", "-"),
     ):
-        assert credentials.read(prefix, wrong) is None, wrong
+        assert secret_tokens.parse(prefix, wrong) is None, wrong
     for other in set(PREFIXES) - {prefix}:
-        assert credentials.read(other, text) is None
+        assert secret_tokens.parse(other, text) is None
 
 
 def test_two_are_never_the_same() -> None:
-    assert len({credentials.new(credentials.TOKEN).text for _ in range(1_000)}) == 1_000
+    assert len({secret_tokens.generate(secret_tokens.TOKEN).text for _ in range(1_000)}) == 1_000
 
 
 def test_one_that_takes_anothers_place_keeps_its_id_only() -> None:
-    old = credentials.new(credentials.INVITE)
-    new = credentials.new(credentials.INVITE, old.id)
+    old = secret_tokens.generate(secret_tokens.INVITE)
+    new = secret_tokens.generate(secret_tokens.INVITE, old.id)
     assert (new.id, new.hash != old.hash) == (old.id, True)
 
 
 def test_logs_show_the_id_and_not_the_secret() -> None:
-    fresh = [credentials.new(prefix) for prefix in PREFIXES]
-    line = credentials.hidden(" and ".join(f"GET /x/{one.text}?a=b" for one in fresh))
+    fresh = [secret_tokens.generate(prefix) for prefix in PREFIXES]
+    line = secret_tokens.redact(" and ".join(f"GET /x/{one.text}?a=b" for one in fresh))
     for one in fresh:
         assert one.text not in line
         assert one.text[-38:] not in line
@@ -61,4 +61,4 @@ def test_logs_show_the_id_and_not_the_secret() -> None:
 
 
 def test_nor_that_of_the_first_run() -> None:
-    assert credentials.hidden(f"GET /first-run/lhf_{'0a' * 32}") == "GET /first-run/lhf_…"
+    assert secret_tokens.redact(f"GET /first-run/lhf_{'0a' * 32}") == "GET /first-run/lhf_…"

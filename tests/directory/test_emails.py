@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.directory.emails import key, valid_email
+from lakehold.directory.accounts import email_key, valid_email
 from lakehold.kit.errors import InvalidInputError
 
 
@@ -40,5 +40,5 @@ def test_these_may_not(email: object) -> None:
 
 
 def test_case_and_form_do_not_make_another_one() -> None:
-    assert key("Ada@Example.ORG") == key(" ada@example.org ")
-    assert key("a@example.org") != key("b@example.org")
+    assert email_key("Ada@Example.ORG") == email_key(" ada@example.org ")
+    assert email_key("a@example.org") != email_key("b@example.org")

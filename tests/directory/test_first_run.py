@@ -7,27 +7,27 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lakehold import workspaces
-from lakehold.directory import first_run, tenants
+from lakehold.directory import tenants
+from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.tenants import Founded, Founding
+from lakehold.directory.tenants import CreatedTenant, TenantSetup
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from tests.directory.town import HOME, SECRET
 
-OLGA = Founding("Corner & Main", "Olga", "olga@example.org", SECRET)
+OLGA = TenantSetup("Corner & Main", "Olga", "olga@example.org", SECRET)
 
 
-def begin(platform: Platform, wanted: Founding = OLGA) -> Founded:
-    return first_run.begin(platform, workspaces.models(), wanted, HOME)
+def begin(platform: Platform, wanted: TenantSetup = OLGA) -> CreatedTenant:
+    return tenants.create_first_tenant(platform, workspaces.models(), wanted, HOME)
 
 
 def test_the_first_one_becomes_the_owner_and_signs_in(empty: Platform) -> None:
-    assert first_run.is_open(empty)
+    assert tenants.is_setup_open(empty)
     founded = begin(empty)
-    assert not first_run.is_open(empty)
+    assert not tenants.is_setup_open(empty)
     assert founded.tenant == "corner-main"
-    assert sign_in(empty, Password("olga@example.org", SECRET), HOME).member == founded.owner
+    assert sign_in(empty, PasswordMethod("olga@example.org", SECRET), HOME).member == founded.owner
     with empty.read(Caller(founded.tenant, founded.owner)) as ctx:
         ctx.need("manage_owners", founded.tenant)
         assert not ctx.audit.verify().fault
@@ -37,39 +37,39 @@ def test_the_first_one_becomes_the_owner_and_signs_in(empty: Platform) -> None:
 def test_a_second_one_is_refused(empty: Platform) -> None:
     begin(empty)
     with pytest.raises(ConflictError, match="set up already"):
-        begin(empty, Founding("Another", "Eve", "eve@example.org", SECRET))
-    assert [tenant.name for tenant in tenants.every(empty)] == ["Corner & Main"]
+        begin(empty, TenantSetup("Another", "Eve", "eve@example.org", SECRET))
+    assert [tenant.name for tenant in tenants.list_all(empty)] == ["Corner & Main"]
 
 
 def test_of_two_at_the_same_moment_one_is_refused(empty: Platform) -> None:
     def come(n: int) -> str:
         try:
-            return begin(empty, Founding(f"Tenant {n}", "Olga", "olga@example.org", SECRET)).tenant
+            return begin(empty, TenantSetup(f"Tenant {n}", "Olga", "olga@example.org", SECRET)).tenant
         except LakeholdError as error:
             return error.code
 
     with ThreadPoolExecutor(4) as pool:
         outcomes = sorted(pool.map(come, range(4)))
     assert outcomes[:3] == ["conflict"] * 3
-    assert [tenant.uid for tenant in tenants.every(empty)] == outcomes[3:]
+    assert [tenant.uid for tenant in tenants.list_all(empty)] == outcomes[3:]
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (Founding("", "Olga", "olga@example.org", SECRET), "name must not be empty"),
-        (Founding("Acme", " ", "olga@example.org", SECRET), "owner must not be empty"),
-        (Founding("Acme", "Olga", "olga", SECRET), "no e-mail address"),
-        (Founding("Acme", "Olga", "olga@example.org", "short"), "10 to 1,000"),
-        (Founding("Acme", "Olga", "olga@example.org", "Olga@Example.org"), "your name or e-mail"),
-        (Founding("Acme", "Olga", "olga@example.org", SECRET, "a\0b"), "control character"),
+        (TenantSetup("", "Olga", "olga@example.org", SECRET), "name must not be empty"),
+        (TenantSetup("Acme", " ", "olga@example.org", SECRET), "owner must not be empty"),
+        (TenantSetup("Acme", "Olga", "olga", SECRET), "no e-mail address"),
+        (TenantSetup("Acme", "Olga", "olga@example.org", "short"), "10 to 1,000"),
+        (TenantSetup("Acme", "Olga", "olga@example.org", "Olga@Example.org"), "your name or e-mail"),
+        (TenantSetup("Acme", "Olga", "olga@example.org", SECRET, "a\0b"), "control character"),
     ],
 )
-def test_what_cannot_be_leaves_nothing_behind(empty: Platform, wrong: Founding, says: str) -> None:
+def test_what_cannot_be_leaves_nothing_behind(empty: Platform, wrong: TenantSetup, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         begin(empty, wrong)
-    assert first_run.is_open(empty)
+    assert tenants.is_setup_open(empty)
 
 
 def test_a_name_without_latin_letters_gets_an_id_too(empty: Platform) -> None:
-    assert begin(empty, Founding("日本", "Olga", "olga@example.org", SECRET)).tenant == "tenant"
+    assert begin(empty, TenantSetup("日本", "Olga", "olga@example.org", SECRET)).tenant == "tenant"

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import Grant, TokenPrincipal
-from lakehold.directory import accepting, invites
+from lakehold.directory import invite_acceptance, invites
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
-from lakehold.directory.invitations import Invitation, Place, Setting
-from lakehold.directory.invites import Made
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
+from lakehold.directory.invites import CreatedInvite
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
 from tests.directory.town import HOME, SECRET, Town, secret_of
@@ -19,17 +19,19 @@ from tests.directory.town import HOME, SECRET, Town, secret_of
 ADMIN, TU, BU = "admin", "technical_user", "business_user"
 
 
-def to(*places: tuple[str, str]) -> Invitation:
+def to(*places: tuple[str, str]) -> InviteGrants:
     """To these roles on these resources."""
-    return Invitation(tuple(Place(role, resource) for role, resource in places))
+    return InviteGrants(tuple(InvitedRole(role, resource) for role, resource in places))
 
 
-def invite(town: Town, caller: Caller, invitation: Invitation | None = None, email: str = "new@example.org") -> Made:
+def invite(
+    town: Town, caller: Caller, invitation: InviteGrants | None = None, email: str = "new@example.org"
+) -> CreatedInvite:
     with town.platform.write(caller) as ctx:
-        return invites.make(ctx, town.platform.settings, email, invitation)
+        return invites.create(ctx, town.platform.settings, email, invitation)
 
 
-def may(town: Town, caller: Caller, invitation: Invitation | None = None) -> bool:
+def may(town: Town, caller: Caller, invitation: InviteGrants | None = None) -> bool:
     try:
         return bool(invite(town, caller, invitation))
     except DeniedError:
@@ -127,15 +129,18 @@ def test_a_narrowed_token_invites_nobody(town: Town) -> None:
         (to((BU, "nothing")), "There is no resource 'nothing'"),
         (to((BU, "")), "An id must not be empty"),
         (
-            Invitation((Place(BU, "sales"),), (Setting("sales", "scope", "the moon"),)),
+            InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "scope", "the moon"),)),
             "'the moon' is no value of scope",
         ),
-        (Invitation((Place(BU, "sales"),), (Setting("sales", "colour", "red"),)), "no membership attribute 'colour'"),
-        (Invitation((), (Setting("sales", "scope", "entire_project"),)), "where no role is named"),
+        (
+            InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "colour", "red"),)),
+            "no membership attribute 'colour'",
+        ),
+        (InviteGrants((), (MembershipSetting("sales", "scope", "entire_project"),)), "where no role is named"),
         (to(*[(BU, "sales")] * 51), "50 roles at the most"),
     ],
 )
-def test_what_cannot_be(town: Town, wanted: Invitation, says: str) -> None:
+def test_what_cannot_be(town: Town, wanted: InviteGrants, says: str) -> None:
     town.project("sales")
     with pytest.raises(LakeholdError) as refused:
         invite(town, town.olga, wanted)
@@ -151,9 +156,9 @@ def test_an_address_that_is_none(town: Town) -> None:
 # Until it is accepted
 
 
-def refused(town: Town, made: Made) -> bool:
+def refused(town: Town, made: CreatedInvite) -> bool:
     try:
-        accepting.look(town.platform, secret_of(made.link))
+        invite_acceptance.get_info(town.platform, secret_of(made.link))
     except UnauthorizedError as error:
         return str(error) == "This invite is not valid, or not any more. Ask for a new one."
     return False
@@ -168,7 +173,7 @@ def test_it_ends_after_some_days_and_can_be_sent_again(town: Town) -> None:
         again = invites.resend(ctx, town.platform.settings, made.invite.id)
     assert again.invite.id == made.invite.id
     assert refused(town, made)
-    assert accepting.look(town.platform, secret_of(again.link)).email == "new@example.org"
+    assert invite_acceptance.get_info(town.platform, secret_of(again.link)).email == "new@example.org"
     assert [deed[1] for deed in town.deeds()][-2:] == ["invite", "invite again"]
 
 
@@ -213,7 +218,7 @@ def test_those_who_may_invite_there_see_it_and_nobody_else(town: Town) -> None:
     town.refuses(
         eve,
         NotFoundError,
-        lambda ctx: invites.one(ctx, first[0].id),
+        lambda ctx: invites.get(ctx, first[0].id),
         lambda ctx: invites.revoke(ctx, first[0].id),
         lambda ctx: invites.resend(ctx, town.platform.settings, first[0].id),
     )
@@ -234,15 +239,15 @@ def test_whoever_lost_the_right_may_still_revoke_theirs_but_not_send_it_again(to
 
 def test_it_is_mailed_where_mails_are_sent_and_then_shown_to_nobody(town: Town) -> None:
     with pytest.raises(ConflictError, match="sends no mails"), town.platform.write(town.olga) as ctx:
-        invites.make(ctx, town.platform.settings, "new@example.org", mail=True)
+        invites.create(ctx, town.platform.settings, "new@example.org", mail=True)
     settings = town.with_mails()
     with town.platform.write(town.olga) as ctx:
-        made = invites.make(ctx, settings, "new@example.org", mail=True)
+        made = invites.create(ctx, settings, "new@example.org", mail=True)
     assert (made.mailed, made.link) == (True, "")
     ((receiver, subject, body),) = town.mails()
     assert (receiver, subject) == ("new@example.org", "Olga invites you to Acme")
     link = next(line for line in body.splitlines() if "/invite/" in line)
-    assert accepting.accept(town.platform, secret_of(link), "Newman", SECRET, HOME).tenant == town.tenant
+    assert invite_acceptance.accept(town.platform, secret_of(link), "Newman", SECRET, HOME).tenant == town.tenant
 
 
 def test_the_secret_is_kept_nowhere(town: Town) -> None:

@@ -8,13 +8,11 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import Edge, Grant, TokenPrincipal
-from lakehold.directory import links, new_passwords, removal, service_accounts, sign_ins
-from lakehold.directory.caller import Caller
+from lakehold.directory import authentication, links, member_removal, members, sign_ins
+from lakehold.directory.authentication import MagicLinkMethod, sign_in
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import DeniedError, ThrottledError, UnauthorizedError
-from lakehold.directory.magic_link import MagicLink
-from lakehold.directory.mails import PASSWORD, SIGN_IN
-from lakehold.directory.sign_in import sign_in
-from lakehold.directory.visit import Visit
+from lakehold.directory.links import PASSWORD, SIGN_IN
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.directory.town import ELSEWHERE, HOME, SECRET, Town, secret_of
@@ -25,12 +23,12 @@ NEW = "quite another password"
 def made(town: Town, caller: Caller, member: str, purpose: str = SIGN_IN) -> str:
     """The secret of a new link."""
     with town.platform.write(caller) as ctx:
-        return secret_of(links.make(ctx, town.platform.settings, member, purpose).link)
+        return secret_of(links.create(ctx, town.platform.settings, member, purpose).link)
 
 
 def use(town: Town, secret: str) -> str:
     try:
-        return sign_in(town.platform, MagicLink(secret), HOME).member
+        return sign_in(town.platform, MagicLinkMethod(secret), HOME).member
     except UnauthorizedError as error:
         return str(error)
 
@@ -41,7 +39,7 @@ REFUSED = "This link is not valid, or not any more. Ask for a new one."
 def test_a_link_from_an_admin_signs_in_once(town: Town) -> None:
     adam, _ = town.admin(), town.person("Bob")
     secret = made(town, adam, "bob")
-    assert links.look(town.platform, secret).member_name == "Bob"
+    assert links.get_info(town.platform, secret).member_name == "Bob"
     assert use(town, secret) == "bob"
     assert use(town, secret) == REFUSED
     assert ("adam", "make link", "bob", "done") in town.deeds()
@@ -64,7 +62,7 @@ def test_it_ends_soon(town: Town) -> None:
     town.clock.pass_by(3_600)
     assert use(town, secret) == REFUSED
     with pytest.raises(UnauthorizedError):
-        links.look(town.platform, secret)
+        links.get_info(town.platform, secret)
 
 
 def test_a_newer_one_ends_the_older(town: Town) -> None:
@@ -77,7 +75,7 @@ def test_a_newer_one_ends_the_older(town: Town) -> None:
 def test_one_that_signs_in_sets_no_password_and_the_other_way_round(town: Town) -> None:
     town.person("Bob")
     with pytest.raises(UnauthorizedError):
-        new_passwords.set_with_link(town.platform, made(town, town.olga, "bob"), NEW, HOME)
+        authentication.set_password_with_link(town.platform, made(town, town.olga, "bob"), NEW, HOME)
     assert use(town, made(town, town.olga, "bob", PASSWORD)) == REFUSED
 
 
@@ -85,12 +83,12 @@ def test_a_new_password_ends_sign_ins_and_links(town: Town) -> None:
     town.person("Bob")
     signed_in, magic = town.signed_in("Bob"), made(town, town.olga, "bob")
     reset = made(town, town.olga, "bob", PASSWORD)
-    new_passwords.set_with_link(town.platform, reset, NEW, HOME)
+    authentication.set_password_with_link(town.platform, reset, NEW, HOME)
     with pytest.raises(UnauthorizedError):
-        sign_ins.caller(town.platform, signed_in.secret)
+        sign_ins.authenticate(town.platform, signed_in.secret)
     assert use(town, magic) == REFUSED
     with pytest.raises(UnauthorizedError):
-        new_passwords.set_with_link(town.platform, reset, NEW, HOME)
+        authentication.set_password_with_link(town.platform, reset, NEW, HOME)
     with pytest.raises(UnauthorizedError):
         town.signed_in("Bob")
     assert town.signed_in("Bob", password=NEW).member == "bob"
@@ -102,22 +100,22 @@ def test_a_password_that_may_not_be_used_leaves_the_link_as_it_was(town: Town) -
     reset = made(town, town.olga, "bob", PASSWORD)
     for wrong in ("short", "bob@example.org"):
         with pytest.raises(InvalidInputError):
-            new_passwords.set_with_link(town.platform, reset, wrong, HOME)
-    new_passwords.set_with_link(town.platform, reset, NEW, HOME)
+            authentication.set_password_with_link(town.platform, reset, wrong, HOME)
+    authentication.set_password_with_link(town.platform, reset, NEW, HOME)
 
 
 def test_one_changes_ones_own_password_with_the_old_one(town: Town) -> None:
     town.person("Bob")
     here, there = town.signed_in("Bob"), town.signed_in("Bob", ELSEWHERE)
-    caller = sign_ins.caller(town.platform, here.secret)
+    caller = sign_ins.authenticate(town.platform, here.secret)
     with pytest.raises(UnauthorizedError, match="old password is wrong"):
-        new_passwords.change(town.platform, caller, "not the old one", NEW)
+        authentication.change_password(town.platform, caller, "not the old one", NEW)
     with pytest.raises(InvalidInputError):
-        new_passwords.change(town.platform, caller, SECRET, "short")
-    new_passwords.change(town.platform, caller, SECRET, NEW)
-    assert sign_ins.caller(town.platform, here.secret).member == "bob"
+        authentication.change_password(town.platform, caller, SECRET, "short")
+    authentication.change_password(town.platform, caller, SECRET, NEW)
+    assert sign_ins.authenticate(town.platform, here.secret).member == "bob"
     with pytest.raises(UnauthorizedError):
-        sign_ins.caller(town.platform, there.secret)
+        sign_ins.authenticate(town.platform, there.secret)
     assert town.signed_in("Bob", password=NEW).member == "bob"
     assert town.deeds(AuditFilter(action="set password", outcome=DENIED)) == [("bob", "set password", "bob", "denied")]
 
@@ -126,11 +124,11 @@ def test_the_old_password_cannot_be_guessed_at_for_ever(town: Town) -> None:
     bob = town.person("Bob")
     for _ in range(5):
         with pytest.raises(UnauthorizedError):
-            new_passwords.change(town.platform, bob, "not the old one", NEW)
+            authentication.change_password(town.platform, bob, "not the old one", NEW)
     with pytest.raises(ThrottledError):
-        new_passwords.change(town.platform, bob, SECRET, NEW)
+        authentication.change_password(town.platform, bob, SECRET, NEW)
     town.clock.pass_by(1)
-    new_passwords.change(town.platform, bob, SECRET, NEW)
+    authentication.change_password(town.platform, bob, SECRET, NEW)
 
 
 def test_neither_a_narrowed_token_nor_who_views_as_another_changes_a_password(town: Town) -> None:
@@ -138,7 +136,7 @@ def test_neither_a_narrowed_token_nor_who_views_as_another_changes_a_password(to
     narrowed = replace(bob, narrowed=TokenPrincipal("bob", resources=frozenset({"bob"})), token_id="t")
     for caller in (narrowed, replace(bob, impersonator=town.olga.member)):
         with pytest.raises(LakeholdError) as refused:
-            new_passwords.change(town.platform, caller, SECRET, NEW)
+            authentication.change_password(town.platform, caller, SECRET, NEW)
         assert refused.value.status == 403
     assert town.signed_in("Bob").member == "bob"
 
@@ -203,7 +201,7 @@ def test_groups_count_when_a_project_admin_makes_one(town: Town) -> None:
 
 def test_nobody_signs_in_to_a_service_account(town: Town) -> None:
     with town.platform.write(town.olga) as ctx:
-        service_accounts.create(ctx, "Nightly", uid="nightly")
+        members.create_service_account(ctx, "Nightly", uid="nightly")
     for purpose in (SIGN_IN, PASSWORD):
         with pytest.raises(ConflictError, match="service account"):
             made(town, town.olga, "nightly", purpose)
@@ -227,7 +225,7 @@ def test_removing_a_member_ends_their_links(town: Town) -> None:
     town.person("Bob")
     secret = made(town, town.olga, "bob")
     with town.platform.write(town.olga) as ctx:
-        removal.remove(ctx, "bob")
+        member_removal.remove(ctx, "bob")
     assert use(town, secret) == REFUSED
 
 
@@ -237,7 +235,7 @@ def test_removing_a_member_ends_their_links(town: Town) -> None:
 def test_asking_mails_a_link_to_the_address_of_the_account(town: Town) -> None:
     town.person("Bob")
     town.with_mails()
-    links.ask(town.platform, "BOB@example.org", SIGN_IN, HOME)
+    links.request_link(town.platform, "BOB@example.org", SIGN_IN, HOME)
     ((receiver, subject, body),) = town.mails()
     assert (receiver, subject) == ("bob@example.org", "Your link to sign in to Acme")
     link = next(line for line in body.splitlines() if "/link/" in line)
@@ -247,7 +245,7 @@ def test_asking_mails_a_link_to_the_address_of_the_account(town: Town) -> None:
 def test_a_mail_lies_encrypted_in_the_database(town: Town) -> None:
     town.person("Bob")
     town.with_mails()
-    links.ask(town.platform, "bob@example.org", PASSWORD, HOME)
+    links.request_link(town.platform, "bob@example.org", PASSWORD, HOME)
     with town.platform.database.read() as transaction:
         (row,) = transaction.connection.exec_driver_sql("SELECT * FROM outbox").all()
     assert "lhl_" not in str(row)
@@ -258,23 +256,23 @@ def test_asking_is_answered_alike_whoever_it_is_about(town: Town) -> None:
     town.person("Bob")
     town.with_mails()
     with town.platform.write(town.olga) as ctx:
-        service_accounts.create(ctx, "Nightly", uid="nightly")
+        members.create_service_account(ctx, "Nightly", uid="nightly")
     for email in ("nobody@example.org", "nightly", "\0", "\ud800@x"):
-        links.ask(town.platform, email, SIGN_IN, HOME)
-    links.ask(town.platform, "bob@example.org", SIGN_IN, HOME, "no such tenant")
+        links.request_link(town.platform, email, SIGN_IN, HOME)
+    links.request_link(town.platform, "bob@example.org", SIGN_IN, HOME, "no such tenant")
     assert town.mails() == []
-    links.ask(town.platform, "bob@example.org", SIGN_IN, HOME)
+    links.request_link(town.platform, "bob@example.org", SIGN_IN, HOME)
     assert len(town.mails()) == 1
 
 
 def test_asking_where_no_mails_are_sent_makes_no_link(town: Town) -> None:
     town.person("Bob")
-    links.ask(town.platform, "bob@example.org", SIGN_IN, HOME)
+    links.request_link(town.platform, "bob@example.org", SIGN_IN, HOME)
     assert town.mails() == []
     with town.platform.database.read() as transaction:
         assert transaction.connection.exec_driver_sql("SELECT count(*) FROM link").scalar() == 0
     with pytest.raises(ConflictError, match="sends no mails"), town.platform.write(town.olga) as ctx:
-        links.make(ctx, town.platform.settings, "bob", SIGN_IN, mail=True)
+        links.create(ctx, town.platform.settings, "bob", SIGN_IN, mail=True)
 
 
 @pytest.mark.parametrize("email", ["bob@example.org", "nobody@example.org"])
@@ -282,16 +280,16 @@ def test_nobodys_letter_box_can_be_filled(town: Town, email: str) -> None:
     town.person("Bob")
     town.with_mails()
     for n in range(3):
-        links.ask(town.platform, email, SIGN_IN, Visit(f"192.0.2.{n}"))
+        links.request_link(town.platform, email, SIGN_IN, ClientInfo(f"192.0.2.{n}"))
     with pytest.raises(ThrottledError):
-        links.ask(town.platform, email, SIGN_IN, Visit("192.0.2.99"))
+        links.request_link(town.platform, email, SIGN_IN, ClientInfo("192.0.2.99"))
 
 
 def test_a_link_that_an_admin_lets_be_mailed_is_not_shown_to_them(town: Town) -> None:
     town.person("Bob")
     town.with_mails()
     with town.platform.write(town.olga) as ctx:
-        done = links.make(ctx, town.platform.settings, "bob", SIGN_IN, mail=True)
+        done = links.create(ctx, town.platform.settings, "bob", SIGN_IN, mail=True)
     assert (done.mailed, done.link) == (True, "")
     assert len(town.mails()) == 1
 

@@ -27,28 +27,28 @@ from lakehold.kit.errors import InvalidInputError
 )
 def test_what_may_not_be_one(password: object, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says) as refused:
-        passwords.valid(password, "Bob the Builder", "bob@example.org")
+        passwords.valid_password(password, "Bob the Builder", "bob@example.org")
     assert not isinstance(password, str) or not password.strip() or password not in str(refused.value)
 
 
 def test_what_may_be_one() -> None:
     for password in ("correct horse", "пароль из слов", "0123456789", "bob the builder!"):
-        assert passwords.valid(password, "Bob the Builder", "bob@example.org") == password
+        assert passwords.valid_password(password, "Bob the Builder", "bob@example.org") == password
 
 
 def test_they_are_kept_as_argon2id_with_the_librarys_own_parameters_unless_a_test_says_otherwise() -> None:
-    kept = passwords.hashed("correct horse")
+    kept = passwords.hash_password("correct horse")
     assert kept.startswith("$argon2id$")
-    assert kept != passwords.hashed("correct horse")
-    assert passwords.matches(kept, "correct horse")
-    assert not passwords.matches(kept, "correct Horse")
-    assert passwords.is_outdated(PasswordHasher(time_cost=3, memory_cost=8, parallelism=1).hash("correct horse"))
+    assert kept != passwords.hash_password("correct horse")
+    assert passwords.verify_password(kept, "correct horse")
+    assert not passwords.verify_password(kept, "correct Horse")
+    assert passwords.needs_rehash(PasswordHasher(time_cost=3, memory_cost=8, parallelism=1).hash("correct horse"))
 
 
 def test_the_same_characters_are_the_same_password_however_they_are_put_together() -> None:
-    assert passwords.matches(passwords.hashed("caf\u00e9 au lait"), "cafe\u0301 au lait")
+    assert passwords.verify_password(passwords.hash_password("caf\u00e9 au lait"), "cafe\u0301 au lait")
 
 
 def test_a_hash_that_cannot_be_read_matches_nothing() -> None:
-    assert not passwords.matches("broken", "correct horse")
-    assert not passwords.matches("", "correct horse")
+    assert not passwords.verify_password("broken", "correct horse")
+    assert not passwords.verify_password("", "correct horse")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from argon2 import PasswordHasher
 
-from lakehold.directory import accounts, passwords, service_accounts, sign_ins
+from lakehold.directory import accounts, members, passwords, sign_ins
+from lakehold.directory.authentication import PasswordMethod, SignInMethod, SignInProof, sign_in
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_in import Password, Proof, SignInMethod, sign_in
-from lakehold.directory.visit import Visit
 from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.directory.town import ELSEWHERE, HOME, SECRET, Town
 
@@ -36,9 +36,9 @@ def counting() -> Iterator[Counting]:
     passwords.hasher = before
 
 
-def attempt(town: Town, email: str, password: str = WRONG, visit: Visit = HOME, tenant: str = "") -> str:
+def attempt(town: Town, email: str, password: str = WRONG, visit: ClientInfo = HOME, tenant: str = "") -> str:
     try:
-        sign_in(town.platform, Password(email, password, tenant), visit)
+        sign_in(town.platform, PasswordMethod(email, password, tenant), visit)
     except (UnauthorizedError, ThrottledError) as error:
         return f"{error.status} {error}"
     return "in"
@@ -46,8 +46,8 @@ def attempt(town: Town, email: str, password: str = WRONG, visit: Visit = HOME, 
 
 def test_a_member_signs_in_and_calls(town: Town) -> None:
     bob = town.person("Bob")
-    signed_in = sign_in(town.platform, Password("  Bob@Example.ORG ", SECRET), HOME)
-    caller = sign_ins.caller(town.platform, signed_in.secret)
+    signed_in = sign_in(town.platform, PasswordMethod("  Bob@Example.ORG ", SECRET), HOME)
+    caller = sign_ins.authenticate(town.platform, signed_in.secret)
     assert (caller.tenant, caller.member, caller.sign_in_id) == (bob.tenant, bob.member, signed_in.id)
     assert town.deeds()[-1] == ("bob", "sign in", "bob", "done")
     assert town.log()[-1].address == HOME.address
@@ -57,7 +57,7 @@ def test_the_secret_is_in_no_table_and_in_no_repr(town: Town) -> None:
     town.person("Bob")
     signed_in = town.signed_in("Bob")
     assert signed_in.secret not in repr(signed_in)
-    assert SECRET not in repr(Password("bob@example.org", SECRET))
+    assert SECRET not in repr(PasswordMethod("bob@example.org", SECRET))
     with town.platform.database.read() as transaction:
         for table in ("sign_in", "account", "audit", "attempt"):
             rows = transaction.connection.exec_driver_sql(f"SELECT * FROM {table}").all()
@@ -69,7 +69,7 @@ def test_the_secret_is_in_no_table_and_in_no_repr(town: Town) -> None:
 def test_whatever_is_wrong_gets_the_same_answer_after_the_same_work(town: Town, counting: Counting) -> None:
     town.person("Bob")
     with town.platform.write(town.olga) as ctx:
-        service_accounts.create(ctx, "Nightly", uid="nightly")
+        members.create_service_account(ctx, "Nightly", uid="nightly")
         ctx.session.store.create("tenant.member", "Nils", uid="nils", edges={"tenant": town.tenant})
         accounts.add(ctx, "nils", email="nils@example.org")
     answers = set()
@@ -112,7 +112,7 @@ def test_after_some_attempts_an_account_has_to_wait_longer_and_longer(town: Town
     waits = []
     for _ in range(12):
         with pytest.raises(ThrottledError) as throttled:
-            sign_in(town.platform, Password("bob@example.org", SECRET), ELSEWHERE)
+            sign_in(town.platform, PasswordMethod("bob@example.org", SECRET), ELSEWHERE)
         waits.append(throttled.value.wait)
         town.clock.pass_by(throttled.value.wait)
         assert attempt(town, "bob@example.org").startswith("401")
@@ -140,8 +140,8 @@ def test_an_hour_of_quiet_makes_it_free_again_too(town: Town) -> None:
 
 def test_unknown_accounts_wait_like_known_ones(town: Town) -> None:
     town.person("Bob")
-    known = [attempt(town, "bob@example.org", visit=Visit()) for _ in range(8)]
-    unknown = [attempt(town, "nobody@example.org", visit=Visit()) for _ in range(8)]
+    known = [attempt(town, "bob@example.org", visit=ClientInfo()) for _ in range(8)]
+    unknown = [attempt(town, "nobody@example.org", visit=ClientInfo()) for _ in range(8)]
     assert known == unknown
     assert known[-1].startswith("429")
 
@@ -166,9 +166,9 @@ def test_signing_in_to_an_own_account_does_not_free_an_address(town: Town) -> No
 
 def test_addresses_of_one_network_are_one(town: Town) -> None:
     for n in range(30):
-        attempt(town, f"somebody{n}@example.org", visit=Visit(f"2001:db8:1:2::{n:x}"))
-    assert attempt(town, "other@example.org", visit=Visit("2001:db8:1:2:ffff::1")).startswith("429")
-    assert attempt(town, "other@example.org", visit=Visit("2001:db8:1:3::1")).startswith("401")
+        attempt(town, f"somebody{n}@example.org", visit=ClientInfo(f"2001:db8:1:2::{n:x}"))
+    assert attempt(town, "other@example.org", visit=ClientInfo("2001:db8:1:2:ffff::1")).startswith("429")
+    assert attempt(town, "other@example.org", visit=ClientInfo("2001:db8:1:3::1")).startswith("401")
 
 
 def test_a_password_is_hashed_anew_when_the_parameters_change(town: Town) -> None:
@@ -177,7 +177,7 @@ def test_a_password_is_hashed_anew_when_the_parameters_change(town: Town) -> Non
     try:
         assert attempt(town, "bob@example.org", SECRET) == "in"
         with town.platform.read(bob) as ctx:
-            account = accounts.of(ctx, "bob")
+            account = accounts.get(ctx, "bob")
         assert account is not None
         assert "m=16,t=2" in account.password
         assert attempt(town, "bob@example.org", SECRET) == "in"
@@ -188,13 +188,13 @@ def test_a_password_is_hashed_anew_when_the_parameters_change(town: Town) -> Non
 def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(town: Town) -> None:
     bob = town.person("Bob")
 
-    class Slow(Password):
+    class Slow(PasswordMethod):
         """Somebody else is faster between the comparison and the sign-in."""
 
-        def prove(self, platform: Platform, tenant: str) -> Proof:
-            proof = Password.prove(self, platform, tenant)
+        def prove(self, platform: Platform, tenant: str) -> SignInProof:
+            proof = PasswordMethod.verify(self, platform, tenant)
             with town.platform.write(bob) as ctx:
-                accounts.set_password(ctx, "bob", passwords.hashed("another password"))
+                accounts.set_password(ctx, "bob", passwords.hash_password("another password"))
             return proof
 
     slow: SignInMethod = Slow("bob@example.org", SECRET)

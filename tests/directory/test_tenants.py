@@ -8,25 +8,23 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.directory import (
-    accepting,
+    authentication,
     groups,
+    invite_acceptance,
     invites,
     links,
+    member_removal,
     members,
-    new_passwords,
-    removal,
-    service_accounts,
     sign_ins,
     tenants,
     tokens,
 )
+from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.magic_link import MagicLink
-from lakehold.directory.mails import PASSWORD, SIGN_IN
+from lakehold.directory.links import PASSWORD, SIGN_IN
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.tenants import Founding
+from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.settings import Settings
 from tests.directory.town import HOME, SECRET, Town, secret_of
@@ -36,74 +34,76 @@ OTHER = "another password"
 
 def test_further_ones_are_made_by_the_operator(town: Town) -> None:
     town.second_tenant()
-    assert [(tenant.uid, tenant.name) for tenant in tenants.every(town.platform)] == [
+    assert [(tenant.uid, tenant.name) for tenant in tenants.list_all(town.platform)] == [
         ("acme", "Acme"),
         ("bolt", "Bolt"),
     ]
-    assert tenants.only(town.platform) == ""
+    assert tenants.only_tenant(town.platform) == ""
     with pytest.raises(ConflictError, match="already a tenant"):
-        tenants.found(town.platform, workspaces.models(), Founding("Bolt", "Eve", "eve@example.org", SECRET, "bolt"))
+        tenants.create_tenant(
+            town.platform, workspaces.models(), TenantSetup("Bolt", "Eve", "eve@example.org", SECRET, "bolt")
+        )
     assert town.log("bolt")[0].action == "create"
 
 
 def test_the_same_address_in_two_tenants_is_two_accounts(town: Town) -> None:
     bolt = town.second_tenant(owner="Olga")
     reset = _link(town, bolt, bolt.member, PASSWORD)
-    new_passwords.set_with_link(town.platform, reset, OTHER, HOME)
-    here = sign_in(town.platform, Password("olga@example.org", SECRET, "acme"), HOME)
-    there = sign_in(town.platform, Password("olga@example.org", OTHER, "bolt"), HOME)
+    authentication.set_password_with_link(town.platform, reset, OTHER, HOME)
+    here = sign_in(town.platform, PasswordMethod("olga@example.org", SECRET, "acme"), HOME)
+    there = sign_in(town.platform, PasswordMethod("olga@example.org", OTHER, "bolt"), HOME)
     assert (here.tenant, here.member) == ("acme", town.olga.member)
     assert (there.tenant, there.member) == ("bolt", bolt.member)
     for password, tenant in ((SECRET, "bolt"), (OTHER, "acme")):
         with pytest.raises(UnauthorizedError):
-            sign_in(town.platform, Password("olga@example.org", password, tenant), HOME)
+            sign_in(town.platform, PasswordMethod("olga@example.org", password, tenant), HOME)
 
 
 def test_what_signs_in_signs_in_to_its_own_tenant(town: Town) -> None:
     bolt = town.second_tenant()
     town.person("Bob")
-    assert sign_in(town.platform, MagicLink(_link(town, town.olga, "bob", SIGN_IN)), HOME).tenant == "acme"
-    assert sign_ins.caller(town.platform, town.signed_in("Bob").secret).tenant == "acme"
+    assert sign_in(town.platform, MagicLinkMethod(_link(town, town.olga, "bob", SIGN_IN)), HOME).tenant == "acme"
+    assert sign_ins.authenticate(town.platform, town.signed_in("Bob").secret).tenant == "acme"
     with town.platform.write(bolt) as ctx:
-        token = tokens.make(ctx, "ci")
-    assert tokens.caller(town.platform, token.secret).tenant == "bolt"
+        token = tokens.create(ctx, "ci")
+    assert tokens.authenticate(town.platform, token.secret).tenant == "bolt"
 
 
 def _link(town: Town, caller: Caller, member: str, purpose: str) -> str:
     with town.platform.write(caller) as ctx:
-        return secret_of(links.make(ctx, town.platform.settings, member, purpose).link)
+        return secret_of(links.create(ctx, town.platform.settings, member, purpose).link)
 
 
 def test_an_invite_is_accepted_in_its_own_tenant(town: Town) -> None:
     bolt = town.second_tenant(owner="Olga")
     with town.platform.write(bolt) as ctx:
-        made = invites.make(ctx, town.platform.settings, "olga@example.org")
+        made = invites.create(ctx, town.platform.settings, "olga@example.org")
     with pytest.raises(UnauthorizedError), town.platform.write(town.olga) as ctx:
-        accepting.accept_as_member(ctx, secret_of(made.link))
-    assert accepting.look(town.platform, secret_of(made.link)).tenant_name == "Bolt"
+        invite_acceptance.accept_as_member(ctx, secret_of(made.link))
+    assert invite_acceptance.get_info(town.platform, secret_of(made.link)).tenant_name == "Bolt"
 
 
 Deed = Callable[[RequestContext, dict[str, str]], object]
 DEEDS: dict[str, Deed] = {
-    "see a member": lambda ctx, their: members.one(ctx, their["member"]),
+    "see a member": lambda ctx, their: members.get(ctx, their["member"]),
     "rename a member": lambda ctx, their: members.rename(ctx, their["member"], "Mine"),
     "set an e-mail": lambda ctx, their: members.set_email(ctx, their["member"], "mine@example.org"),
-    "remove a member": lambda ctx, their: removal.remove(ctx, their["member"]),
-    "hand over to a member": lambda ctx, their: removal.remove(ctx, "mine", receiver=their["member"]),
-    "see a group": lambda ctx, their: groups.one(ctx, their["group"]),
+    "remove a member": lambda ctx, their: member_removal.remove(ctx, their["member"]),
+    "hand over to a member": lambda ctx, their: member_removal.remove(ctx, "mine", receiver=their["member"]),
+    "see a group": lambda ctx, their: groups.get(ctx, their["group"]),
     "join a group": lambda ctx, their: groups.add(ctx, their["group"], ctx.caller.member),
     "take in a member": lambda ctx, their: groups.add(ctx, "my-group", their["member"]),
     "delete a group": lambda ctx, their: groups.delete(ctx, their["group"]),
-    "make a link": lambda ctx, their: links.make(ctx, Settings(), their["member"], SIGN_IN),
-    "see sign-ins": lambda ctx, their: sign_ins.of(ctx, their["member"]),
+    "make a link": lambda ctx, their: links.create(ctx, Settings(), their["member"], SIGN_IN),
+    "see sign-ins": lambda ctx, their: sign_ins.list_of_member(ctx, their["member"]),
     "end sign-ins": lambda ctx, their: sign_ins.end_all(ctx, their["member"]),
     "end a sign-in": lambda ctx, their: sign_ins.end(ctx, ctx.caller.member, their["sign_in"]),
-    "make a token": lambda ctx, their: tokens.make(ctx, "ci", member=their["service"]),
-    "narrow a token": lambda ctx, their: tokens.make(ctx, "ci", resources=[their["group"]]),
-    "see tokens": lambda ctx, their: tokens.of(ctx, their["member"]),
-    "see a token": lambda ctx, their: tokens.one(ctx, their["token"]),
+    "make a token": lambda ctx, their: tokens.create(ctx, "ci", member=their["service"]),
+    "narrow a token": lambda ctx, their: tokens.create(ctx, "ci", resources=[their["group"]]),
+    "see tokens": lambda ctx, their: tokens.list_of_member(ctx, their["member"]),
+    "see a token": lambda ctx, their: tokens.get(ctx, their["token"]),
     "revoke a token": lambda ctx, their: tokens.revoke(ctx, their["token"]),
-    "see an invite": lambda ctx, their: invites.one(ctx, their["invite"]),
+    "see an invite": lambda ctx, their: invites.get(ctx, their["invite"]),
     "resend an invite": lambda ctx, their: invites.resend(ctx, Settings(), their["invite"]),
     "revoke an invite": lambda ctx, their: invites.revoke(ctx, their["invite"]),
 }
@@ -117,11 +117,11 @@ def their(town: Town) -> dict[str, str]:
         ids = {
             "member": members.add(ctx, "Theirs", email="theirs@example.org"),
             "group": groups.create(ctx, "Their group"),
-            "service": service_accounts.create(ctx, "Their service"),
-            "token": tokens.make(ctx, "theirs").token.id,
-            "invite": invites.make(ctx, town.platform.settings, "guest@example.org").invite.id,
+            "service": members.create_service_account(ctx, "Their service"),
+            "token": tokens.create(ctx, "theirs").token.id,
+            "invite": invites.create(ctx, town.platform.settings, "guest@example.org").invite.id,
         }
-    signed_in = sign_in(town.platform, Password("otto@example.org", SECRET, "bolt"), HOME)
+    signed_in = sign_in(town.platform, PasswordMethod("otto@example.org", SECRET, "bolt"), HOME)
     with town.platform.write(town.olga) as ctx:
         members.add(ctx, "Mine", uid="mine")
         groups.create(ctx, "My group", uid="my-group")
@@ -151,7 +151,7 @@ def test_lists_end_at_the_tenants_wall(town: Town, their: dict[str, str]) -> Non
     with town.platform.read(town.olga) as ctx:
         assert {member.name for member in members.page(ctx).items} == {"Olga", "Mine"}
         assert [group.name for group in groups.page(ctx).items] == ["My group"]
-        assert tokens.every(ctx) == []
+        assert tokens.list_all(ctx) == []
         assert invites.page(ctx) == []
-        assert service_accounts.every(ctx) == []
+        assert members.list_service_accounts(ctx) == []
     assert their["member"] not in str(town.log())

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.directory import credentials, removal, roles, service_accounts, tokens
+from lakehold.directory import member_removal, members, secret_tokens, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.kit.clock import DAY, FOREVER
@@ -15,14 +15,14 @@ from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError, No
 from tests.directory.town import Town
 
 
-def made(town: Town, caller: Caller, name: str = "ci", **wanted: object) -> tokens.Made:
+def made(town: Town, caller: Caller, name: str = "ci", **wanted: object) -> tokens.CreatedToken:
     with town.platform.write(caller) as ctx:
-        return tokens.make(ctx, name, **wanted)  # type: ignore[arg-type]
+        return tokens.create(ctx, name, **wanted)  # type: ignore[arg-type]
 
 
 def is_valid(town: Town, secret: str) -> bool:
     try:
-        return bool(tokens.caller(town.platform, secret))
+        return bool(tokens.authenticate(town.platform, secret))
     except UnauthorizedError:
         return False
 
@@ -30,7 +30,7 @@ def is_valid(town: Town, secret: str) -> bool:
 def test_it_acts_as_its_member(town: Town) -> None:
     bob = town.person("Bob")
     token = made(town, bob)
-    caller = tokens.caller(town.platform, token.secret)
+    caller = tokens.authenticate(town.platform, token.secret)
     assert (caller.tenant, caller.member, caller.token_id, caller.narrowed) == ("acme", "bob", token.token.id, None)
     assert token.secret.startswith("lh_")
     assert token.secret.startswith(token.token.prefix)
@@ -42,7 +42,7 @@ def test_it_is_shown_once_and_kept_as_a_hash(town: Town) -> None:
     assert token.secret not in repr(token)
     assert token.secret not in str(town.log())
     with town.platform.read(bob) as ctx:
-        assert token.secret not in repr(tokens.of(ctx, "bob"))
+        assert token.secret not in repr(tokens.list_of_member(ctx, "bob"))
     with town.platform.database.read() as transaction:
         row = transaction.connection.exec_driver_sql("SELECT * FROM token").one()
     assert token.secret not in str(row)
@@ -51,11 +51,11 @@ def test_it_is_shown_once_and_kept_as_a_hash(town: Town) -> None:
 
 def test_it_lives_with_its_members_rights(town: Town) -> None:
     adam = town.admin()
-    caller = tokens.caller(town.platform, made(town, adam).secret)
+    caller = tokens.authenticate(town.platform, made(town, adam).secret)
     with town.platform.read(caller) as ctx:
         ctx.need("manage_members", town.tenant)
     with town.platform.write(town.olga) as ctx:
-        roles.take(ctx, "adam", "admin")
+        members.take_tenant_role(ctx, "adam", "admin")
     with pytest.raises(DeniedError), town.platform.read(caller) as ctx:
         ctx.need("manage_members", town.tenant)
 
@@ -64,7 +64,7 @@ def test_it_is_narrowed_to_actions_and_resources(town: Town) -> None:
     town.made("lakehouse.lakehouse", "lake", tenant=town.tenant)
     town.made("lakehouse.layer", "raw", lakehouse="lake")
     adam = town.admin()
-    caller = tokens.caller(town.platform, made(town, adam, actions=["see", "edit"], resources=["raw"]).secret)
+    caller = tokens.authenticate(town.platform, made(town, adam, actions=["see", "edit"], resources=["raw"]).secret)
     with town.platform.read(caller) as ctx:
         ctx.need("edit", "raw")
     for action, resource in (("delete", "raw"), ("see", "lake"), ("manage_members", town.tenant)):
@@ -75,14 +75,14 @@ def test_it_is_narrowed_to_actions_and_resources(town: Town) -> None:
 def test_a_narrowed_one_makes_no_tokens_and_sees_none(town: Town) -> None:
     bob = town.person("Bob")
     token = made(town, bob, actions=["see"])
-    narrowed = tokens.caller(town.platform, token.secret)
+    narrowed = tokens.authenticate(town.platform, token.secret)
     town.refuses(
         narrowed,
         DeniedError,
-        lambda ctx: tokens.make(ctx, "more"),
-        lambda ctx: tokens.of(ctx, "bob"),
-        tokens.every,
-        lambda ctx: tokens.one(ctx, token.token.id),
+        lambda ctx: tokens.create(ctx, "more"),
+        lambda ctx: tokens.list_of_member(ctx, "bob"),
+        tokens.list_all,
+        lambda ctx: tokens.get(ctx, token.token.id),
         lambda ctx: tokens.revoke(ctx, token.token.id),
         match="narrowed token",
     )
@@ -91,7 +91,7 @@ def test_a_narrowed_one_makes_no_tokens_and_sees_none(town: Town) -> None:
 
 def test_one_that_is_not_narrowed_makes_tokens_that_end_no_later(town: Town) -> None:
     bob = town.person("Bob")
-    caller = tokens.caller(town.platform, made(town, bob, days=3).secret)
+    caller = tokens.authenticate(town.platform, made(town, bob, days=3).secret)
     assert made(town, caller, days=2).token.until == town.clock() + 2 * DAY
     assert made(town, caller, days=30).token.until == town.clock() + 3 * DAY
     assert made(town, caller, days=None).token.until == town.clock() + 3 * DAY
@@ -120,7 +120,7 @@ def test_bad_input(town: Town, wanted: dict[str, object], says: str) -> None:
         made(town, town.olga, **{"name": "ci", **wanted})  # type: ignore[arg-type]
     assert says in str(refused.value)
     with town.platform.read(town.olga) as ctx:
-        assert tokens.every(ctx) == []
+        assert tokens.list_all(ctx) == []
 
 
 def test_it_cannot_be_narrowed_to_what_its_maker_may_not_see(town: Town) -> None:
@@ -141,7 +141,7 @@ def test_it_ends_by_itself_and_stays_in_the_list(town: Town) -> None:
     town.clock.pass_by(1)
     assert not is_valid(town, token.secret)
     with town.platform.read(bob) as ctx:
-        assert [one.id for one in tokens.of(ctx, "bob")] == [token.token.id]
+        assert [one.id for one in tokens.list_of_member(ctx, "bob")] == [token.token.id]
 
 
 def test_one_is_revoked_at_once_by_its_member(town: Town) -> None:
@@ -166,12 +166,12 @@ def test_admins_list_and_revoke_all(town: Town) -> None:
         town.clock.pass_by(1)
         ids.append(made(town, caller).token.id)
     with town.platform.write(adam) as ctx:
-        first = tokens.every(ctx, limit=2)
-        rest = tokens.every(ctx, limit=2, after=(first[-1].made_at, first[-1].id))
+        first = tokens.list_all(ctx, limit=2)
+        rest = tokens.list_all(ctx, limit=2, after=(first[-1].made_at, first[-1].id))
         assert [one.id for one in (*first, *rest)] == ids[::-1]
-        assert [one.id for one in tokens.of(ctx, "eve")] == [ids[1]]
+        assert [one.id for one in tokens.list_of_member(ctx, "eve")] == [ids[1]]
         tokens.revoke(ctx, ids[1])
-    town.refuses(bob, DeniedError, tokens.every, lambda ctx: tokens.of(ctx, "eve"))
+    town.refuses(bob, DeniedError, tokens.list_all, lambda ctx: tokens.list_of_member(ctx, "eve"))
 
 
 def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
@@ -180,21 +180,21 @@ def test_when_it_was_last_used_is_written_once_a_minute(town: Town) -> None:
 
     def used_at() -> int:
         with town.platform.read(bob) as ctx:
-            return tokens.of(ctx, "bob")[0].used_at
+            return tokens.list_of_member(ctx, "bob")[0].used_at
 
     assert used_at() == 0
     first = town.clock()
     with town.platform.database.read() as transaction:
         # In the transaction of a request it is only remembered.
-        assert tokens.caller_of_token(town.platform, transaction, token.secret)
+        assert tokens.find_caller(town.platform, transaction, token.secret)
     assert used_at() == 0
-    assert town.platform.uses.write(town.platform.database) == 1
+    assert town.platform.last_used.flush(town.platform.database) == 1
     assert used_at() == first
     town.clock.pass_by(59)
-    tokens.caller(town.platform, token.secret)
+    tokens.authenticate(town.platform, token.secret)
     assert used_at() == first
     town.clock.pass_by(1)
-    tokens.caller(town.platform, token.secret)
+    tokens.authenticate(town.platform, token.secret)
     assert used_at() == town.clock()
 
 
@@ -204,20 +204,20 @@ def test_those_of_a_removed_member_are_refused_in_the_same_words(town: Town) -> 
     with town.platform.write(bob) as ctx:
         tokens.revoke(ctx, gone.token.id)
     with town.platform.write(town.olga) as ctx:
-        removal.remove(ctx, "bob")
+        member_removal.remove(ctx, "bob")
     answers = set()
     for secret in (
         token.secret,
         gone.secret,
-        credentials.new(credentials.TOKEN, token.token.id).text,
-        credentials.new(credentials.TOKEN).text,
+        secret_tokens.generate(secret_tokens.TOKEN, token.token.id).text,
+        secret_tokens.generate(secret_tokens.TOKEN).text,
         "lh_",
         "",
         "\0",
         "\ud800",
     ):
         with pytest.raises(UnauthorizedError) as refused:
-            tokens.caller(town.platform, secret)
+            tokens.authenticate(town.platform, secret)
         answers.add(str(refused.value))
     assert len(answers) == 1
 
@@ -234,7 +234,7 @@ def test_a_hundred_are_enough(town: Town) -> None:
     bob = town.person("Bob")
     with town.platform.write(bob) as ctx:
         for n in range(100):
-            tokens.make(ctx, f"token {n}")
+            tokens.create(ctx, f"token {n}")
     with pytest.raises(ConflictError, match="100 tokens"):
         made(town, bob)
 
@@ -259,26 +259,26 @@ def test_who_views_as_another_makes_none(town: Town) -> None:
 def test_an_admin_keeps_service_accounts_and_makes_their_tokens(town: Town) -> None:
     adam = town.admin()
     with town.platform.write(adam) as ctx:
-        nightly = service_accounts.create(ctx, "Nightly")
-        roles.give(ctx, nightly, "viewer")
-    caller = tokens.caller(town.platform, made(town, adam, member=nightly).secret)
+        nightly = members.create_service_account(ctx, "Nightly")
+        members.give_tenant_role(ctx, nightly, "viewer")
+    caller = tokens.authenticate(town.platform, made(town, adam, member=nightly).secret)
     assert caller.member == nightly
     with town.platform.read(adam) as ctx:
-        (told,) = service_accounts.every(ctx)
+        (told,) = members.list_service_accounts(ctx)
         assert (told.uid, told.service, told.roles) == (nightly, True, ("viewer",))
-        assert [one.made_by for one in tokens.of(ctx, nightly)] == ["adam"]
+        assert [one.made_by for one in tokens.list_of_member(ctx, nightly)] == ["adam"]
     town.refuses(
         town.person("Eve"),
         DeniedError,
-        lambda ctx: service_accounts.create(ctx, "Mine"),
-        service_accounts.every,
+        lambda ctx: members.create_service_account(ctx, "Mine"),
+        members.list_service_accounts,
     )
 
 
 def test_an_admin_makes_no_token_for_one_that_is_owner(town: Town) -> None:
     adam = town.admin()
     with town.platform.write(town.olga) as ctx:
-        nightly = service_accounts.create(ctx, "Nightly")
+        nightly = members.create_service_account(ctx, "Nightly")
         ctx.make(Add(Grant(nightly, "owner", town.tenant)))
     with pytest.raises(DeniedError):
         made(town, adam, member=nightly)

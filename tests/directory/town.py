@@ -11,13 +11,12 @@ from pydantic import SecretStr
 from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.directory import accounts, passwords, tenants
-from lakehold.directory.caller import Caller
+from lakehold.directory.authentication import PasswordMethod, sign_in
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.sign_ins import SignedIn
-from lakehold.directory.tenants import Founding
-from lakehold.directory.visit import Visit
+from lakehold.directory.sign_ins import CreatedSignIn
+from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.keys import KeyRing
 from lakehold.kit.settings import Settings
@@ -26,8 +25,8 @@ from lakehold.ledger.audit import AuditFilter, AuditLogEntry
 from tests.clock import StoppedClock
 
 SECRET = "correct horse battery"
-HOME = Visit("192.0.2.7", "Firefox", "r1")
-ELSEWHERE = Visit("198.51.100.9", "curl", "r2")
+HOME = ClientInfo("192.0.2.7", "Firefox", "r1")
+ELSEWHERE = ClientInfo("198.51.100.9", "curl", "r2")
 
 
 @dataclass(slots=True)
@@ -45,7 +44,7 @@ class Town:
         uid = name.lower()
         with self.platform.write(Caller(tenant, "")) as ctx:
             ctx.session.store.create("tenant.member", name, uid=uid, edges={"tenant": tenant})
-            accounts.add(ctx, uid, email=f"{uid}@example.org", password=passwords.hashed(password))
+            accounts.add(ctx, uid, email=f"{uid}@example.org", password=passwords.hash_password(password))
             for role, resource in roles:
                 ctx.session.store.add(Grant(uid, role, resource))
         return Caller(tenant, uid)
@@ -63,9 +62,9 @@ class Town:
         """A project of marts."""
         return self.made("marts.project", uid, tenant=self.tenant)
 
-    def signed_in(self, name: str, visit: Visit = HOME, password: str = SECRET) -> SignedIn:
+    def signed_in(self, name: str, visit: ClientInfo = HOME, password: str = SECRET) -> CreatedSignIn:
         """Sign in with the password."""
-        return sign_in(self.platform, Password(f"{name.lower()}@example.org", password, self.tenant), visit)
+        return sign_in(self.platform, PasswordMethod(f"{name.lower()}@example.org", password, self.tenant), visit)
 
     def refuses(
         self,
@@ -107,10 +106,10 @@ class Town:
 
     def second_tenant(self, owner: str = "Otto") -> Caller:
         """Another tenant beside, with an Owner of its own."""
-        founded = tenants.found(
+        founded = tenants.create_tenant(
             self.platform,
             workspaces.models(),
-            Founding("Bolt", owner, f"{owner.lower()}@example.org", SECRET, "bolt"),
+            TenantSetup("Bolt", owner, f"{owner.lower()}@example.org", SECRET, "bolt"),
         )
         return Caller(founded.tenant, founded.owner)
 

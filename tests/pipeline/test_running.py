@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant, Remove
-from lakehold.catalog import editing, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run, Runs
 from tests.pipeline.shop import ADA, ED, Shop, open_shop
@@ -102,7 +102,9 @@ def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(
     run = ended(busy, working, begun(busy, uid))
     assert (run.state, "nothing" in run.error, "/" in run.error) == ("failed", True, False)
     with busy.platform.write(ED) as ctx:
-        editing.edit(ctx, uid, Edit(settings={"table": "wrong", "sql": "SELECT id FROM raw.orders"}))
+        resource_edit.apply_edit(
+            ctx, uid, ResourceEdit(settings={"table": "wrong", "sql": "SELECT id FROM raw.orders"})
+        )
         RUNS.resume(ctx, run.id)
     again = ended(busy, working, run.id)
     assert (again.state, again.steps[0].rows, again.tries) == ("succeeded", 100, 1)

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.catalog import credentials, editing, resources
+from lakehold.catalog import credentials, resource_edit, resources
 from lakehold.catalog import workspaces as places
-from lakehold.catalog.editing import Edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import now
@@ -48,8 +48,8 @@ def running(platform: Platform) -> Running:
 def hooked(platform: Platform, uid: str, url: str, by: Caller = ADA) -> None:
     with platform.write(by) as ctx:
         told = {} if uid == "lh" else {"sql": "SELECT 1", "table": "daily"}
-        editing.edit(ctx, uid, Edit(settings={**told, "failure_webhook": url}))
-        credentials.put(ctx, uid, {"failure_webhook": SECRET})
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={**told, "failure_webhook": url}))
+        credentials.save(ctx, uid, {"failure_webhook": SECRET})
 
 
 def waiting(platform: Platform) -> list[outbox.OutboxMessage]:
@@ -139,7 +139,7 @@ def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platfo
             ctx.make(Add(grant))
         ctx.make(Add(Attribute("m", "shared_for_reporting", "true")))
     with platform.write(BOB) as ctx:
-        editing.edit(ctx, "r", Edit(settings={"failure_webhook": f"https://{HOST}"}))
+        resource_edit.apply_edit(ctx, "r", ResourceEdit(settings={"failure_webhook": f"https://{HOST}"}))
     failed(platform, running, "r")
     assert len(waiting(platform)) == 1
     with platform.write(ADA) as ctx:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from lakehold.access import Add, Grant
-from lakehold.catalog import editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError
@@ -34,7 +34,9 @@ DEEDS: dict[str, Callable[[RequestContext, str], Run]] = {
 def test_stop_covers(platform: Platform, level: str, yes: bool, deed: str) -> None:
     uid = query(platform, UID)
     with platform.write(ADA) as ctx:
-        editing.edit(ctx, uid, Edit(settings={"sql": "SELECT 1 AS day", "table": UID, "cursor": "day"}))
+        resource_edit.apply_edit(
+            ctx, uid, ResourceEdit(settings={"sql": "SELECT 1 AS day", "table": UID, "cursor": "day"})
+        )
         ctx.make(Add(Grant("bob", "member", "lh")))
         ctx.make(Add(Grant("bob", level, "bronze")))
         waits, stopped = RUNS.start(ctx, uid).id, RUNS.start(ctx, uid).id

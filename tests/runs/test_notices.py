@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.api.frame.metrics import Metrics
-from lakehold.catalog import editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import members
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY, now
@@ -59,7 +59,7 @@ def test_those_that_are_named_are_told_if_they_may_see_it(platform: Platform, ru
     uid = query(platform, "daily")
     with platform.write(ANN) as ctx:
         settings = {"sql": "SELECT 1", "table": "daily", "notify": ["ann", "bob", "nobody"]}
-        editing.edit(ctx, uid, Edit(settings=settings))
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))
     failed(platform, running, uid)
     assert [receiver for receiver, _, _ in told(platform)] == ["ann@x.test"]
     with platform.write(ADA) as ctx:

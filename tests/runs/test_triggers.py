@@ -218,7 +218,7 @@ def test_only_who_may_run_it_has_a_trigger_on_it(platform: Platform) -> None:
     with pytest.raises(DeniedError), platform.write(BOB) as ctx:
         TRIGGERS.remove(ctx, made.id)
     with platform.write(ADA) as ctx:
-        ctx.made(Remove(Grant("bob", "viewer", "bronze")))
+        ctx.make_unchecked(Remove(Grant("bob", "viewer", "bronze")))
     with pytest.raises(NotFoundError), platform.read(BOB) as ctx:
         TRIGGERS.get(ctx, made.id)
 
@@ -263,7 +263,7 @@ def test_one_is_paused_and_goes_on_as_whoever_lets_it(platform: Platform) -> Non
         assert (again.active, again.next_at, again.saved_by) == (True, made.next_at, "bob")
     with platform.write(ADA) as ctx:
         assert TRIGGERS.get(ctx, waits.id).when.after == (other,)  # what Bob does not see has stayed
-        ctx.made(Remove(Grant("bob", "editor", "bronze")))
+        ctx.make_unchecked(Remove(Grant("bob", "editor", "bronze")))
         ctx.session.store.add(Grant("bob", "viewer", "bronze"))
     with pytest.raises(DeniedError), platform.write(BOB) as ctx:
         TRIGGERS.switch(ctx, made.id, active=False)

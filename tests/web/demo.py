@@ -15,9 +15,8 @@ from fastapi import FastAPI
 from lakehold.api.frame.callers import COOKIE
 from lakehold.demo import company, furnishing
 from lakehold.directory import accounts, passwords, sign_ins
-from lakehold.directory.caller import Caller
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.visit import Visit
 from lakehold.kit.settings import Settings, load_settings
 from lakehold.web import site
 from tests.web.site import running
@@ -37,7 +36,9 @@ class Shop:
     def cookie_of(self, member: str) -> str:
         """What the browser of somebody who has signed in shows."""
         with self.platform.write(Caller(company.TENANT, member)) as ctx:
-            return sign_ins.begin(ctx, self.platform.settings, member, "test", Visit("127.0.0.1", "a test", "")).secret
+            return sign_ins.create(
+                ctx, self.platform.settings, member, "test", ClientInfo("127.0.0.1", "a test", "")
+            ).secret
 
     def client(self, member: str = "") -> httpx.Client:
         """Somebody without a browser."""
@@ -109,7 +110,7 @@ def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
 def give_password(shop: Shop, member: str, password: str = SECRET) -> str:
     """Let somebody sign in with a password, and tell their e-mail address."""
     with shop.platform.write(Caller(company.TENANT, member)) as ctx:
-        accounts.set_password(ctx, member, passwords.hashed(password))
-        account = accounts.of(ctx, member)
+        accounts.set_password(ctx, member, passwords.hash_password(password))
+        account = accounts.get(ctx, member)
     assert account
     return account.email

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.catalog import sharing
+from lakehold.catalog import change_preview
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.errors import InvalidInputError
@@ -28,9 +28,9 @@ def test_actions_with_the_same_effect_are_told_together(corner: Corner) -> None:
 
 def test_many_actions_are_counted_and_all_of_them_are_everything(corner: Corner) -> None:
     with corner.read(by("olga")) as ctx:
-        found = sharing.preview(ctx, [Remove(Grant("mona", "manager", "clean"))])
+        found = change_preview.preview(ctx, [Remove(Grant("mona", "manager", "clean"))])
         told = {effect.kind: effect.action for effect in effects.told(ctx.view.policy, found)}
-        admin = sharing.preview(ctx, [Add(Grant("nils", "admin", "corner"))])
+        admin = change_preview.preview(ctx, [Add(Grant("nils", "admin", "corner"))])
         whole = {effect.kind: effect.action for effect in effects.told(ctx.view.policy, admin)}
     assert told["volume"] == "See, read, edit, write and 4 more actions"
     assert whole["lakehouse"] == "everything"

@@ -126,7 +126,7 @@ def test_what_a_thing_refuses_is_asked_for_from_its_menu(open_as: Open, shop: Sh
     page.keyboard.press("Enter")
     expect(page.get_by_text("You asked to edit orders.")).to_be_visible()
     with shop.platform.read(Caller(company.TENANT, "ana")) as ctx:
-        asked = requests.mine(ctx)[0].request
+        asked = requests.list_own(ctx)[0].request
         assert (asked.resource, asked.action, asked.reason) == ("orders", "edit", "A column has the wrong name")
         assert asked.state == PENDING
         assert not ctx.session.check("ana", "edit", "orders")

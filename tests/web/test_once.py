@@ -57,7 +57,7 @@ def test_loading_the_page_of_a_new_token_anew_makes_no_other_token(
     assert secret not in page.content()
     assert violations(page) == []
     with shop.platform.read(Caller(TENANT, "tara")) as ctx:
-        assert [token.name for token in tokens.of(ctx, "tara")] == ["Notebook"]
+        assert [token.name for token in tokens.list_of_member(ctx, "tara")] == ["Notebook"]
 
 
 @pytest.mark.browser

@@ -1,21 +1,19 @@
-"""What there is, who holds what on it, and how one comes by more.
+"""Workspaces and resources: their metadata, grants, requests for access and access reviews.
 
-- `kinds`: what the models say of a kind: its parent, its edges, which action it is edited or deleted with
-- `details`: what is told of a resource beside its facts: description, settings, version, who made it
-- `resources`, `shapes`: resources of every kind: make, get, list, search, delete, restore
-- `editing`: one edit of name, description, attributes and edges, checked as a whole
-- `workspaces`: the places that the resources lie in, with their members
-- `grants`: who holds which role, from when until when
-- `sharing`: what a change would do, before it is made
-- `moves`: from one parent to another
-- `ownership`: handing over what is held by a person; `leaving`: all that somebody owns in a workspace
-- `requests`, `answers`: asking for access, and answering; `proposals`, `request_table`, `telling`: what both need
-- `discovery`: names of what one may not see, where its keepers want it to be found
-- `viewing`: seeing with another member's eyes
-- `usage`: when who last did what
-- `campaigns`: access reviews over a workspace; `campaign_rows`: what is decided in them, row by row; `campaign_sight`,
-  `campaign_table`: what both need; `last_used`: when a role was last made use of
-- `credentials`: secrets of a resource, encrypted; copying one is an action of its own
+- `kinds`: what the models say of a kind: its parent, its edges, the rights to edit and delete it
+- `resources`: create, get, list, search, delete and restore resources; `resource_view`: a resource as a caller sees it
+- `resource_metadata`: description, settings, version and editors of a resource
+- `resource_edit`: one edit of a resource, checked as a whole, and its move to another parent
+- `workspaces`: workspaces and their members
+- `grants`: who holds which role, and who may do what by which path; `change_preview`: the effects of a change
+- `ownership`: transfer of roles that a single person holds
+- `requests`, `approvals`, `request_table`: requests for access, their answers, and their storage
+- `discovery`: names of discoverable resources that the caller may not see
+- `campaigns`, `campaign_decisions`, `campaign_visibility`, `campaign_table`: access reviews
+- `usage`: when members last used resources and roles
+- `impersonation`: viewing as another member
+- `credentials`: encrypted secrets of a resource
+- `access_mails`: mails about requests and reviews
 
-All functions take a `Work`: what one caller does in one transaction. They never commit.
+All functions take a RequestContext and never commit.
 """

@@ -1,4 +1,4 @@
-"""Access reviews as they are kept: the campaign, and one row for each role that was held when it began."""
+"""Storage of access reviews: the campaign, and one row for each role that was held when it began."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakehold.kit.database import ExactText, IdType, metadata
 OPEN, KEEP, REMOVE = "", "keep", "remove"
 _AT_ONCE = 500
 
-table = sa.Table(
+campaign_table = sa.Table(
     "campaign",
     metadata,
     sa.Column("n", IdType, primary_key=True, autoincrement=True),
@@ -29,8 +29,8 @@ table = sa.Table(
     sa.Column("closed_at", IdType),
     sa.Column("closed_by", ExactText, nullable=False),
 )
-sa.Index("campaign_by_uid", table.c.tenant_id, table.c.uid, unique=True)
-sa.Index("campaign_by_workspace", table.c.tenant_id, table.c.workspace_id, table.c.n)
+sa.Index("campaign_by_uid", campaign_table.c.tenant_id, campaign_table.c.uid, unique=True)
+sa.Index("campaign_by_workspace", campaign_table.c.tenant_id, campaign_table.c.workspace_id, campaign_table.c.n)
 
 decision_table = sa.Table(
     "campaign_decision",
@@ -52,7 +52,7 @@ decision_table = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """One campaign."""
+    """One access review over a workspace."""
 
     n: int
     uid: str
@@ -67,8 +67,8 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A role that was held when the campaign began, and what was decided about it."""
+class StoredDecision:
+    """A role that was held when the campaign began, with the decision about it."""
 
     n: int
     subject_id: int
@@ -81,57 +81,59 @@ class Kept:
     decided_by: str = ""
 
 
-def insert(ctx: RequestContext, campaign: Campaign, rows: Sequence[Kept]) -> Campaign:
-    """Keep a new one, with all that it asks about."""
+def insert(ctx: RequestContext, campaign: Campaign, rows: Sequence[StoredDecision]) -> Campaign:
+    """Insert a campaign with its rows."""
     values = asdict(campaign) | {"tenant_id": ctx.session.tenant}
     del values["n"]
     connection = ctx.session.transaction.connection
-    key = connection.execute(table.insert().values(**values)).inserted_primary_key
+    key = connection.execute(campaign_table.insert().values(**values)).inserted_primary_key
     assert key is not None  # noqa: S101 - every table has a key
-    made = replace(campaign, n=int(key[0]))
-    place = {"tenant_id": ctx.session.tenant, "campaign": made.n}
+    created = replace(campaign, n=int(key[0]))
+    place = {"tenant_id": ctx.session.tenant, "campaign": created.n}
     if rows:
         connection.execute(decision_table.insert(), [asdict(row) | place for row in rows])
-    return made
+    return created
 
 
-def read(ctx: RequestContext, uid: str) -> Campaign | None:
-    """The one of this id."""
-    return next(iter(campaigns(ctx, table.c.uid == uid, limit=1)), None)
+def get(ctx: RequestContext, uid: str) -> Campaign | None:
+    """Return the campaign with this id."""
+    return next(iter(list_campaigns(ctx, campaign_table.c.uid == uid, limit=1)), None)
 
 
-def campaigns(
+def list_campaigns(
     ctx: RequestContext, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
 ) -> list[Campaign]:
-    """Some of them, newest first."""
-    c = table.c
-    query = sa.select(table).where(c.tenant_id == ctx.session.tenant, which)
+    """Return campaigns, newest first."""
+    c = campaign_table.c
+    query = sa.select(campaign_table).where(c.tenant_id == ctx.session.tenant, which)
     if before is not None:
         query = query.where(c.n < before)
     found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
     return [Campaign(**{name: row[name] for name in Campaign.__dataclass_fields__}) for row in found]
 
 
-def close(ctx: RequestContext, campaign: Campaign) -> Campaign:
-    """Nothing more is decided in it."""
+def mark_closed(ctx: RequestContext, campaign: Campaign) -> Campaign:
+    """Mark the campaign as closed."""
     values = {"closed_at": ctx.at, "closed_by": ctx.caller.member}
-    c = table.c
+    c = campaign_table.c
     which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == campaign.n)
-    ctx.session.transaction.connection.execute(table.update().where(which).values(**values))
+    ctx.session.transaction.connection.execute(campaign_table.update().where(which).values(**values))
     return replace(campaign, closed_at=ctx.at, closed_by=ctx.caller.member)
 
 
-def rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None) -> list[Kept]:
-    """All that it asks about, or some of it by number."""
+def list_decisions(
+    ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None
+) -> list[StoredDecision]:
+    """Return all rows of a campaign, or those with these numbers."""
     parts: Iterator[sa.ColumnElement[bool]] = iter([sa.true()])
     if only is not None:
-        wanted = sorted(only)
-        parts = (decision_table.c.n.in_(wanted[at : at + _AT_ONCE]) for at in range(0, len(wanted), _AT_ONCE))
-    return [row for part in parts for row in _rows(ctx, campaign, part)]
+        ordered = sorted(only)
+        parts = (decision_table.c.n.in_(ordered[at : at + _AT_ONCE]) for at in range(0, len(ordered), _AT_ONCE))
+    return [row for part in parts for row in _load_decisions(ctx, campaign, part)]
 
 
-def decide(ctx: RequestContext, campaign: Campaign, row: Kept, decision: str) -> None:
-    """Write down what was decided, by whom and when; `OPEN` forgets it."""
+def save_decision(ctx: RequestContext, campaign: Campaign, row: StoredDecision, decision: str) -> None:
+    """Store a decision, with who made it and when; `OPEN` deletes it."""
     c = decision_table.c
     open_again = decision == OPEN
     values = {
@@ -143,8 +145,8 @@ def decide(ctx: RequestContext, campaign: Campaign, row: Kept, decision: str) ->
     ctx.session.transaction.connection.execute(decision_table.update().where(which).values(**values))
 
 
-def _rows(ctx: RequestContext, campaign: Campaign, which: sa.ColumnElement[bool]) -> list[Kept]:
+def _load_decisions(ctx: RequestContext, campaign: Campaign, which: sa.ColumnElement[bool]) -> list[StoredDecision]:
     c = decision_table.c
-    columns = [c[name] for name in Kept.__dataclass_fields__]
+    columns = [c[name] for name in StoredDecision.__dataclass_fields__]
     query = sa.select(*columns).where(c.tenant_id == ctx.session.tenant, c.campaign == campaign.n, which)
-    return [Kept(*row) for row in ctx.session.transaction.connection.execute(query.order_by(c.n))]
+    return [StoredDecision(*row) for row in ctx.session.transaction.connection.execute(query.order_by(c.n))]

@@ -1,7 +1,7 @@
-"""Access reviews: a campaign over a workspace, in which those who give roles there say of each one whether it stays.
+"""Access reviews: campaigns over a workspace, in which those who give roles there decide which roles are kept.
 
-A campaign asks about what was held when it began. Who gives roles in the workspace, or may ask about others, takes
-part; each sees and counts only what they may know of, as everywhere.
+A campaign is about the roles that were held when it began. Members who give roles in the workspace, or may ask about
+others, take part; each sees and counts only what they may know of.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ from lakehold.access import Grant
 from lakehold.access.facts import tables
 from lakehold.access.facts.records import require_moment, require_text
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import campaign_sight, campaign_table, kinds, proposals, sharing, telling, workspaces
-from lakehold.catalog.campaign_sight import Progress
-from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, Kept
-from lakehold.catalog.shapes import Ref, VisibleRefs
-from lakehold.directory.request_context import RequestContext, When
+from lakehold.catalog import (
+    access_mails,
+    campaign_table,
+    campaign_visibility,
+    change_preview,
+    kinds,
+    request_table,
+    workspaces,
+)
+from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, StoredDecision
+from lakehold.catalog.campaign_visibility import CampaignProgress
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote, valid_id, valid_name
@@ -36,37 +44,39 @@ _MOST_DUE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A campaign as somebody may see it."""
+class CampaignView:
+    """A campaign as the caller may see it."""
 
     campaign: Campaign
-    workspace: Ref
-    starter: Ref | None
-    progress: Progress
+    workspace: ResourceRef
+    starter: ResourceRef | None
+    progress: CampaignProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Campaigns:
-    """Some campaigns, and the number before which the next ones are; None after the last."""
+class CampaignPage:
+    """A page of campaigns, with the number before which the next ones are; None after the last."""
 
-    items: list[Told]
+    items: list[CampaignView]
     before: int | None
 
 
 def may_review(ctx: RequestContext, workspace: str) -> bool:
-    """Whether the caller runs campaigns there: they give roles in it, or may ask about others."""
-    eyes = VisibleRefs(ctx)
-    return eyes.sees(workspace) and (sharing.gives_here(ctx, workspace) or sharing.may_ask_about_others(ctx))
+    """Whether the caller may run campaigns there: they give roles in it, or may ask about others."""
+    visible_refs = VisibleRefs(ctx)
+    return visible_refs.sees(workspace) and (
+        change_preview.gives_roles_on(ctx, workspace) or change_preview.may_ask_about_others(ctx)
+    )
 
 
-def reviewable(ctx: RequestContext) -> list[Ref]:
-    """The workspaces over which the caller may run a campaign, by name."""
+def reviewable_workspaces(ctx: RequestContext) -> list[ResourceRef]:
+    """Return the workspaces over which the caller may run a campaign, by name."""
     found = workspaces.page(ctx, limit=_MOST_WORKSPACES).items
-    return [Ref(one.uid, one.kind, one.name) for one in found if may_review(ctx, one.uid)]
+    return [ResourceRef(one.uid, one.kind, one.name) for one in found if may_review(ctx, one.uid)]
 
 
-def reviewers(ctx: RequestContext, workspace: str) -> list[Ref]:
-    """The members nearest to giving roles there, of those that the caller may see."""
+def reviewers(ctx: RequestContext, workspace: str) -> list[ResourceRef]:
+    """Return the members nearest to giving roles there, of those that the caller may see."""
     need_review(ctx, workspace)
     return VisibleRefs(ctx).refs(ctx.session.read_view(lambda view: _givers(view, ctx.caller.member, workspace)))
 
@@ -77,11 +87,11 @@ def start(
     name: str,
     *,
     asks: str = EVERYTHING,
-    due: When | None = None,
+    due: MomentLike | None = None,
     settings: Settings | None = None,
-) -> Told:
-    """Begin a campaign over a workspace, and let the others who give roles there know."""
-    ctx.writing()
+) -> CampaignView:
+    """Start a campaign over a workspace, and notify the others who give roles there."""
+    ctx.need_writable()
     need_review(ctx, require_text(workspace, "workspace"))
     if asks not in ASKS:
         raise InvalidInputError(f"A campaign does not ask about {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.")
@@ -99,41 +109,43 @@ def start(
         started_by=ctx.caller.member,
         due_at=due_at,
     )
-    made = campaign_table.insert(ctx, campaign, _asked(ctx, here, asks))
+    made = campaign_table.insert(ctx, campaign, _rows_to_review(ctx, here, asks))
     ctx.note("start campaign", workspace, after={"campaign": made.uid, "name": made.name, "asks": asks})
-    _tell(ctx, made, workspace, settings)
-    return _told(ctx, made)
+    _notify_reviewers(ctx, made, workspace, settings)
+    return _to_view(ctx, made)
 
 
-def page(ctx: RequestContext, *, closed: bool | None = None, before: int | None = None, limit: int = 50) -> Campaigns:
-    """The campaigns in which the caller takes part, newest first; of both states, or of one."""
-    state, due = campaign_table.table.c.closed_at, campaign_table.table.c.due_at
+def page(
+    ctx: RequestContext, *, closed: bool | None = None, before: int | None = None, limit: int = 50
+) -> CampaignPage:
+    """Return the campaigns in which the caller takes part, newest first; of both states, or of one."""
+    state, due = campaign_table.campaign_table.c.closed_at, campaign_table.campaign_table.c.due_at
     over = sa.or_(state.is_not(None), sa.func.coalesce(due, FOREVER) <= ctx.at)
     which = sa.true() if closed is None else over if closed else sa.not_(over)
-    found: list[Told] = []
+    found: list[CampaignView] = []
     while True:
-        some = campaign_table.campaigns(ctx, which, before=before, limit=limit + 1)
+        some = campaign_table.list_campaigns(ctx, which, before=before, limit=limit + 1)
         for campaign in some:
             if len(found) == limit:
-                return Campaigns(found, found[-1].campaign.n)
-            if concerns(ctx, campaign):
-                found.append(_told(ctx, campaign))
+                return CampaignPage(found, found[-1].campaign.n)
+            if is_participant(ctx, campaign):
+                found.append(_to_view(ctx, campaign))
         if len(some) <= limit:
-            return Campaigns(found, None)
+            return CampaignPage(found, None)
         before = some[-1].n
 
 
-def get(ctx: RequestContext, uid: str) -> Told:
-    """One campaign, for those who take part in it."""
-    return _told(ctx, found(ctx, uid))
+def get(ctx: RequestContext, uid: str) -> CampaignView:
+    """Return one campaign, for those who take part in it."""
+    return _to_view(ctx, find(ctx, uid))
 
 
-def close(ctx: RequestContext, uid: str) -> Told:
-    """End it: nothing more is decided. What nobody decided about stays as it is."""
-    ctx.writing()
-    campaign = found(ctx, uid)
+def close(ctx: RequestContext, uid: str) -> CampaignView:
+    """Close a campaign. Undecided roles stay as they are."""
+    ctx.need_writable()
+    campaign = find(ctx, uid)
     refuse_closed(ctx, campaign)
-    closed = _told(ctx, campaign_table.close(ctx, campaign))
+    closed = _to_view(ctx, campaign_table.mark_closed(ctx, campaign))
     counts = closed.progress
     after = {"campaign": uid, "kept": counts.kept, "removed": counts.removed, "undecided": counts.undecided}
     ctx.note("close campaign", closed.workspace.uid, after=after)
@@ -141,12 +153,12 @@ def close(ctx: RequestContext, uid: str) -> Told:
 
 
 def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
-    """End those that were due, let their starters know, and tell how many. For the worker."""
-    state, due = campaign_table.table.c.closed_at, campaign_table.table.c.due_at
-    ended = campaign_table.campaigns(ctx, sa.and_(state.is_(None), due <= ctx.at), limit=_MOST_DUE)
+    """Close the campaigns that are due, notify their starters, and return their number. Called by the worker."""
+    state, due = campaign_table.campaign_table.c.closed_at, campaign_table.campaign_table.c.due_at
+    ended = campaign_table.list_campaigns(ctx, sa.and_(state.is_(None), due <= ctx.at), limit=_MOST_DUE)
     for campaign in ended:
-        campaign_table.close(ctx, campaign)
-        made = Counter(row.decision for row in campaign_table.rows(ctx, campaign))
+        campaign_table.mark_closed(ctx, campaign)
+        made = Counter(row.decision for row in campaign_table.list_decisions(ctx, campaign))
         counts = {"kept": made[KEEP], "removed": made[REMOVE], "undecided": made[OPEN]}
         workspace = ctx.view.uids.get(campaign.workspace_id) or ""
         ctx.note("close campaign", workspace, after={"campaign": campaign.uid, **counts})
@@ -154,58 +166,60 @@ def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
             left = f"Nobody decided about {made[OPEN]:,} of {made.total():,} roles; they stay as they are."
             body = f"Its day is over, and it is closed: {campaign.name}\n\n{left}\n\n"
             where = f"{settings.base_url}/reviews/{campaign.uid}\n"
-            telling.tell(ctx, settings, [campaign.started_by], "A review has ended", body + where)
+            access_mails.queue_mails(ctx, settings, [campaign.started_by], "A review has ended", body + where)
     return len(ended)
 
 
 # What those who decide need too
 
 
-def found(ctx: RequestContext, uid: str) -> Campaign:
-    """The campaign of this id, if the caller takes part in it."""
-    campaign = campaign_table.read(ctx, valid_id(uid))
-    if campaign is None or not concerns(ctx, campaign):
+def find(ctx: RequestContext, uid: str) -> Campaign:
+    """Return the campaign with this id, if the caller takes part in it."""
+    campaign = campaign_table.get(ctx, valid_id(uid))
+    if campaign is None or not is_participant(ctx, campaign):
         raise NotFoundError(f"There is no campaign {quote(uid)}.", "Look the id up in the list of campaigns.")
     return campaign
 
 
-def concerns(ctx: RequestContext, campaign: Campaign) -> bool:
-    """Whether the campaign is the caller's to know of."""
+def is_participant(ctx: RequestContext, campaign: Campaign) -> bool:
+    """Whether the caller takes part in the campaign."""
     workspace = ctx.session.read_view(lambda view: view.uids.get(campaign.workspace_id))
     return workspace is not None and may_review(ctx, workspace)
 
 
 def is_open(ctx: RequestContext, campaign: Campaign) -> bool:
-    """Whether something can still be decided: after its day nothing can, also before the worker has closed it."""
+    """Whether decisions can still be made. After the due day they cannot, also before the worker has closed it."""
     return campaign.closed_at is None and (campaign.due_at is None or ctx.at < campaign.due_at)
 
 
 def refuse_closed(ctx: RequestContext, campaign: Campaign) -> None:
-    """What is closed stays as it is."""
+    """Refuse changes of a closed campaign."""
     if not is_open(ctx, campaign):
         raise ConflictError("This campaign is closed.", "Begin a new one.")
 
 
 def need_review(ctx: RequestContext, workspace: str) -> None:
-    """Refuse whoever may not run a campaign there."""
+    """Refuse unless the caller may run a campaign there."""
     workspaces.need_workspace(ctx, workspace)
-    if not sharing.gives_here(ctx, workspace):
-        ctx.need(sharing.ASK, ctx.caller.tenant)
+    if not change_preview.gives_roles_on(ctx, workspace):
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
 
 
-def _told(ctx: RequestContext, campaign: Campaign) -> Told:
-    eyes = VisibleRefs(ctx)
-    workspace = eyes.numbered(campaign.workspace_id)
+def _to_view(ctx: RequestContext, campaign: Campaign) -> CampaignView:
+    visible_refs = VisibleRefs(ctx)
+    workspace = visible_refs.by_number(campaign.workspace_id)
     assert workspace is not None  # noqa: S101 - asked before, see `concerns`
-    return Told(campaign, workspace, eyes.ref(campaign.started_by), campaign_sight.progress(ctx, campaign))
+    return CampaignView(
+        campaign, workspace, visible_refs.ref(campaign.started_by), campaign_visibility.load_progress(ctx, campaign)
+    )
 
 
-def _asked(ctx: RequestContext, here: int, asks: str) -> list[Kept]:
-    """One row for each role that somebody holds or will hold, whatever the times for which it was given."""
+def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDecision]:
+    """Return one row for each role that somebody holds or will hold, over all its spans."""
     transaction, tenant = ctx.session.transaction, ctx.session.tenant
-    look = tables.grants_inside if asks == EVERYTHING else tables.grants_on
+    load_spans = tables.grants_inside if asks == EVERYTHING else tables.grants_on
     times: dict[tuple[int, str, int], tuple[Moment, Moment]] = {}
-    for span in look(transaction, tenant, here, ctx.at):
+    for span in load_spans(transaction, tenant, here, ctx.at):
         key = (span.subject, span.role, span.resource)
         since, until = times.get(key, (span.since, span.until))
         times[key] = min(since, span.since), max(until, span.until)
@@ -214,17 +228,17 @@ def _asked(ctx: RequestContext, here: int, asks: str) -> list[Kept]:
             "More roles are held in this workspace than people could decide about one by one.",
             "Ask about those on the workspace itself, or let Spark work out who could do what.",
         )
-    return [Kept(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
+    return [StoredDecision(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
 
 
 def _givers(view: FactView, asker: str, workspace: str) -> Iterable[str]:
     roles = kinds.schema_of(view, workspace).roles.values()
-    return proposals.givers(view, [Grant(asker, role.name, workspace) for role in roles if role.given_with])
+    return request_table.find_givers(view, [Grant(asker, role.name, workspace) for role in roles if role.given_with])
 
 
-def _tell(ctx: RequestContext, campaign: Campaign, workspace: str, settings: Settings | None) -> None:
+def _notify_reviewers(ctx: RequestContext, campaign: Campaign, workspace: str, settings: Settings | None) -> None:
     if settings is None:
         return
     others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
     body = f"A review of who holds what has begun: {campaign.name}\n\n{settings.base_url}/reviews/{campaign.uid}\n"
-    telling.tell(ctx, settings, others, "Look through who holds what", body)
+    access_mails.queue_mails(ctx, settings, others, "Look through who holds what", body)

@@ -1,6 +1,6 @@
-"""Secrets of a resource: encrypted where they lie, set by who edits it, copied only by who may, and that is audited.
+"""Encrypted secrets of a resource: set by those who edit it, copied only by those who may, which is audited.
 
-What is in them is never in an answer but that of `copy`, never in a log, and never in an export.
+Their values are never in an answer but that of `copy`, never in a log, and never in an export.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 
 from lakehold.access.facts.records import require_mapping
-from lakehold.catalog import details, kinds
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
@@ -29,70 +29,76 @@ credential_table = sa.Table(
 )
 
 COPY = "copy_credentials"
-DIRECTING = ("address", "driver", "properties")
+DESTINATION_SETTINGS = ("address", "driver", "properties")
 """The settings that say where secrets are sent."""
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 _AT_ONCE = 500
 
 
-def put(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
-    """Set some of a resource's secrets; None takes one away."""
-    ctx.writing()
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
+    """Set some of a resource's secrets; None deletes one."""
+    ctx.need_writable()
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     for name, secret in require_mapping(secrets, "credentials").items():
-        _put(ctx, uid, valid_id(name, "name of a credential"), _valid(secret))
+        _save(ctx, uid, valid_id(name, "name of a credential"), _valid_secret(secret))
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
 
-def names(ctx: RequestContext, uid: str) -> list[str]:
-    """Which secrets a resource has. For those who may edit it or copy them."""
-    ctx.see(uid, "credentials")
+def list_names(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the names of a resource's secrets, for those who may edit it or copy them."""
+    ctx.need_visible(uid, "credentials")
     may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
     if not may_copy:
-        kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
-    return sorted(_kept(ctx, uid))
+        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    return sorted(_load(ctx, uid))
 
 
 def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
-    """The secrets themselves. In a transaction that writes: it is written down who copied them."""
-    ctx.see(uid, COPY)
+    """Return the secrets themselves. Needs a transaction that writes, because it is audited."""
+    ctx.need_visible(uid, COPY)
     schema = kinds.schema_of(ctx.view, uid)
     if COPY not in schema.actions:
         raise InvalidInputError(f"The credentials of a {schema.title.lower()} cannot be copied.", "Set new ones.")
     # Who looks with another's eyes sees what they may do, not what they know.
-    ctx.writing()
+    ctx.need_writable()
     ctx.need(COPY, uid)
-    found = _kept(ctx, uid)
+    found = _load(ctx, uid)
     ctx.note(COPY, uid, after={"credentials": sorted(found)})
     return {name: ctx.keys.decrypt(secret) for name, secret in found.items()}
 
 
-def used(ctx: RequestContext, uid: str) -> dict[str, str]:
-    """The secrets for the platform's own use, in something that the caller has been let do. Never for an answer."""
-    return {name: ctx.keys.decrypt(secret) for name, secret in _kept(ctx, uid).items()}
+def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:
+    """Return the secrets for the platform's own use, in an action that the caller may do. Never for an answer."""
+    return {name: ctx.keys.decrypt(secret) for name, secret in _load(ctx, uid).items()}
 
 
-def used_at(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """The same for settings that are tried out: secrets are not sent to where they were not given for."""
-    return used(ctx, uid) if _goes_where_it_went(ctx, uid, details.read(ctx, uid).settings, settings) else {}
+def load_for_test(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """Return the secrets for a test of these settings; none if they would be sent to another destination."""
+    return (
+        load_for_use(ctx, uid)
+        if _destination_unchanged(ctx, uid, resource_metadata.load(ctx, uid).settings, settings)
+        else {}
+    )
 
 
-def directed(ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]) -> None:
-    """The resource has other settings now: whoever edits it does not get at its secrets by sending them elsewhere."""
-    if not _goes_where_it_went(ctx, uid, before, after) and (found := _kept(ctx, uid)):
-        gone(ctx, ctx.view.resource(uid))
+def drop_if_redirected(
+    ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]
+) -> None:
+    """Delete the secrets if new settings send them elsewhere, so that an editor cannot get at them that way."""
+    if not _destination_unchanged(ctx, uid, before, after) and (found := _load(ctx, uid)):
+        delete_all(ctx, ctx.view.resource(uid))
         ctx.note("forget credentials", uid, before={"credentials": sorted(found)})
 
 
-def gone(ctx: RequestContext, number: int) -> None:
-    """The resource has come to its end, and so have its secrets."""
+def delete_all(ctx: RequestContext, number: int) -> None:
+    """Delete all secrets of a deleted resource."""
     c = credential_table.c
     which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == number)
     ctx.session.transaction.connection.execute(credential_table.delete().where(which))
 
 
 def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
-    """Write all secrets of all tenants with the newest key. Returns how many there are."""
+    """Encrypt all secrets of all tenants with the newest key, and return their number."""
     c = credential_table.c
     last: tuple[int, int, str] = (0, 0, "")
     count = 0
@@ -115,16 +121,16 @@ def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
             return count
 
 
-def _goes_where_it_went(
+def _destination_unchanged(
     ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]
 ) -> bool:
-    """Whether the secrets go where they went, or are no secret to the caller anyway."""
-    if all(before.get(name) == after.get(name) for name in DIRECTING):
+    """Whether the secrets go to the same destination, or the caller may copy them anyway."""
+    if all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS):
         return True
     return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
 
 
-def _kept(ctx: RequestContext, uid: str) -> dict[str, str]:
+def _load(ctx: RequestContext, uid: str) -> dict[str, str]:
     c = credential_table.c
     query = sa.select(c.name, c.secret).where(
         c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid)
@@ -132,23 +138,23 @@ def _kept(ctx: RequestContext, uid: str) -> dict[str, str]:
     return {row.name: row.secret for row in ctx.session.transaction.connection.execute(query)}
 
 
-def _put(ctx: RequestContext, uid: str, name: str, secret: str | None) -> None:
+def _save(ctx: RequestContext, uid: str, name: str, secret: str | None) -> None:
     c = credential_table.c
     here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "name": name}
     connection = ctx.session.transaction.connection
     connection.execute(credential_table.delete().where(*(c[column] == value for column, value in here.items())))
     if secret is not None:
-        kept = {"secret": ctx.keys.encrypt(secret), "updated_at": ctx.at, "updated_by": ctx.caller.member}
-        connection.execute(credential_table.insert().values(**here, **kept))
+        values = {"secret": ctx.keys.encrypt(secret), "updated_at": ctx.at, "updated_by": ctx.caller.member}
+        connection.execute(credential_table.insert().values(**here, **values))
 
 
-def _valid(secret: object) -> str | None:
+def _valid_secret(secret: object) -> str | None:
     if secret is None:
         return None
     if not isinstance(secret, str) or not secret:
         raise InvalidInputError("A credential is a text that is not empty.", "Give null to take one away.")
-    if len(secret) > LONGEST:
-        raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use {LONGEST:,} at the most.")
+    if len(secret) > MAX_LENGTH:
+        raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use {MAX_LENGTH:,} at the most.")
     try:
         secret.encode()
     except UnicodeEncodeError:

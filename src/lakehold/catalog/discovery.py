@@ -1,7 +1,7 @@
-"""Names and descriptions of what one may not see, where its keepers want it to be found and asked for.
+"""Names and descriptions of resources that the caller may not see, but that are marked as discoverable.
 
-This is the one place that shows something of a resource to those who may not see it: what the attribute `discoverable`
-has opened, and of that the name, the description and the kind alone.
+This is the one place that shows something of a resource to those who may not see it: only if the attribute
+`discoverable` is set, and only its name, description and kind.
 """
 
 from __future__ import annotations
@@ -18,72 +18,74 @@ from lakehold.access.decisions.principal import lies_within
 # past the access filter: only what its keepers have made discoverable, and of that the name alone
 from lakehold.access.facts.tables import attribute, resource
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import details, kinds
-from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_id
 
 _AT_ONCE = 200
-_MOST = 200
-_LONGEST = 4_000
+_MAX_LIMIT = 200
+_MAX_CURSOR_LENGTH = 4_000
 _ON = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
-    """What may be known of a resource that may not be seen."""
+class DiscoveredResource:
+    """What may be known of a discoverable resource that may not be seen."""
 
     uid: str
     kind: str
     name: str
     description: str
-    workspace: Ref | None
+    workspace: ResourceRef | None
     """Only if the caller may see it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Discoveries:
-    """Some of them, and where the next ones begin; None after the last."""
+class DiscoveryPage:
+    """A page of discoverable resources, with the cursor of the next page; None after the last."""
 
-    items: list[Discovered]
+    items: list[DiscoveredResource]
     after: str | None
 
 
 def find(
     ctx: RequestContext, search: str = "", *, kind: str | None = None, after: str | None = None, limit: int = 50
-) -> Discoveries:
-    """What can be found by a part of its name, in the order of names, and is not the caller's to see."""
-    if type(limit) is not int or not 1 <= limit <= _MOST:
-        raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MOST}.")
+) -> DiscoveryPage:
+    """Search discoverable resources that the caller may not see, by a part of the name, sorted by name."""
+    if type(limit) is not int or not 1 <= limit <= _MAX_LIMIT:
+        raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MAX_LIMIT}.")
     if kind is not None:
-        kinds.kept_here(ctx.view.policy, kind)
-    start = None if after is None else _read_cursor(after)
-    wanted = fold_name(valid_id(search, "search")) if search != "" else ""
+        kinds.catalog_kind(ctx.view.policy, kind)
+    start = None if after is None else _decode_cursor(after)
+    search_key = fold_name(valid_id(search, "search")) if search != "" else ""
     found: list[tuple[str, int, str]] = []
-    for row in _candidates(ctx, wanted, kind, start):
-        if may_be_found(ctx, row[2]):
+    for row in _candidates(ctx, search_key, kind, start):
+        if is_discoverable(ctx, row[2]):
             found.append(row)
             if len(found) > limit:
                 break
-    shown = found[:limit]
-    following = _cursor(shown[-1]) if len(found) > limit else None
-    return Discoveries(_told(ctx, shown), following)
+    visible = found[:limit]
+    following = _encode_cursor(visible[-1]) if len(found) > limit else None
+    return DiscoveryPage(_to_items(ctx, visible), following)
 
 
-def may_be_found(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know the name of it, although they may not see it."""
-    return ctx.session.read_view(lambda view: view.ids.get(uid) is not None and _is_open(view, ctx, uid))
+def is_discoverable(ctx: RequestContext, uid: str) -> bool:
+    """Whether the caller may know the name of a resource that they may not see."""
+    return ctx.session.read_view(
+        lambda view: view.ids.get(uid) is not None and _is_hidden_and_discoverable(view, ctx, uid)
+    )
 
 
-def named(ctx: RequestContext, uid: str) -> Ref:
-    """What it is called. Whether the caller may know that has been asked before."""
-    return ctx.session.read_view(lambda view: ref(view, uid))
+def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
+    """Return the reference of a resource. Whether the caller may know it has been checked before."""
+    return ctx.session.read_view(lambda view: make_ref(view, uid))
 
 
-def _is_open(view: FactView, ctx: RequestContext, uid: str) -> bool:
-    """Whether it is discoverable, there, and not the caller's to see anyway. A narrowed token finds in its own
-    resources only.
+def _is_hidden_and_discoverable(view: FactView, ctx: RequestContext, uid: str) -> bool:
+    """Whether it is discoverable, not deleted, and hidden from the caller. A token with a restricted scope finds its
+    own resources only.
     """
     number = view.resource(uid)
     schema = view.policy.kinds[view.kind(number)].schema
@@ -100,7 +102,7 @@ def _is_open(view: FactView, ctx: RequestContext, uid: str) -> bool:
 def _candidates(
     ctx: RequestContext, search: str, kind: str | None, start: tuple[str, int] | None
 ) -> Iterator[tuple[str, int, str]]:
-    """What is discoverable, in the order of names, as it is needed."""
+    """Yield what is discoverable, sorted by name, in batches."""
     r, a = resource.c, attribute.c
     at, tenant = ctx.at, ctx.session.tenant
     opened = sa.select(a.resource_id).where(
@@ -124,23 +126,23 @@ def _candidates(
         start = (rows[-1].sort_name, rows[-1].id)
 
 
-def _told(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[Discovered]:
-    told = details.read_many(ctx, [number for _, number, _ in found])
-    eyes = VisibleRefs(ctx)
+def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[DiscoveredResource]:
+    stored = resource_metadata.load_many(ctx, [number for _, number, _ in found])
+    visible_refs = VisibleRefs(ctx)
     items = []
     for _, number, uid in found:
-        here = named(ctx, uid)
-        description = told[number].description if number in told else ""
-        items.append(Discovered(uid, here.kind, here.name, description, eyes.workspace(uid)))
+        here = load_ref(ctx, uid)
+        description = stored[number].description if number in stored else ""
+        items.append(DiscoveredResource(uid, here.kind, here.name, description, visible_refs.workspace(uid)))
     return items
 
 
-def _cursor(last: tuple[str, int, str]) -> str:
+def _encode_cursor(last: tuple[str, int, str]) -> str:
     return base64.urlsafe_b64encode(json.dumps(["found", last[0], last[1]]).encode()).decode()
 
 
-def _read_cursor(cursor: object) -> tuple[str, int]:
-    if isinstance(cursor, str) and len(cursor) <= _LONGEST:
+def _decode_cursor(cursor: object) -> tuple[str, int]:
+    if isinstance(cursor, str) and len(cursor) <= _MAX_CURSOR_LENGTH:
         try:
             mark, name, number = json.loads(base64.urlsafe_b64decode(cursor.encode()))
             if mark == "found" and type(number) is int and abs(number) < 2**62 and isinstance(name, str):

@@ -1,107 +1,114 @@
-"""Who holds which role on a resource, from when until when."""
+"""Grants on a resource, with their times, and who may do what with it by which path."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove
+from lakehold.access.decisions.member_sets import Members, bit_positions
+from lakehold.access.decisions.what_if import compiled_member_sets
 from lakehold.access.facts import tables
+from lakehold.access.facts.layered_maps import LayeredMap, Map, NestedMap
 from lakehold.access.facts.records import require_moment, require_text
-from lakehold.catalog import kinds, sharing
-from lakehold.catalog.shapes import Ref, VisibleRefs
-from lakehold.directory.request_context import RequestContext, When
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import MEMBER
+from lakehold.catalog import change_preview, kinds
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A role that somebody holds, or will."""
+class GrantedRole:
+    """A role that a member or group holds, or will hold."""
 
-    subject: Ref
+    subject: ResourceRef
     role: str
     title: str
-    resource: Ref
+    resource: ResourceRef
     since: Moment
     until: Moment
 
 
-def give(ctx: RequestContext, grant: Grant, *, since: When | None = None, until: When | None = None) -> None:
+def give(
+    ctx: RequestContext, grant: Grant, *, since: MomentLike | None = None, until: MomentLike | None = None
+) -> None:
     """Give a role to a member or a group, from now on or for a time."""
     ctx.make(Add(grant), since=since, until=until)
 
 
 def revoke(ctx: RequestContext, grant: Grant) -> None:
-    """Take a role away, also one that has not begun."""
+    """Revoke a role, also one that has not begun."""
     _need_held(ctx, grant)
     ctx.make(Remove(grant))
 
 
-def change(ctx: RequestContext, grant: Grant, role: str, *, until: When | None = None) -> None:
-    """Let the subject hold another role in place of this one, or the same one until another time."""
+def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLike | None = None) -> None:
+    """Replace a role by another one, or set another end of the same one."""
     _need_held(ctx, grant)
-    wanted = Grant(grant.subject, require_text(role, "role"), grant.resource)
+    new_grant = Grant(grant.subject, require_text(role, "role"), grant.resource)
     # Both are asked about first: who gives away their own right by the first step could not make the second.
-    ctx.need_change(Add(wanted))
-    if wanted.role != grant.role:
+    ctx.need_change(Add(new_grant))
+    if new_grant.role != grant.role:
         ctx.need_change(Remove(grant))
-        ctx.made(Remove(grant))
-    ctx.made(Add(wanted), until=_later(ctx, until))
+        ctx.make_unchecked(Remove(grant))
+    ctx.make_unchecked(Add(new_grant), until=_future_end(ctx, until))
 
 
-def direct(ctx: RequestContext, uid: str) -> list[Held]:
-    """Who holds what on the resource itself. Those who give roles here, or may ask about others, see all of it;
-    everybody else sees their own, and those roles that go to a person: whom to turn to.
+def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
+    """Return the roles on the resource itself. Those who give roles here, or may ask about others, see all of them;
+    others see their own, and the roles of a single person, so that they know whom to ask.
     """
-    ctx.see(uid)
+    ctx.need_visible(uid)
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, ctx.view.resource(uid), ctx.at)
-    if not sharing.may_know_holders(ctx, uid):
+    if not change_preview.may_know_holders(ctx, uid):
         mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
         roles = kinds.schema_of(ctx.view, uid).roles
         found = [span for span in found if span.subject in mine or roles[span.role].person_only]
-    return _held(ctx, found)
+    return _to_held_roles(ctx, found)
 
 
-def held_by(ctx: RequestContext, subject: str, among: Collection[str] | None = None) -> list[Held]:
-    """What a member or group itself holds, of what the caller may see; with `among`, on resources of these kinds.
-    One's own, or by who may ask about others.
+def list_held_by(ctx: RequestContext, subject: str, among: Collection[str] | None = None) -> list[GrantedRole]:
+    """Return the roles that a member or group holds directly, on resources that the caller may see; with `among`, of
+    these kinds. For oneself, and for those who may ask about others.
     """
-    ctx.see(subject)
+    ctx.need_visible(subject)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     number = ctx.view.resource(subject)
     if number not in mine:
-        ctx.need(sharing.ASK, ctx.caller.tenant)
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
     found = tables.grants_held_by(ctx.session.transaction, ctx.session.tenant, number, ctx.at)
     if among is not None:
         found = ctx.session.read_view(lambda view: [span for span in found if view.kind(span.resource) in among])
-    return _held(ctx, found)
+    return _to_held_roles(ctx, found)
 
 
-def effective(ctx: RequestContext, action: str, uid: str) -> list[Ref]:
-    """All members who may do this, by whatever path. For who gives roles here, or may ask about others."""
-    ctx.see(uid)
-    if not sharing.gives_here(ctx, uid):
-        ctx.need(sharing.ASK, ctx.caller.tenant)
+def list_effective(ctx: RequestContext, action: str, uid: str) -> list[ResourceRef]:
+    """Return all members who may do the action, by any path. For those who give roles here, or may ask about others."""
+    ctx.need_visible(uid)
+    if not change_preview.gives_roles_on(ctx, uid):
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
     return VisibleRefs(ctx).refs(ctx.session.who(action, uid))
 
 
-def _held(ctx: RequestContext, found: list[tables.GrantPeriod]) -> list[Held]:
-    eyes = VisibleRefs(ctx)
+def _to_held_roles(ctx: RequestContext, found: list[tables.GrantPeriod]) -> list[GrantedRole]:
+    visible_refs = VisibleRefs(ctx)
     held = []
     for span in found:
-        who, what = eyes.numbered(span.subject), eyes.numbered(span.resource)
+        who, what = visible_refs.by_number(span.subject), visible_refs.by_number(span.resource)
         if who and what:
             title = ctx.view.policy.role(what.kind, span.role).title
-            held.append(Held(who, span.role, title, what, span.since, span.until))
+            held.append(GrantedRole(who, span.role, title, what, span.since, span.until))
     return sorted(held, key=lambda one: (one.resource.name, one.resource.uid, one.role, one.subject.name, one.since))
 
 
 def _need_held(ctx: RequestContext, grant: Grant) -> None:
-    """Refuse to take away what is not there: a slip in a name must not read as done."""
+    """Refuse to revoke a role that is not held, so that a wrong name does not read as done."""
     for uid in (grant.resource, grant.subject):
-        ctx.see(require_text(uid, "id"), "revoke")
+        ctx.need_visible(require_text(uid, "id"), "revoke")
     ctx.view.policy.role(ctx.view.kind(ctx.view.resource(grant.resource)), require_text(grant.role, "role"))
     here, who = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
@@ -111,7 +118,115 @@ def _need_held(ctx: RequestContext, grant: Grant) -> None:
         raise NotFoundError(f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Look at who does.")
 
 
-def _later(ctx: RequestContext, until: When | None) -> When | None:
+def _future_end(ctx: RequestContext, until: MomentLike | None) -> MomentLike | None:
     if until is not None and require_moment(until) <= ctx.at:
         raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
     return until
+
+
+ROLE, INHERITED, GROUP, DIRECT = "role", "inherited", "group", "direct"
+PATHS = (ROLE, INHERITED, GROUP, DIRECT)
+"""By a role in the workspace or tenant; by something else that is held elsewhere; by a group's grant on the resource
+itself; by an own grant on it."""
+
+GrantFilter = Callable[[int, int], bool]
+"""Whether a grant counts, by its resource and its subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionHolders:
+    """The members of each action and path of one resource, in its model's order of actions."""
+
+    actions: tuple[str, ...]
+    _paths: Mapping[str, Mapping[str, Members]]
+    """For each action and path those who hold it by this path, or by one before it."""
+    _numbers: Mapping[int, int]
+    everybody: bool
+    """Whether all members were asked about, and not the caller alone."""
+
+    def path(self, action: str, member: int) -> str:
+        """Return the path by which the member may do the action; empty if they may not."""
+        bit = 1 << self._numbers[member]
+        return next((path for path in PATHS if self._paths[action][path] & bit), "")
+
+    def members(self, action: str = "", path: str = "") -> Iterator[int]:
+        """Yield the members who may do the action, or any, by this path or any."""
+        found = 0
+        for each in (action,) if action else self.actions:
+            found |= self._only_by(each, path) if path else self._paths[each][DIRECT]
+        order = list(self._numbers)
+        return (order[number] for number in bit_positions(found))
+
+    def _only_by(self, action: str, path: str) -> Members:
+        """Return the members by this path, and none before it."""
+        at = PATHS.index(path)
+        before = self._paths[action][PATHS[at - 1]] if at else 0
+        return self._paths[action][path] & ~before
+
+
+def load_holders(ctx: RequestContext, uid: str) -> ActionHolders:
+    """Return all holders for those who give roles there or may ask about others; else the caller alone."""
+    ctx.need_visible(uid)
+    everybody = change_preview.may_know_holders(ctx, uid)
+    return ctx.session.read_view(lambda view: _find_holders(view, uid, "" if everybody else ctx.caller.member))
+
+
+def _find_holders(view: FactView, uid: str, only: str) -> ActionHolders:
+    here = view.resource(uid)
+    actions = kinds.schema_of(view, uid).actions
+    most = 1 << view.members[view.member(only)] if only else -1
+    found: dict[str, dict[str, Members]] = {action: {} for action in actions}
+    for path in PATHS:
+        for action, members in zip(actions, _member_sets(view, here, path, actions), strict=True):
+            found[action][path] = members & most
+    return ActionHolders(actions, found, dict(view.members), everybody=not only)
+
+
+def _member_sets(view: FactView, here: int, path: str, actions: tuple[str, ...]) -> list[Members]:
+    """Return the members who may, if only the grants of this path and of those before it count. Cached with the view,
+    because a container can hold a hundred thousand resources.
+    """
+    kind, sets = view.kind(here), compiled_member_sets(view.policy)
+    if path == DIRECT:
+        return [sets.relation_set(kind, action)(view, here) for action in actions]
+    keys = [("through", path, kind, action, here) for action in actions]
+    if any(key not in view.sets for key in keys):
+        less = _with_grants(view, _grant_filter(view, here, path))
+        view.sets.update(zip(keys, [sets.relation_set(kind, action)(less, here) for action in actions], strict=True))
+    return [view.sets[key] for key in keys]
+
+
+def _grant_filter(view: FactView, here: int, path: str) -> GrantFilter:
+    match path:
+        case "role":
+            roots = {"tenant.tenant", *(kind.id for kind in kinds.workspace_kinds(view.policy))}
+            return lambda resource, _: resource != here and view.kind(resource) in roots
+        case "inherited":
+            return lambda resource, _: resource != here
+        case _:
+            return lambda resource, subject: resource != here or view.kind(subject) != MEMBER
+
+
+class _FilteredGrants(LayeredMap[int, dict[int, int]]):
+    """The grants that a filter leaves."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, base: Map[int, dict[int, int]], is_counted: GrantFilter) -> None:
+        super().__init__(base)
+        self._kept = is_counted
+
+    def get(self, key: int, default: dict[int, int] | None = None, /) -> dict[int, int] | None:
+        held = self._base.get(key)
+        if not held:
+            return default
+        return {subject: roles for subject, roles in held.items() if self._kept(key, subject)} or default
+
+
+def _with_grants(view: FactView, is_counted: GrantFilter) -> FactView:
+    """Return the view with only those grants that the filter leaves."""
+    less = FactView(view.policy, view)
+    filtered = _FilteredGrants(view.grants.outer, is_counted)
+    less.grants = NestedMap(view.grants)
+    less.grants.outer, less.grants.get = filtered, filtered.get
+    return less

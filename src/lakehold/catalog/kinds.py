@@ -1,4 +1,4 @@
-"""What the models say of a kind, for those who keep resources of it."""
+"""What the models say of a kind of resource."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ from lakehold.kit.ids import quote
 
 DELETED = "deleted"
 DISCOVERABLE = "discoverable"
-_DIRECTORY = "tenant"
+_DIRECTORY_MODEL = "tenant"
 """The model whose kinds are people and groups: the directory keeps these."""
 
 
-class Right(NamedTuple):
-    """An action, and the resource that it is asked of."""
+class RequiredRight(NamedTuple):
+    """An action on a resource that is needed for something else."""
 
     action: str
     resource: str
 
 
 def schema_of(view: FactView, uid: str) -> KindSchema:
-    """The kind of a resource."""
+    """Return the kind of a resource."""
     return view.policy.kinds[view.kind(view.resource(uid))].schema
 
 
-def made_with(schema: KindSchema) -> frozenset[str]:
-    """The edges without which one of this kind is not made: to make it asks for a right at their only end."""
+def required_edges(schema: KindSchema) -> frozenset[str]:
+    """Return the edges that a resource of this kind must have when it is created, because creating it needs a right at
+    their end.
+    """
     tree = schema.create.tree if schema.create else None
     asked = tree.trees if isinstance(tree, AndNode) else (tree,)
     names = {part.names[0] for part in asked if isinstance(part, PathNode) and len(part.names) > 1}
@@ -43,39 +45,39 @@ def made_with(schema: KindSchema) -> frozenset[str]:
     )
 
 
-def kept_here(policy: Policy, kind: str) -> KindSchema:
-    """The kind of this id, if its resources are kept in the catalog."""
+def catalog_kind(policy: Policy, kind: str) -> KindSchema:
+    """Return the kind with this id, or refuse one that belongs to the directory."""
     schema = policy.kind(kind).schema
-    if schema.model == _DIRECTORY:
+    if schema.model == _DIRECTORY_MODEL:
         raise InvalidInputError(
             f"{quote(kind)} is no kind of the catalog.", "Members, groups and the tenant are kept in the directory."
         )
     return schema
 
 
-def roots(policy: Policy) -> list[KindSchema]:
-    """The kinds of workspaces: the root of every model but the tenant's own, custom ones too."""
-    return [model.kinds[model.root] for model in policy.models.values() if model.name != _DIRECTORY]
+def workspace_kinds(policy: Policy) -> list[KindSchema]:
+    """Return the kinds of workspaces, which are the roots of every model but the tenant's own."""
+    return [model.kinds[model.root] for model in policy.models.values() if model.name != _DIRECTORY_MODEL]
 
 
 def all_kinds(policy: Policy) -> Iterator[KindSchema]:
-    """All kinds of the catalog, model by model."""
-    return (kind.schema for kind in policy.kinds.values() if kind.schema.model != _DIRECTORY)
+    """Return all kinds of the catalog, model by model."""
+    return (kind.schema for kind in policy.kinds.values() if kind.schema.model != _DIRECTORY_MODEL)
 
 
-def editing(view: FactView, uid: str) -> Right | None:
-    """What is needed to change the name of a resource and what is told of it; None if nobody may."""
-    return _right(view, uid, schema_of(view, uid).edited_with)
+def edit_right(view: FactView, uid: str) -> RequiredRight | None:
+    """Return the right needed to edit a resource's name and metadata; None if nobody may."""
+    return _resolve_right(view, uid, schema_of(view, uid).edited_with)
 
 
-def deleting(view: FactView, uid: str) -> Right | None:
-    """What is needed to end a resource; None if nobody may."""
-    return _right(view, uid, schema_of(view, uid).deleted_with)
+def delete_right(view: FactView, uid: str) -> RequiredRight | None:
+    """Return the right needed to delete a resource; None if nobody may."""
+    return _resolve_right(view, uid, schema_of(view, uid).deleted_with)
 
 
-def need(ctx: RequestContext, right: Right | None, uid: str, what: str) -> None:
-    """Refuse unless the caller has the right; `what` is said of a kind for which there is none."""
-    ctx.see(uid, what)
+def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what: str) -> None:
+    """Refuse unless the caller has the right; `what` names the action for a kind that has none."""
+    ctx.need_visible(uid, what)
     if right is None:
         title = schema_of(ctx.view, uid).title.lower()
         raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
@@ -86,7 +88,7 @@ def need(ctx: RequestContext, right: Right | None, uid: str, what: str) -> None:
     ctx.need(right.action, right.resource)
 
 
-def has(ctx: RequestContext, right: Right | None) -> bool:
+def has_right(ctx: RequestContext, right: RequiredRight | None) -> bool:
     """Whether the caller has the right."""
     if right is None or not ctx.session.can_see(ctx.asker, right.resource):
         return False
@@ -94,30 +96,32 @@ def has(ctx: RequestContext, right: Right | None) -> bool:
 
 
 def parent_of(view: FactView, uid: str) -> str | None:
-    """What a resource lies in."""
+    """Return the parent of a resource."""
     parent = schema_of(view, uid).parent
     ends = view.edges_out[parent].get(view.resource(uid)) if parent else None
     return view.uid(ends[0]) if ends else None
 
 
 def workspace_of(view: FactView, uid: str) -> str | None:
-    """The workspace that a resource lies in; a workspace lies in itself."""
+    """Return the workspace of a resource; that of a workspace is itself."""
     here: str | None = uid
     while here is not None:
         schema = schema_of(view, here)
-        if schema.model != _DIRECTORY and schema.name == view.policy.models[schema.model].root:
+        if schema.model != _DIRECTORY_MODEL and schema.name == view.policy.models[schema.model].root:
             return here
         here = parent_of(view, here)
     return None
 
 
 def is_tenant(kind: str) -> bool:
-    """Whether it is the tenant itself."""
+    """Whether the kind is that of the tenant itself."""
     return kind == TENANT
 
 
-def _right(view: FactView, uid: str, clause: Clause | None) -> Right | None:
-    """`tenant.create_workspace` of a lakehouse: the last name is the action, those before it lead to where it is."""
+def _resolve_right(view: FactView, uid: str, clause: Clause | None) -> RequiredRight | None:
+    """Resolve the right of a clause: in `tenant.create_workspace` the last name is the action, those before it are the
+    edges that lead to its resource.
+    """
     if clause is None or not isinstance(clause.tree, PathNode):
         return None
     *edges, action = clause.tree.names
@@ -127,4 +131,4 @@ def _right(view: FactView, uid: str, clause: Clause | None) -> Right | None:
         if not ends:
             return None
         here = ends[0]
-    return Right(action, view.uid(here))
+    return RequiredRight(action, view.uid(here))

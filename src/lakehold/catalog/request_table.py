@@ -1,20 +1,93 @@
-"""Requests for access as they are kept."""
+"""Storage of requests for access, and of the facts that they ask for."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import sqlalchemy as sa
 
+from lakehold.access import Attribute, Edge, Grant
+from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
+from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.facts.changes import fact_holds, resolve_fact
 from lakehold.access.facts.records import Fact, require_moment
-from lakehold.catalog import proposals
+from lakehold.access.facts.view import FactView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
+from lakehold.kit.errors import LakeholdError
+
+_TYPES: dict[str, type[Grant | Attribute | Edge]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
+
+
+def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
+    """Return the nearest ways to allow the action, also those with facts hidden from the member. For those who can
+    give, not for the member.
+    """
+    here, subject = view.resource(uid), view.subject(view.member(member))
+    expression = view.policy.action(view.kind(here), action)
+    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
+    found: list[Way] = []
+    for facts in finder.find(expression, view.kind(here), subject, here):
+        found.append(Way(finder.missing_facts(facts)))
+        if len(found) == MOST_WAYS:
+            break
+    return found
+
+
+def way_facts(way: Way) -> list[Fact]:
+    """Return the facts that a way needs."""
+    return [needed.fact for needed in way.needed]
+
+
+def find_givers(view: FactView, facts: Iterable[Fact]) -> list[str]:
+    """Return the members nearest to giving one of these facts."""
+    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
+    found = dict.fromkeys(giver for needed in finder.missing_facts(frozenset(facts)) for giver in needed.givers)
+    return list(found)
+
+
+def dump_facts(facts: Collection[Fact]) -> str:
+    """Return facts as JSON text, always in the same order."""
+    rows = [{"fact": type(fact).__name__.lower(), **asdict(fact)} for fact in facts]
+    return json.dumps(sorted(rows, key=lambda row: json.dumps(row, sort_keys=True)), sort_keys=True)
+
+
+def load_facts(text: str) -> list[Fact]:
+    """Return the facts of a stored JSON text."""
+    return [_TYPES[row.pop("fact")](**row) for row in json.loads(text)]
+
+
+def missing_facts(view: FactView, facts: Sequence[Fact]) -> list[Fact] | None:
+    """Return the facts that do not hold yet; None if one can never hold again, as when its resource is gone."""
+    left = []
+    for fact in facts:
+        try:
+            row = resolve_fact(view, fact)
+        except LakeholdError:
+            return None
+        if not fact_holds(view, row):
+            left.append(fact)
+    return left
+
+
+def fact_refs(fact: Fact) -> list[str]:
+    """Return the ids of resources, members and groups in a fact."""
+    match fact:
+        case Grant(subject, _, resource):
+            return [subject, resource]
+        case Edge(_, source, target):
+            return [source, target]
+        case Attribute(resource, _, _, member):
+            return [resource] if member is None else [resource, member]
+
 
 PENDING, APPROVED, REFUSED, WITHDRAWN, EXPIRED = "pending", "approved", "refused", "withdrawn", "expired"
 
-table = sa.Table(
+access_request_table = sa.Table(
     "access_request",
     metadata,
     sa.Column("n", IdType, primary_key=True, autoincrement=True),
@@ -34,14 +107,14 @@ table = sa.Table(
     sa.Column("answer", sa.Text, nullable=False),
     sa.Column("until", IdType),
 )
-sa.Index("request_by_uid", table.c.tenant_id, table.c.uid, unique=True)
-sa.Index("request_by_asker", table.c.tenant_id, table.c.asker, table.c.n)
-sa.Index("request_by_state", table.c.tenant_id, table.c.state, table.c.n)
+sa.Index("request_by_uid", access_request_table.c.tenant_id, access_request_table.c.uid, unique=True)
+sa.Index("request_by_asker", access_request_table.c.tenant_id, access_request_table.c.asker, access_request_table.c.n)
+sa.Index("request_by_state", access_request_table.c.tenant_id, access_request_table.c.state, access_request_table.c.n)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request."""
+class AccessRequest:
+    """One request for access."""
 
     n: int
     uid: str
@@ -59,59 +132,59 @@ class Request:
     until: Moment | None = None
 
 
-def insert(ctx: RequestContext, request: Request) -> Request:
-    """Keep a new one."""
-    values = asdict(request) | {"facts": proposals.kept(request.facts), "tenant_id": ctx.session.tenant}
+def insert(ctx: RequestContext, request: AccessRequest) -> AccessRequest:
+    """Insert a new request."""
+    values = asdict(request) | {"facts": dump_facts(request.facts), "tenant_id": ctx.session.tenant}
     del values["n"]
-    result = ctx.session.transaction.connection.execute(table.insert().values(**values))
+    result = ctx.session.transaction.connection.execute(access_request_table.insert().values(**values))
     key = result.inserted_primary_key
     assert key is not None  # noqa: S101 - every table has a key
     return replace(request, n=int(key[0]))
 
 
-def update(ctx: RequestContext, request: Request, **values: object) -> Request:
-    """Change one. An answer is written with who gave it and when."""
+def update(ctx: RequestContext, request: AccessRequest, **values: object) -> AccessRequest:
+    """Update a request. A change of state is stored with who made it and when."""
     if values.get("until") is not None:
         values["until"] = require_moment(values["until"])
     if "state" in values:
         values |= {"decided_at": ctx.at, "decided_by": ctx.caller.member}
-    c = table.c
+    c = access_request_table.c
     which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == request.n)
-    ctx.session.transaction.connection.execute(table.update().where(which).values(**values))
+    ctx.session.transaction.connection.execute(access_request_table.update().where(which).values(**values))
     return replace(request, **values)  # type: ignore[arg-type]
 
 
-def read(ctx: RequestContext, uid: str) -> Request | None:
-    """The one of this id."""
-    return next(iter(rows(ctx, table.c.uid == uid, limit=1)), None)
+def get(ctx: RequestContext, uid: str) -> AccessRequest | None:
+    """Return the request with this id."""
+    return next(iter(list_requests(ctx, access_request_table.c.uid == uid, limit=1)), None)
 
 
-def pending_of(
+def list_pending(
     ctx: RequestContext, asker: str, resource: str | None = None, action: str | None = None
-) -> list[Request]:
-    """What somebody has asked for, all of it or about one thing, and nobody has answered."""
-    c = table.c
+) -> list[AccessRequest]:
+    """Return somebody's pending requests, all or those about one resource and action."""
+    c = access_request_table.c
     which = (c.asker == asker) & (c.state == PENDING) & (c.expires_at > ctx.at)
     for column, value in ((c.resource, resource), (c.action, action)):
         which = which if value is None else which & (column == value)
-    return rows(ctx, which, limit=1_000)
+    return list_requests(ctx, which, limit=1_000)
 
 
-def rows(
+def list_requests(
     ctx: RequestContext, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
-) -> list[Request]:
-    """Some of them, newest first. What has waited too long counts as expired, written down or not."""
-    c = table.c
-    query = sa.select(table).where(c.tenant_id == ctx.session.tenant, which)
+) -> list[AccessRequest]:
+    """Return requests, newest first. Overdue ones count as expired, also before they are marked."""
+    c = access_request_table.c
+    query = sa.select(access_request_table).where(c.tenant_id == ctx.session.tenant, which)
     if before is not None:
         query = query.where(c.n < before)
     found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
-    return [_request(row, ctx.at) for row in found]
+    return [_from_row(row, ctx.at) for row in found]
 
 
 def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
-    """Whether a request is in this state. What has waited too long counts as expired, written down or not."""
-    c = table.c
+    """Return the condition for requests in this state. Overdue ones count as expired, also before they are marked."""
+    c = access_request_table.c
     match state:
         case "pending":
             return (c.state == PENDING) & (c.expires_at > at)
@@ -121,19 +194,19 @@ def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
             return c.state == state
 
 
-def lapse(ctx: RequestContext) -> list[str]:
-    """Write down which have waited too long."""
-    c = table.c
+def mark_expired(ctx: RequestContext) -> list[str]:
+    """Mark overdue requests as expired, and return their ids."""
+    c = access_request_table.c
     which = sa.and_(c.tenant_id == ctx.session.tenant, c.state == PENDING, c.expires_at <= ctx.at)
     connection = ctx.session.transaction.connection
     found = list(connection.execute(sa.select(c.uid).where(which).order_by(c.n)).scalars())
-    connection.execute(table.update().where(which).values(state=EXPIRED, decided_at=ctx.at))
+    connection.execute(access_request_table.update().where(which).values(state=EXPIRED, decided_at=ctx.at))
     return found
 
 
-def _request(row: sa.RowMapping, at: Moment) -> Request:
-    values = {name: row[name] for name in Request.__dataclass_fields__}
-    values["facts"] = tuple(proposals.read(row["facts"]))
+def _from_row(row: sa.RowMapping, at: Moment) -> AccessRequest:
+    values = {name: row[name] for name in AccessRequest.__dataclass_fields__}
+    values["facts"] = tuple(load_facts(row["facts"]))
     if values["state"] == PENDING and values["expires_at"] <= at:
         values["state"] = EXPIRED
-    return Request(**values)
+    return AccessRequest(**values)

@@ -1,7 +1,7 @@
-"""Asking for access: who asks names what they want to do, and sees what becomes of it.
+"""Requests for access: the asker names what they want to do, and sees the answer.
 
-Nothing leaks by asking: a request about something that the asker may not see is answered alike whether or not it
-exists, and tells the asker nothing of what would have to be given. Only a person's answer does.
+A request leaks nothing: one about a hidden resource is answered alike whether or not it exists, and does not tell
+the asker what would have to be given. Only a person's answer does.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from dataclasses import dataclass, replace
 from lakehold.access import Add
 from lakehold.access.facts.records import Fact, require_text
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import details, discovery, kinds, proposals, request_table, telling
-from lakehold.catalog.request_table import PENDING, WITHDRAWN, Request
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import access_mails, discovery, kinds, request_table, resource_metadata
+from lakehold.catalog.request_table import PENDING, WITHDRAWN, AccessRequest
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote, valid_id
 from lakehold.kit.settings import Settings
 
-LASTS = 30 * DAY
+LIFETIME = 30 * DAY
 """How long a request waits for an answer."""
 MOST_PENDING = 100
-LONGEST_REASON = 2_000
+MAX_REASON = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A request as somebody may see it."""
+class RequestView:
+    """A request as the caller may see it."""
 
-    request: Request
-    asker: Ref | None
-    resource: Ref | None
+    request: AccessRequest
+    asker: ResourceRef | None
+    resource: ResourceRef | None
     """None if the one who looks may neither see it nor find it by name."""
     facts: Sequence[Fact]
     """What is asked for, and not given yet, if the one who looks may see all of it."""
     may_answer: bool
 
 
-def ask(
+def create(
     ctx: RequestContext,
     action: str,
     uid: str,
@@ -49,141 +49,143 @@ def ask(
     reason: str = "",
     facts: Collection[Fact] | None = None,
     settings: Settings | None = None,
-) -> Told:
-    """Ask to be allowed something. With `facts`, for one of the ways that `explain` proposes; else for the nearest."""
-    ctx.writing()
-    wanted = Request(
+) -> RequestView:
+    """Request to be allowed an action. With `facts`, for one of the ways that `explain` proposes; else for the nearest."""
+    ctx.need_writable()
+    draft = AccessRequest(
         n=0,
         uid=secrets.token_hex(8),
         asker=ctx.caller.member,
         resource=valid_id(uid),
         action=valid_id(action, "action"),
-        facts=tuple(_wanted(ctx, require_text(action, "action"), uid, facts)),
+        facts=tuple(_facts_to_request(ctx, require_text(action, "action"), uid, facts)),
         reason=valid_reason(reason),
         state=PENDING,
         asked_at=ctx.at,
-        expires_at=ctx.at + LASTS,
+        expires_at=ctx.at + LIFETIME,
     )
-    known = request_table.pending_of(ctx, wanted.asker, uid, action)
-    same = next((one for one in known if set(one.facts) == set(wanted.facts)), None)
+    known = request_table.list_pending(ctx, draft.asker, uid, action)
+    same = next((one for one in known if set(one.facts) == set(draft.facts)), None)
     if same is not None:
         # Asked again: one request, with the newest words, and the full time to answer it.
-        newest = {"reason": wanted.reason or same.reason, "expires_at": wanted.expires_at}
-        return told(ctx, request_table.update(ctx, same, **newest))
-    if len(request_table.pending_of(ctx, wanted.asker)) >= MOST_PENDING:
+        newest = {"reason": draft.reason or same.reason, "expires_at": draft.expires_at}
+        return to_view(ctx, request_table.update(ctx, same, **newest))
+    if len(request_table.list_pending(ctx, draft.asker)) >= MOST_PENDING:
         raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
-    made = request_table.insert(ctx, wanted)
-    ctx.note("request access", uid, after={"action": action, "request": made.uid}, reason=made.reason)
-    _tell_givers(ctx, made, settings)
-    return told(ctx, made)
+    created = request_table.insert(ctx, draft)
+    ctx.note("request access", uid, after={"action": action, "request": created.uid}, reason=created.reason)
+    _notify_givers(ctx, created, settings)
+    return to_view(ctx, created)
 
 
-def mine(ctx: RequestContext, *, state: str = "", before: int | None = None, limit: int = 50) -> list[Told]:
-    """What the caller has asked for, newest first; with a state, only what is in it."""
-    which = request_table.table.c.asker == ctx.caller.member
+def list_own(ctx: RequestContext, *, state: str = "", before: int | None = None, limit: int = 50) -> list[RequestView]:
+    """Return the caller's own requests, newest first; with a state, only those in it."""
+    which = request_table.access_request_table.c.asker == ctx.caller.member
     if state:
         which &= request_table.in_state(state, ctx.at)
-    return [told(ctx, request) for request in request_table.rows(ctx, which, before=before, limit=limit)]
+    return [to_view(ctx, request) for request in request_table.list_requests(ctx, which, before=before, limit=limit)]
 
 
-def get(ctx: RequestContext, uid: str) -> Told:
-    """One request: for who asked, and for those who can give it or have."""
-    request = found(ctx, uid)
-    if request.asker != ctx.caller.member and not concerns(ctx, request):
-        raise none(uid)
-    return told(ctx, request)
+def get(ctx: RequestContext, uid: str) -> RequestView:
+    """Return one request, for its asker and for those who can approve it or have answered it."""
+    request = find(ctx, uid)
+    if request.asker != ctx.caller.member and not is_approver(ctx, request):
+        raise not_found(uid)
+    return to_view(ctx, request)
 
 
-def withdraw(ctx: RequestContext, uid: str) -> Told:
-    """Ask no longer."""
-    ctx.writing()
-    request = found(ctx, uid)
+def withdraw(ctx: RequestContext, uid: str) -> RequestView:
+    """Withdraw one's own request."""
+    ctx.need_writable()
+    request = find(ctx, uid)
     if request.asker != ctx.caller.member:
-        raise none(uid)
+        raise not_found(uid)
     refuse_answered(request)
     ctx.note("withdraw request", request.resource, after={"request": request.uid})
-    return told(ctx, request_table.update(ctx, request, state=WITHDRAWN))
+    return to_view(ctx, request_table.update(ctx, request, state=WITHDRAWN))
 
 
 # What those who answer need too
 
 
-def told(ctx: RequestContext, request: Request) -> Told:
-    """The request for the caller's eyes."""
-    eyes = VisibleRefs(ctx)
-    left = still_wanted(ctx, request) or []
-    seen = all(eyes.sees(uid) for fact in left for uid in proposals.named_in(fact))
-    resource = eyes.ref(request.resource)
-    if resource is None and discovery.may_be_found(ctx, request.resource):
-        resource = discovery.named(ctx, request.resource)
-    return Told(
+def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
+    """Return the request as the caller may see it."""
+    visible_refs = VisibleRefs(ctx)
+    left = missing_facts(ctx, request) or []
+    seen = all(visible_refs.sees(uid) for fact in left for uid in request_table.fact_refs(fact))
+    resource = visible_refs.ref(request.resource)
+    if resource is None and discovery.is_discoverable(ctx, request.resource):
+        resource = discovery.load_ref(ctx, request.resource)
+    return RequestView(
         request=replace(request, facts=()),
-        asker=eyes.ref(request.asker),
+        asker=visible_refs.ref(request.asker),
         resource=resource,
         facts=tuple(left) if seen else (),
         may_answer=any(may_give(ctx, fact) for fact in left),
     )
 
 
-def still_wanted(ctx: RequestContext, request: Request) -> list[Fact] | None:
-    """What is asked for and not given yet; None if it can no longer be given."""
+def missing_facts(ctx: RequestContext, request: AccessRequest) -> list[Fact] | None:
+    """Return the requested facts that are not given yet; None if they can no longer be given."""
     if request.state != PENDING:
         return []
-    return ctx.session.read_view(lambda view: proposals.missing(view, request.facts))
+    return ctx.session.read_view(lambda view: request_table.missing_facts(view, request.facts))
 
 
 def may_give(ctx: RequestContext, fact: Fact) -> bool:
-    """Whether the caller may give it, and see what it is about."""
-    eyes = VisibleRefs(ctx)
-    return all(eyes.sees(uid) for uid in proposals.named_in(fact)) and ctx.session.check_change(ctx.asker, Add(fact))
+    """Whether the caller may give the fact, and see all that it names."""
+    visible_refs = VisibleRefs(ctx)
+    return all(visible_refs.sees(uid) for uid in request_table.fact_refs(fact)) and ctx.session.check_change(
+        ctx.asker, Add(fact)
+    )
 
 
-def concerns(ctx: RequestContext, request: Request) -> bool:
-    """Whether the request is the caller's to know of as one who gives, or has given."""
+def is_approver(ctx: RequestContext, request: AccessRequest) -> bool:
+    """Whether the caller can approve a part of the request, or has answered it."""
     return request.decided_by == ctx.caller.member or any(may_give(ctx, fact) for fact in request.facts)
 
 
-def found(ctx: RequestContext, uid: str) -> Request:
-    """The request of this id. Whether the caller may know of it is asked by the one who calls."""
-    request = request_table.read(ctx, valid_id(uid))
+def find(ctx: RequestContext, uid: str) -> AccessRequest:
+    """Return the request with this id. Whether the caller may see it is checked by the calling function."""
+    request = request_table.get(ctx, valid_id(uid))
     if request is None:
-        raise none(uid)
+        raise not_found(uid)
     return request
 
 
-def refuse_answered(request: Request) -> None:
-    """A request is answered once."""
+def refuse_answered(request: AccessRequest) -> None:
+    """Refuse to answer a request twice."""
     if request.state != PENDING:
         raise ConflictError(f"This request is {request.state} already.", "Ask anew.")
 
 
-def none(uid: str) -> NotFoundError:
-    """There is no such request, or the caller may not know of it."""
+def not_found(uid: str) -> NotFoundError:
+    """Return the error for a request that does not exist or is hidden from the caller."""
     return NotFoundError(f"There is no request {quote(uid)}.", "Look the id up in the list of requests.")
 
 
 def valid_reason(reason: object) -> str:
-    """The words, if they may be a reason."""
-    words = details.valid_description(reason)
-    if len(words) > LONGEST_REASON:
-        raise InvalidInputError(f"The reason has {len(words):,} characters.", f"Use {LONGEST_REASON:,} at the most.")
-    return words
+    """Return the reason, or refuse an invalid one."""
+    checked = resource_metadata.valid_description(reason)
+    if len(checked) > MAX_REASON:
+        raise InvalidInputError(f"The reason has {len(checked):,} characters.", f"Use {MAX_REASON:,} at the most.")
+    return checked
 
 
 # What to ask for
 
 
-def _wanted(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
+def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
     member = ctx.caller.member
     exists = ctx.session.read_view(lambda view: view.ids.get(uid) is not None)
     if not exists or not ctx.session.can_see(ctx.asker, uid):
         if facts is not None:
             raise NotFoundError(f"There is no resource {quote(uid)}.", "Look the id up in a list.")
-        return ctx.session.read_view(lambda view: _unseen(view, member, action, uid)) if exists else []
+        return ctx.session.read_view(lambda view: _facts_for_hidden(view, member, action, uid)) if exists else []
     explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
         raise ConflictError("You may do this already.", "There is nothing to ask for.")
-    proposed = [proposals.facts_of(way) for way in explained.ways]
+    proposed = [request_table.way_facts(way) for way in explained.ways]
     if facts is not None:
         chosen = next((way for way in proposed if set(way) == set(facts)), None)
         if chosen is None:
@@ -191,26 +193,28 @@ def _wanted(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] 
         return chosen
     if proposed:
         return proposed[0]
-    hidden = ctx.session.read_view(lambda view: proposals.ways(view, member, action, uid))
+    hidden = ctx.session.read_view(lambda view: request_table.find_ways(view, member, action, uid))
     if not hidden:
         raise ConflictError("Nothing that could be given would allow this.", "Ask why: explain tells what stops it.")
-    return proposals.facts_of(hidden[0])
+    return request_table.way_facts(hidden[0])
 
 
-def _unseen(view: FactView, member: str, action: str, uid: str) -> list[Fact]:
-    """What would have to be given for something that the asker knows by its id alone. An action that it does not have
-    counts as seeing it: the asker must not learn what it is from what cannot be done with it.
+def _facts_for_hidden(view: FactView, member: str, action: str, uid: str) -> list[Fact]:
+    """Return the facts to request for a resource that the asker knows by its id alone. An unknown action counts as
+    seeing it, so that the asker does not learn its kind from what cannot be done with it.
     """
     schema = kinds.schema_of(view, uid)
-    ways = proposals.ways(view, member, action if action in schema.actions else schema.visible, uid)
-    return proposals.facts_of(ways[0]) if ways else []
+    ways = request_table.find_ways(view, member, action if action in schema.actions else schema.visible, uid)
+    return request_table.way_facts(ways[0]) if ways else []
 
 
-def _tell_givers(ctx: RequestContext, request: Request, settings: Settings | None) -> None:
-    left = still_wanted(ctx, request)
+def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settings | None) -> None:
+    left = missing_facts(ctx, request)
     if settings is None or not left:
         return
-    receivers = ctx.session.read_view(lambda view: proposals.givers(view, left))
+    receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
     asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
     body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
-    telling.tell(ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body)
+    access_mails.queue_mails(
+        ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body
+    )

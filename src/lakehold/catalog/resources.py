@@ -1,4 +1,4 @@
-"""Resources of every kind: make, get, list, search, delete, restore."""
+"""Create, get, list, search, delete and restore resources of every kind."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lakehold.access import Add, Attribute
 from lakehold.access.decisions.explanation import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, details, kinds, shapes
-from lakehold.catalog.shapes import Resource, Summary
-from lakehold.directory.request_context import RequestContext, Targets
+from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog.resource_view import ResourceSummary, ResourceView
+from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Some resources, and where the next ones begin; None after the last."""
+class ResourcePage:
+    """A page of resources, with the cursor of the next page; None after the last."""
 
-    items: list[Summary]
+    items: list[ResourceSummary]
     after: str | None
 
 
@@ -32,25 +32,25 @@ def create(
     name: str,
     *,
     uid: str | None = None,
-    edges: Targets | None = None,
+    edges: EdgeTargets | None = None,
     attributes: Mapping[str, str | bool] | None = None,
     description: str = "",
     settings: Mapping[str, object] | None = None,
 ) -> str:
-    """Make a resource from a draft: its parent and edges, attributes, and what is told of it. Returns its id."""
-    kinds.kept_here(ctx.view.policy, kind)
-    details.valid_description(description)
-    details.valid_settings({} if settings is None else settings)
-    made = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
-    details.made(ctx, made, description=description, settings=settings)
-    return made
+    """Create a resource with its parent and edges, attributes and metadata, and return its id."""
+    kinds.catalog_kind(ctx.view.policy, kind)
+    resource_metadata.valid_description(description)
+    resource_metadata.valid_settings({} if settings is None else settings)
+    created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
+    resource_metadata.create(ctx, created, description=description, settings=settings)
+    return created
 
 
-def get(ctx: RequestContext, uid: str) -> Resource:
-    """A resource as the caller may see it."""
-    ctx.see(uid)
-    kinds.kept_here(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
-    return shapes.resource(ctx, uid)
+def get(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return a resource as the caller may see it."""
+    ctx.need_visible(uid)
+    kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    return resource_view.load_resource(ctx, uid)
 
 
 def page(
@@ -63,11 +63,11 @@ def page(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> Listed:
-    """Resources of one kind that the caller may see, or do something with."""
-    schema = kinds.kept_here(ctx.view.policy, kind)
+) -> ResourcePage:
+    """Return a page of resources of one kind that the caller may see, or do the action with."""
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
     if within is not None:
-        ctx.see(within)
+        ctx.need_visible(within)
     found = ctx.session.list(
         ctx.asker,
         action or schema.visible,
@@ -78,7 +78,7 @@ def page(
         after=after,
         limit=limit,
     )
-    return Listed(shapes.summaries(ctx, found.items), found.after)
+    return ResourcePage(resource_view.load_summaries(ctx, found.items), found.after)
 
 
 def find(
@@ -90,12 +90,12 @@ def find(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> Listed:
-    """Resources of several kinds, or of all, in one order."""
+) -> ResourcePage:
+    """Return a page of resources of several kinds, or of all, in one order."""
     policy = ctx.view.policy
-    schemas = kinds.all_kinds(policy) if among is None else [kinds.kept_here(policy, kind) for kind in among]
+    schemas = kinds.all_kinds(policy) if among is None else [kinds.catalog_kind(policy, kind) for kind in among]
     if within is not None:
-        ctx.see(within)
+        ctx.need_visible(within)
     by_kind: list[list[ListedResource]] = []
     more = False
     for schema in schemas:
@@ -113,62 +113,64 @@ def find(
         )
         by_kind.append(found.items)
         more = more or found.after is not None
-    merged = list(heapq.merge(*by_kind, key=_place_in(sort), reverse=sort.startswith("-")))
+    merged = list(heapq.merge(*by_kind, key=_sort_key(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
     following = to_cursor(items[-1], sort) if more or len(merged) > limit else None
-    return Listed(shapes.summaries(ctx, items), following)
+    return ResourcePage(resource_view.load_summaries(ctx, items), following)
 
 
 def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> bool:
-    """End a resource. Where the model knows `deleted` and others point at it, it can be restored: then False."""
-    ctx.writing()
+    """Delete a resource. Returns False if others point at it and it is only marked as deleted, so that it can be
+    restored.
+    """
+    ctx.need_writable()
     view = ctx.view
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.deleting(view, uid)), uid, "delete")
-    kinds.kept_here(view.policy, kinds.schema_of(view, uid).id)
-    details.expect(ctx, uid, expect_version)
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")
+    kinds.catalog_kind(view.policy, kinds.schema_of(view, uid).id)
+    resource_metadata.need_version(ctx, uid, expect_version)
     if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.read_view(
         lambda view: _in_use(view, uid)
     ):
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
-        details.changed(ctx, uid)
+        resource_metadata.save(ctx, uid)
         return False
-    _refuse_losing_what_lies_in_it(ctx, uid)
-    _refuse_losing_what_others_are_made_with(ctx, uid)
+    _refuse_nonempty(ctx, uid)
+    _refuse_required(ctx, uid)
     number = view.resource(uid)
-    ctx.deleted(uid)
-    details.gone(ctx, number)
-    credentials.gone(ctx, number)
+    ctx.delete_unchecked(uid)
+    resource_metadata.clear(ctx, number)
+    credentials.delete_all(ctx, number)
     return True
 
 
 def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> int:
-    """Bring back what was deleted while others pointed at it, also for who may though they do not see it: they see
-    what points at it. Returns its version.
+    """Restore a resource that was marked as deleted, also for those who may though they do not see it: they see what
+    points at it. Returns its version.
     """
     may = may_restore(ctx, uid)
     if not may:
-        ctx.see(uid, "restore")
+        ctx.need_visible(uid, "restore")
     if not is_deleted(ctx.view, uid):
         raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
-    details.expect(ctx, uid, expect_version)
+    resource_metadata.need_version(ctx, uid, expect_version)
     back = Add(Attribute(uid, kinds.DELETED, "false"))
     if may:
-        ctx.made(back)
+        ctx.make_unchecked(back)
     else:
         ctx.make(back)
-    return details.changed(ctx, uid)
+    return resource_metadata.save(ctx, uid)
 
 
 def may_restore(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may bring it back."""
+    """Whether the caller may restore the resource."""
     if ctx.view.ids.get(uid) is None or kinds.DELETED not in kinds.schema_of(ctx.view, uid).attributes:
         return False
     return ctx.session.check_change(ctx.asker, Add(Attribute(uid, kinds.DELETED, "false")))
 
 
 def is_deleted(view: FactView, uid: str) -> bool:
-    """Whether it was deleted while others pointed at it."""
-    return shapes.attributes_of(view, uid).get(kinds.DELETED) == "true"
+    """Whether the resource is marked as deleted."""
+    return resource_view.attributes_of(view, uid).get(kinds.DELETED) == "true"
 
 
 def _in_use(view: FactView, uid: str) -> bool:
@@ -183,38 +185,38 @@ def _in_use(view: FactView, uid: str) -> bool:
     )
 
 
-def _refuse_losing_what_lies_in_it(ctx: RequestContext, uid: str) -> None:
+def _refuse_nonempty(ctx: RequestContext, uid: str) -> None:
     inside = ctx.session.read_view(lambda view: [view.uid(child) for child in view.children(view.resource(uid))])
     if inside:
-        said = f"The {describe_resource(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
-        raise ConflictError(said, "They must be deleted or moved first.")
+        message = f"The {describe_resource(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
+        raise ConflictError(message, "They must be deleted or moved first.")
 
 
-def _refuse_losing_what_others_are_made_with(ctx: RequestContext, uid: str) -> None:
-    found = ctx.session.read_view(lambda view: _made_with_it(view, uid))
+def _refuse_required(ctx: RequestContext, uid: str) -> None:
+    found = ctx.session.read_view(lambda view: _dependents(view, uid))
     if found:
-        said = f"The {describe_resource(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
-        raise ConflictError(said, "Let them point at another one first, or delete them.")
+        message = f"The {describe_resource(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
+        raise ConflictError(message, "Let them point at another one first, or delete them.")
 
 
-def _made_with_it(view: FactView, uid: str) -> list[str]:
+def _dependents(view: FactView, uid: str) -> list[str]:
     number = view.resource(uid)
     return [
         view.uid(source)
         for kind in view.policy.kinds.values()
-        for edge in kinds.made_with(kind.schema)
+        for edge in kinds.required_edges(kind.schema)
         if view.kind(number) in kind.steps[edge].kinds
         for source in view.edges_in[edge].get(number) or ()
     ]
 
 
 def _example(ctx: RequestContext, uids: Sequence[str]) -> str:
-    eyes = shapes.VisibleRefs(ctx)
-    seen = next((uid for uid in uids if eyes.sees(uid)), None)
+    visible_refs = resource_view.VisibleRefs(ctx)
+    seen = next((uid for uid in uids if visible_refs.sees(uid)), None)
     return f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
 
 
-def _place_in(sort: str) -> Callable[[ListedResource], tuple[str | Moment, int]]:
+def _sort_key(sort: str) -> Callable[[ListedResource], tuple[str | Moment, int]]:
     if sort in {"name", "-name"}:
         return lambda item: (fold_name(item.name), item.id)
     return lambda item: (item.since, item.id)

@@ -1,12 +1,11 @@
-"""When who last did what with what, by day. Collected in memory, written in the background.
+"""Last use of resources and roles, by member, action and day. Collected in memory, written in the background.
 
-What a process has noted is lost if it is killed before it wrote: this tells who uses something, it is no proof. The
-audit log is.
+What a process has not written is lost if it is killed. Usage statistics are no proof; the audit log is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import NamedTuple
@@ -14,9 +13,10 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from lakehold.access.facts.view import FactView
-from lakehold.catalog import sharing
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.access.facts.view import ALL_MEMBERS, FactView
+from lakehold.access.model.policy import GROUP, MEMBER_OF
+from lakehold.catalog import change_preview
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database, IdType, Transaction, metadata
@@ -35,7 +35,7 @@ last_use_table = sa.Table(
 sa.Index("last_use_by_member", last_use_table.c.tenant_id, last_use_table.c.member_id, last_use_table.c.day)
 
 _AT_ONCE = 500
-_MOST_SHOWN = 1_000
+_MAX_LISTED = 1_000
 
 
 class _Use(NamedTuple):
@@ -47,34 +47,34 @@ class _Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LastUse:
-    """On which day somebody last did something with something. `at` is the beginning of the day."""
+    """The last day on which a member did an action with a resource. `at` is the beginning of the day."""
 
-    member: Ref
-    resource: Ref
+    member: ResourceRef
+    resource: ResourceRef
     action: str
     at: Moment
 
 
-class Usage:
-    """What this process has noted and not written yet. Threads share it."""
+class UsageRecorder:
+    """Uses that this process has recorded and not written yet, shared by its threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: dict[_Use, int] = {}
         self._written: dict[_Use, int] = {}
 
-    def note(self, ctx: RequestContext, action: str, uid: str, *, at: Moment | None = None) -> None:
-        """The caller has done this now, or at that moment. Who only views as somebody uses nothing."""
+    def record(self, ctx: RequestContext, action: str, uid: str, *, at: Moment | None = None) -> None:
+        """Record that the caller did this now, or at that moment. Impersonated callers are not recorded."""
         if ctx.caller.impersonator or not ctx.caller.member:
             return
-        use = ctx.session.read_view(lambda view: _use(view, ctx, action, uid))
+        use = ctx.session.read_view(lambda view: _make_use(view, ctx, action, uid))
         day = (ctx.at if at is None else at) // DAY
         with self._lock:
             if use is not None and self._written.get(use) != day:
                 self._waiting[use] = day
 
-    def write(self, database: Database) -> int:
-        """Write what waits, and tell how much it was. What cannot be written now waits for the next time."""
+    def flush(self, database: Database) -> int:
+        """Write the recorded uses and return their number. If the database is busy they are kept for the next time."""
         with self._lock:
             waiting, self._waiting = self._waiting, {}
         if not waiting:
@@ -82,7 +82,7 @@ class Usage:
         try:
             with database.write() as transaction:
                 for start in range(0, len(waiting), _AT_ONCE):
-                    _put(transaction, dict(sorted(waiting.items())[start : start + _AT_ONCE]))
+                    _save(transaction, dict(sorted(waiting.items())[start : start + _AT_ONCE]))
         except BusyError:
             with self._lock:
                 self._waiting = waiting | self._waiting
@@ -94,8 +94,8 @@ class Usage:
         return len(waiting)
 
 
-class Background:
-    """Writes what was noted every now and then, in a thread of its own, and once more at the end."""
+class BackgroundWriter:
+    """Calls a function periodically in a thread of its own, and once more at the end."""
 
     def __init__(self, write: Callable[[], object], every: float = 10.0) -> None:
         self._write = write
@@ -104,11 +104,11 @@ class Background:
         self._thread = Thread(target=self._run, name="lakehold-usage", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Write the rest, and end."""
+        """Stop the thread, and call the function a last time."""
         self._stop.set()
         self._thread.join()
         self._write()
@@ -118,29 +118,33 @@ class Background:
             self._write()
 
 
-def of_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
-    """Who last used a resource, newest first: all for who gives roles here or may ask about others, else one's own."""
-    ctx.see(uid)
+def list_for_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
+    """Return the last uses of a resource, newest first: all for those who give roles here or may ask about others, else
+    one's own.
+    """
+    ctx.need_visible(uid)
     which = last_use_table.c.resource_id == ctx.view.resource(uid)
-    if not (sharing.gives_here(ctx, uid) or sharing.may_ask_about_others(ctx)):
+    if not (change_preview.gives_roles_on(ctx, uid) or change_preview.may_ask_about_others(ctx)):
         which &= last_use_table.c.member_id == ctx.view.member(ctx.caller.member)
-    return _read(ctx, which)
+    return _load(ctx, which)
 
 
-def of_member(ctx: RequestContext, member: str) -> list[LastUse]:
-    """What a member last used, newest first, of what the caller may see: one's own, or for who may ask about others."""
-    ctx.see(member)
+def list_for_member(ctx: RequestContext, member: str) -> list[LastUse]:
+    """Return the last uses by a member, newest first, of what the caller may see. For oneself, and for those who may
+    ask about others.
+    """
+    ctx.need_visible(member)
     if member != ctx.caller.member:
-        ctx.need(sharing.ASK, ctx.caller.tenant)
-    return _read(ctx, last_use_table.c.member_id == ctx.view.member(member))
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
+    return _load(ctx, last_use_table.c.member_id == ctx.view.member(member))
 
 
-def _use(view: FactView, ctx: RequestContext, action: str, uid: str) -> _Use | None:
+def _make_use(view: FactView, ctx: RequestContext, action: str, uid: str) -> _Use | None:
     resource, member = view.ids.get(uid), view.ids.get(ctx.caller.member)
     return None if resource is None or member is None else _Use(ctx.session.tenant, resource, member, action)
 
 
-def _put(transaction: Transaction, uses: dict[_Use, int]) -> None:
+def _save(transaction: Transaction, uses: dict[_Use, int]) -> None:
     rows = [
         {
             "tenant_id": use.tenant,
@@ -159,18 +163,93 @@ def _put(transaction: Transaction, uses: dict[_Use, int]) -> None:
     )
 
 
-def _read(ctx: RequestContext, which: sa.ColumnElement[bool]) -> list[LastUse]:
+def _load(ctx: RequestContext, which: sa.ColumnElement[bool]) -> list[LastUse]:
     c = last_use_table.c
     query = (
         sa.select(c.member_id, c.resource_id, c.action, c.day)
         .where(c.tenant_id == ctx.session.tenant, which)
         .order_by(c.day.desc(), c.resource_id, c.member_id, c.action)
-        .limit(_MOST_SHOWN)
+        .limit(_MAX_LISTED)
     )
-    eyes = VisibleRefs(ctx)
+    visible_refs = VisibleRefs(ctx)
     found = []
     for member, resource, action, day in ctx.session.transaction.connection.execute(query):
-        who, what = eyes.numbered(member), eyes.numbered(resource)
+        who, what = visible_refs.by_number(member), visible_refs.by_number(resource)
         if who and what:
             found.append(LastUse(who, what, action, day * DAY))
     return found
+
+
+RoleHolding = tuple[str, str]
+"""The ids of who holds a role, and of what it is on."""
+_MEMBERS_PER_QUERY = 500
+_MAX_ROWS = 50_000
+
+
+def last_role_uses(ctx: RequestContext, pairs: Iterable[RoleHolding]) -> dict[RoleHolding, Moment]:
+    """Return the last day of use of these roles, of those that were ever used. Whether the caller may know has been
+    checked before.
+    """
+    holdings = list(pairs)
+    holders = ctx.session.read_view(lambda view: {who: _subject_members(view, who) for who, _ in holdings})
+    uses = _load_uses(ctx, {member for members in holders.values() for member in members})
+    return ctx.session.read_view(lambda view: _match_uses(view, holdings, holders, uses))
+
+
+def _subject_members(view: FactView, subject: str) -> Collection[int]:
+    number = view.ids.get(subject)
+    if number is None:
+        return ()
+    match view.kind(number):
+        case kind if kind == ALL_MEMBERS:
+            return view.members.keys()
+        case kind if kind == GROUP:
+            return (view.edges_in[MEMBER_OF].get(number) or {}).keys()
+        case _:
+            return (number,)
+
+
+def _load_uses(ctx: RequestContext, members: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return what each member used, and on which day, newest first."""
+    c, numbers = last_use_table.c, sorted(members)
+    found: dict[int, list[tuple[int, int]]] = {}
+    for start in range(0, len(numbers), _MEMBERS_PER_QUERY):
+        last = sa.func.max(c.day)
+        query = (
+            sa.select(c.member_id, c.resource_id, last)
+            .where(c.tenant_id == ctx.session.tenant, c.member_id.in_(numbers[start : start + _MEMBERS_PER_QUERY]))
+            .group_by(c.member_id, c.resource_id)
+            .order_by(last.desc())
+            .limit(_MAX_ROWS)
+        )
+        for member, resource, day in ctx.session.transaction.connection.execute(query):
+            found.setdefault(member, []).append((resource, day))
+    return found
+
+
+def _match_uses(
+    view: FactView,
+    holdings: list[RoleHolding],
+    holders: dict[str, Collection[int]],
+    uses: dict[int, list[tuple[int, int]]],
+) -> dict[RoleHolding, Moment]:
+    places: dict[int, frozenset[int]] = {}
+    found = {}
+    for who, what in holdings:
+        here = view.ids.get(what)
+        days = [
+            next((day for resource, day in uses.get(member, ()) if here in _ancestors(view, resource, places)), 0)
+            for member in holders[who]
+        ]
+        if here is not None and any(days):
+            found[who, what] = max(days) * DAY
+    return found
+
+
+def _ancestors(view: FactView, resource: int, known: dict[int, frozenset[int]]) -> frozenset[int]:
+    """Return the resource, and all that it lies in."""
+    if resource not in known:
+        parent = view.policy.kinds[view.kind(resource)].parent if view.kind(resource) else None
+        above = view.edges_out[parent.edge].get(resource) if parent else None
+        known[resource] = frozenset({resource}) | (_ancestors(view, above[0], known) if above else frozenset())
+    return known[resource]

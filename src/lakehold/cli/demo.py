@@ -14,7 +14,7 @@ from pathlib import Path
 from lakehold.demo import company, events_api, furnishing, web_marts, web_shop
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
-from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.links import SIGN_IN
 from lakehold.directory.platform import Platform
 from lakehold.kit import settings
 from lakehold.kit.errors import ConflictError
@@ -92,7 +92,7 @@ def links_at(folder: Path, address: str) -> list[tuple[str, str, str]]:
     try:
         with platform.write(Caller(company.TENANT, "olga", address="local")) as ctx:
             return [
-                (company.PEOPLE[member], words, links.make(ctx, read, member, SIGN_IN).link)
+                (company.PEOPLE[member], words, links.create(ctx, read, member, SIGN_IN).link)
                 for member, words in PEOPLE.items()
             ]
     finally:

@@ -121,9 +121,9 @@ class _Known:
 
 
 def _caller(platform: Platform, tenant: str, member: str) -> Caller:
-    where = tenant or tenants.only(platform)
+    where = tenant or tenants.only_tenant(platform)
     if not where:
-        names = ", ".join(found.uid for found in tenants.every(platform))
+        names = ", ".join(found.uid for found in tenants.list_all(platform))
         if names:
             raise InvalidInputError("There are several tenants here.", f"Choose one with --tenant: {names}.")
         raise NotFoundError("There is no tenant here yet.", "Set one up: `lakehold up` prints the link.")

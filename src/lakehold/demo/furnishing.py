@@ -5,13 +5,13 @@ It adds to what `company` loads, and does so as its people do: through the servi
 
 from __future__ import annotations
 
-from lakehold.catalog import campaign_rows, campaigns, editing, requests, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.usage import Usage
+from lakehold.catalog import campaign_decisions, campaigns, requests, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.usage import UsageRecorder
 from lakehold.demo import asked, company, lakehouse, told
-from lakehold.directory import invites, members, service_accounts, tokens
+from lakehold.directory import invites, members, tokens
 from lakehold.directory.caller import Caller
-from lakehold.directory.invitations import Invitation, Place
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
@@ -46,8 +46,8 @@ def review(platform: Platform) -> str:
         due = ctx.at + _REVIEW_DAYS * DAY
         begun = campaigns.start(ctx, lakehouse.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
         uid = begun.campaign.uid
-        looked_at = [row.n for row in campaign_rows.rows(ctx, uid)[:_LOOKED_AT]]
-        campaign_rows.keep(ctx, uid, looked_at)
+        looked_at = [row.n for row in campaign_decisions.list_rows(ctx, uid)[:_LOOKED_AT]]
+        campaign_decisions.keep(ctx, uid, looked_at)
         return uid
 
 
@@ -55,9 +55,9 @@ def _tell(platform: Platform) -> None:
     for member, descriptions in told.DESCRIPTIONS.items():
         with platform.write(_by(member)) as ctx:
             for uid, words in descriptions.items():
-                editing.edit(ctx, uid, Edit(description=words))
+                resource_edit.apply_edit(ctx, uid, ResourceEdit(description=words))
             for uid in told.DISCOVERABLE.get(member, ()):
-                editing.edit(ctx, uid, Edit(attributes={"discoverable": True}))
+                resource_edit.apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
     _keep(platform)
 
 
@@ -69,30 +69,30 @@ def _keep(platform: Platform) -> None:
                 resources.create(ctx, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges, settings=settings)
     for uid, (member, sql) in asked.FIRST.items():
         with platform.write(_by(member)) as ctx:
-            editing.edit(ctx, uid, Edit(settings={"sql": sql}))
+            resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"sql": sql}))
 
 
 def _ask(platform: Platform) -> None:
     for member, action, uid, reason in told.REQUESTS:
         with platform.write(_by(member)) as ctx:
-            requests.ask(ctx, action, uid, reason=reason)
+            requests.create(ctx, action, uid, reason=reason)
 
 
 def _bring_in(ctx: RequestContext, platform: Platform) -> None:
     """A service account with its token, and somebody who has been invited and has not come yet."""
-    service_accounts.create(ctx, "Nightly import", uid=SERVICE)
-    tokens.make(ctx, "Import of the tills", member=SERVICE, days=365)
-    wanted = Invitation((Place("business_user", "sales"),))
-    invites.make(ctx, platform.settings, f"paula@{MAILS_TO}", wanted)
+    members.create_service_account(ctx, "Nightly import", uid=SERVICE)
+    tokens.create(ctx, "Import of the tills", member=SERVICE, days=365)
+    wanted = InviteGrants((InvitedRole("business_user", "sales"),))
+    invites.create(ctx, platform.settings, f"paula@{MAILS_TO}", wanted)
 
 
 def _use(platform: Platform) -> None:
-    usage = Usage()
+    usage = UsageRecorder()
     for member, uids in told.USES.items():
         with platform.read(_by(member)) as ctx:
             for days, uid in enumerate(uids):
-                usage.note(ctx, _used_with(ctx, uid), uid, at=ctx.at - days * DAY)
-    usage.write(platform.database)
+                usage.record(ctx, _used_with(ctx, uid), uid, at=ctx.at - days * DAY)
+    usage.flush(platform.database)
 
 
 def _used_with(ctx: RequestContext, uid: str) -> str:

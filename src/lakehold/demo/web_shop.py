@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant
-from lakehold.catalog import details, editing, resources
+from lakehold.catalog import resource_edit, resource_metadata, resources
 from lakehold.demo import company, web_rows
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -80,8 +80,8 @@ def make(platform: Platform, folder: Path) -> None:
 def at(platform: Platform, address: str) -> None:
     """Tell the source of events where the API is today."""
     with platform.write(_by("erik")) as ctx:
-        settings = {**details.read(ctx, EVENTS).settings, "address": address}
-        editing.edit(ctx, EVENTS, editing.Edit(settings=settings))
+        settings = {**resource_metadata.load(ctx, EVENTS).settings, "address": address}
+        resource_edit.apply_edit(ctx, EVENTS, resource_edit.ResourceEdit(settings=settings))
 
 
 def _lakehouse(ctx: RequestContext) -> None:

@@ -1,16 +1,21 @@
-"""Tenants, members and groups: whom access is about, how they prove who they are, and what they do.
+"""Tenants, members and groups: who they are, how they authenticate, and the context in which they act.
 
-- `model.yaml`: the tenant's own access model, on which those of the workspaces stand
-- `installation`, `caller`, `work`: the way in for everybody who does something; `errors`: refusals that are attempts
-- `tenants`, `first_run`: worlds of their own, and how the first one begins
-- `members`, `accounts`, `roles`, `groups`, `service_accounts`: who is there
-- `standing`: who may act for whom; `choosing`: members by what they are
-- `removal`, `ownership`: how a member leaves, and what becomes of what they own
-- `invitations`, `invites`, `accepting`: who invites whom to what, the invite, and its acceptance
-- `sign_in`, `magic_link`, `links`: the ways in; `passwords`, `new_passwords`, `throttle`, `emails`: what they rest on
-- `sign_ins`, `tokens`, `narrowing`: with what somebody calls
-- `credentials`, `holders`, `uses`: secrets that are shown once, whose they are, and when they were last used
-- `mails`, `visit`, `tidy`: the few mails, where a visitor comes from, and what is dropped
+- `platform`: the assembled application services, shared by all requests of a process
+- `request_context`, `caller`: one caller's questions and changes in one transaction; `errors`: audited refusals
+- `tenants`: tenants, and the setup of the first one
+- `members`: members, service accounts and roles on the tenant; `member_filters`: members by role, group or sort
+- `groups`: groups and their members; `act_for`: who may act for a member
+- `member_removal`: what a member owns, and their removal
+- `invite_grants`, `invites`, `invite_acceptance`: what an invite gives, the invite, and its acceptance
+- `accounts`, `passwords`: e-mail addresses and password hashes
+- `authentication`: sign-in by password or magic link, and password changes; `throttle`: limits of attempts
+- `sign_ins`: devices on which a member is signed in
+- `links`: one-time links and the mails that carry them
+- `tokens`: API tokens and their scope
+- `secret_tokens`, `token_lookup`: the format of secrets, and the lookup of their rows
+- `last_used`, `cleanup`: when secrets were last used, and the deletion of expired ones
+
+model.yaml is the tenant's own access model, which those of the workspaces extend.
 """
 
 from __future__ import annotations
@@ -24,5 +29,5 @@ from lakehold.access.model.schema import AccessModel
 
 @cache
 def model() -> AccessModel:
-    """The tenant's access model."""
+    """Return the tenant's access model."""
     return load_model(Path(__file__).with_name("model.yaml"))

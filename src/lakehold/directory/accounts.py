@@ -1,21 +1,41 @@
-"""With what a member signs in: an e-mail address and a password's hash. A service account has neither.
+"""Accounts: the e-mail address and password hash with which a member signs in. A service account has neither.
 
-A member may have no account at all: they are there, hold roles, and cannot sign in until an admin gives them one.
+A member without an account holds roles, and cannot sign in until an admin gives them an address.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import emails
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import quote
+from lakehold.kit.ids import fold_name, quote, valid_id
+
+_MAX_EMAIL_LENGTH = 254
+# Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
+_EMAIL_PATTERN = re.compile(r"[^\s@<>(),;:\\\"\[\]]{1,64}@[^\s@<>(),;:\\\"\[\]]+")
+
+
+def valid_email(text: object) -> str:
+    """Return the address, or refuse what cannot be one."""
+    email = valid_id(text.strip() if isinstance(text, str) else text, "e-mail address")
+    if len(email) > _MAX_EMAIL_LENGTH or not _EMAIL_PATTERN.fullmatch(email) or ".." in email or email.endswith("."):
+        raise InvalidInputError(f"{quote(email)} is no e-mail address.", "Write it as name@example.org.")
+    return email
+
+
+def email_key(email: str) -> str:
+    """Return the form in which addresses are compared. Mails always go to the address as it was first given, so that
+    one that only looks alike receives nothing.
+    """
+    return fold_name(email.strip())
+
 
 account_table = sa.Table(
     "account",
@@ -44,39 +64,39 @@ class Account:
     made_at: Moment
 
 
-def of(ctx: RequestContext, member: str) -> Account | None:
-    """The account of a member, if there is one."""
+def get(ctx: RequestContext, member: str) -> Account | None:
+    """Return the account of a member, if there is one."""
     number = ctx.view.member(member)
-    return among(ctx, [number]).get(number)
+    return get_many(ctx, [number]).get(number)
 
 
-def among(ctx: RequestContext, members: Iterable[int]) -> dict[int, Account]:
-    """The accounts of these members, by their number."""
+def get_many(ctx: RequestContext, members: Iterable[int]) -> dict[int, Account]:
+    """Return the accounts of these members, by member number."""
     c = account_table.c
     query = sa.select(account_table).where(c.tenant_id == ctx.session.tenant, c.member_id.in_(list(members)))
-    return {row.member_id: _account(row) for row in ctx.session.transaction.connection.execute(query)}
+    return {row.member_id: _from_row(row) for row in ctx.session.transaction.connection.execute(query)}
 
 
-def by_email(transaction: Transaction, tenant: int, email: str) -> Account | None:
-    """The account with this address in this tenant. What is no address is nobody's."""
+def find_by_email(transaction: Transaction, tenant: int, email: str) -> Account | None:
+    """Return the account with this address in this tenant; None also for an invalid address."""
     try:
-        key = emails.key(emails.valid_email(email))
+        key = email_key(valid_email(email))
     except InvalidInputError:
         return None
-    return _first(transaction, tenant, account_table.c.email_key == key)
+    return _find(transaction, tenant, account_table.c.email_key == key)
 
 
-def by_member(transaction: Transaction, tenant: int, member: int) -> Account | None:
-    """The account of the member of this number."""
-    return _first(transaction, tenant, account_table.c.member_id == member)
+def find_by_member(transaction: Transaction, tenant: int, member: int) -> Account | None:
+    """Return the account of the member with this number."""
+    return _find(transaction, tenant, account_table.c.member_id == member)
 
 
 def add(ctx: RequestContext, member: str, *, email: str = "", password: str = "", service: bool = False) -> None:
-    """Give a member an account. The caller of this has asked for the right to."""
-    if of(ctx, member) is not None:
+    """Give a member an account. The right to it has been checked before."""
+    if get(ctx, member) is not None:
         raise ConflictError(f"{quote(member)} has an account already.", "Change that one.")
     if email:
-        refuse_taken(ctx, email)
+        refuse_taken_email(ctx, email)
     number = ctx.view.member(member)
     insert(
         ctx.session.transaction,
@@ -86,13 +106,13 @@ def add(ctx: RequestContext, member: str, *, email: str = "", password: str = ""
 
 
 def insert(transaction: Transaction, tenant: int, account: Account) -> None:
-    """Write an account of a member who has none."""
+    """Insert the account of a member who has none."""
     transaction.connection.execute(
         account_table.insert().values(
             tenant_id=tenant,
             member_id=account.member_id,
             email=account.email or None,
-            email_key=emails.key(account.email) if account.email else None,
+            email_key=email_key(account.email) if account.email else None,
             password=account.password,
             service=account.service,
             made_at=account.made_at,
@@ -101,27 +121,27 @@ def insert(transaction: Transaction, tenant: int, account: Account) -> None:
 
 
 def set_email(ctx: RequestContext, member: str, email: str) -> None:
-    """Let the member sign in with another address."""
-    refuse_taken(ctx, email)
-    _update(ctx, member, email=email, email_key=emails.key(email))
+    """Set the address with which the member signs in."""
+    refuse_taken_email(ctx, email)
+    _update(ctx, member, email=email, email_key=email_key(email))
 
 
 def set_password(ctx: RequestContext, member: str, password: str) -> None:
-    """Keep another password's hash."""
+    """Store another password hash."""
     _update(ctx, member, password=password)
 
 
-def end(ctx: RequestContext, member: str) -> None:
-    """The member has no account any more."""
+def delete(ctx: RequestContext, member: str) -> None:
+    """Delete the member's account."""
     c = account_table.c
     ctx.session.transaction.connection.execute(
         account_table.delete().where(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
     )
 
 
-def refuse_taken(ctx: RequestContext, email: str) -> None:
-    """Refuse an address that is somebody's."""
-    if by_email(ctx.session.transaction, ctx.session.tenant, email) is not None:
+def refuse_taken_email(ctx: RequestContext, email: str) -> None:
+    """Refuse an address that belongs to an account."""
+    if find_by_email(ctx.session.transaction, ctx.session.tenant, email) is not None:
         raise ConflictError(f"There is already an account with the e-mail {quote(email)}.", "Use another address.")
 
 
@@ -134,11 +154,11 @@ def _update(ctx: RequestContext, member: str, **values: object) -> None:
     )
 
 
-def _first(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool]) -> Account | None:
+def _find(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool]) -> Account | None:
     query = sa.select(account_table).where(account_table.c.tenant_id == tenant, which)
     found = transaction.connection.execute(query).first()
-    return _account(found) if found is not None else None
+    return _from_row(found) if found is not None else None
 
 
-def _account(row: sa.Row[tuple[object, ...]]) -> Account:
+def _from_row(row: sa.Row[tuple[object, ...]]) -> Account:
     return Account(row.member_id, row.email or "", row.password, service=bool(row.service), made_at=row.made_at)

@@ -1,4 +1,4 @@
-"""Who calls: a member, through a sign-in or an API token, from somewhere."""
+"""The caller of a request, and the client that a request comes from."""
 
 from __future__ import annotations
 
@@ -27,27 +27,40 @@ class Caller:
     impersonator: str = ""
     """Who really looks, while they view as the member."""
 
-    def told(self) -> dict[str, object]:
-        """What has to be remembered to act as this caller later: also how narrow their token was."""
-        said: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
+    def to_stored(self) -> dict[str, object]:
+        """Return what has to be stored to act as this caller later, with the scope of their token."""
+        values: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
         if self.impersonator:
-            said["behind"] = self.impersonator
+            values["behind"] = self.impersonator
         if self.narrowed is not None:
             parts = {"actions": self.narrowed.actions, "resources": self.narrowed.resources}
-            said["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
-        return said
+            values["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
+        return values
 
     @classmethod
-    def of(cls, tenant: str, told: Mapping[str, Any], *, address: str = "") -> Caller:
-        """The caller of whom this was told."""
-        said = dict(told)
-        narrowed = said.pop("narrowed", None)
+    def from_stored(cls, tenant: str, stored: Mapping[str, Any], *, address: str = "") -> Caller:
+        """Restore a caller from what `to_stored` returned."""
+        values = dict(stored)
+        narrowed = values.pop("narrowed", None)
         if narrowed is not None:
             parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
-            said["narrowed"] = TokenPrincipal(said["member"], **parts)
-        return cls(tenant, address=address, **said)
+            values["narrowed"] = TokenPrincipal(values["member"], **parts)
+        return cls(tenant, address=address, **values)
 
     @property
     def asker(self) -> Principal:
-        """Whom decisions are about."""
+        """The subject of access decisions."""
         return self.narrowed or self.member
+
+
+@dataclass(frozen=True, slots=True)
+class ClientInfo:
+    """Address, user agent and request id of a client that is not authenticated yet."""
+
+    address: str = ""
+    agent: str = ""
+    request: str = ""
+
+    def to_caller(self, tenant: str, member: str = "") -> Caller:
+        """Return the client as a caller; without a member it can only write audit entries."""
+        return Caller(tenant, member, request=self.request, address=self.address)

@@ -1,4 +1,4 @@
-"""Refusals that are attempts: they are written down, and say what was missing and who could give it."""
+"""Refusals that are audited, and errors of authentication."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lakehold.kit.errors import ForbiddenError, LakeholdError, NotFoundError
 
 
 class DeniedError(ForbiddenError):
-    """The caller may know of the resource, but not do this with it."""
+    """The caller may see the resource, but not do this with it."""
 
     def __init__(
         self,
@@ -30,23 +30,23 @@ class DeniedError(ForbiddenError):
 
 
 class HiddenError(NotFoundError):
-    """The resource is there, but the caller may not know of it. It reads like `NotFoundError`, word for word."""
+    """The resource exists, but the caller may not see it. It reads exactly like `NotFoundError`."""
 
-    def __init__(self, told: NotFoundError, *, action: str, resource: str) -> None:
-        super().__init__(told.message, told.hint)
+    def __init__(self, error: NotFoundError, *, action: str, resource: str) -> None:
+        super().__init__(error.message, error.hint)
         self.action = action
         self.resource = resource
 
 
 class UnauthorizedError(LakeholdError):
-    """Nobody is signed in, or what they showed is not valid (any more)."""
+    """Nobody is authenticated, or the secret is not valid (any more)."""
 
     code = "unauthorized"
     status = 401
 
 
 class ThrottledError(LakeholdError):
-    """Too many attempts; the same may be tried again later."""
+    """Too many attempts were made; it may be tried again later."""
 
     code = "too_many_attempts"
     status = 429

@@ -1,4 +1,4 @@
-"""Groups: they hold roles like a member does, and those who are in one have them. The group All is built in."""
+"""Groups, which hold roles like a member does and pass them on to their members. The group All is built in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lakehold.access import Add, Edge, Remove
 from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.access.query.listing import ListingPage
-from lakehold.directory import roles
+from lakehold.directory import members as roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -32,72 +32,72 @@ class Group:
 def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
 ) -> ListingPage:
-    """One page of the groups that people made."""
+    """Return one page of the groups that people created."""
     return ctx.session.list(ctx.asker, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
 
 
-def one(ctx: RequestContext, group: str) -> Group:
-    """One group with its members."""
-    _refuse_others(ctx, group)
+def get(ctx: RequestContext, group: str) -> Group:
+    """Return one group with its members."""
+    _need_group(ctx, group)
     ctx.need("see", group)
-    members, name, built_in = ctx.session.read_view(lambda view: _told(view, group))
-    visible = tuple(member for member in members if ctx.session.can_see(ctx.asker, member))
-    return Group(group, name, built_in, visible, roles.of(ctx, group))
+    member_ids, name, built_in = ctx.session.read_view(lambda view: _load(view, group))
+    visible = tuple(member for member in member_ids if ctx.session.can_see(ctx.asker, member))
+    return Group(group, name, built_in, visible, roles.tenant_roles(ctx, group))
 
 
-def everybody(ctx: RequestContext) -> str:
-    """The id of the group All."""
+def all_members_group(ctx: RequestContext) -> str:
+    """Return the id of the group All."""
     return ctx.session.read_view(lambda view: view.uid(view.everyone))
 
 
 def create(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
-    """Make a group, with nobody in it."""
+    """Create an empty group."""
     return ctx.create(GROUP, name, uid=uid, edges={"tenant": ctx.caller.tenant})
 
 
 def rename(ctx: RequestContext, group: str, name: str) -> None:
-    """Call it by another name. Its roles and members stay."""
+    """Rename a group. Its roles and members stay."""
     need_edit(ctx, group)
-    ctx.renamed(group, name)
+    ctx.rename_unchecked(group, name)
 
 
 def need_edit(ctx: RequestContext, group: str) -> None:
     """Refuse unless the caller may change the group."""
-    _refuse_all(ctx, group)
+    _refuse_built_in(ctx, group)
     ctx.need("edit", group)
 
 
 def delete(ctx: RequestContext, group: str) -> None:
-    """End it. Its members lose what they had by it, and nothing else."""
-    _refuse_all(ctx, group)
+    """Delete a group. Its members lose what they had by it, and nothing else."""
+    _refuse_built_in(ctx, group)
     ctx.delete(group)
 
 
 def add(ctx: RequestContext, group: str, member: str, *, until: Moment | None = None) -> None:
-    """Take a member in, for good or for a time."""
-    _refuse_all(ctx, group)
+    """Add a member, permanently or for a time."""
+    _refuse_built_in(ctx, group)
     ctx.make(Add(Edge(MEMBER_OF, member, group)), until=until)
 
 
 def remove(ctx: RequestContext, group: str, member: str) -> None:
-    """Let a member go."""
-    _refuse_all(ctx, group)
+    """Remove a member from a group."""
+    _refuse_built_in(ctx, group)
     ctx.make(Remove(Edge(MEMBER_OF, member, group)))
 
 
-def _refuse_all(ctx: RequestContext, group: str) -> None:
-    _refuse_others(ctx, group)
+def _refuse_built_in(ctx: RequestContext, group: str) -> None:
+    _need_group(ctx, group)
     if ctx.view.kind(ctx.view.resource(group)) == ALL_MEMBERS:
         raise ForbiddenError("The group All is built in: it is whoever is there.", "Make a group of your own.")
 
 
-def _refuse_others(ctx: RequestContext, group: str) -> None:
-    ctx.see(group)
+def _need_group(ctx: RequestContext, group: str) -> None:
+    ctx.need_visible(group)
     if ctx.view.kind(ctx.view.resource(group)) not in {GROUP, ALL_MEMBERS}:
         raise InvalidInputError(f"{quote(group)} is no group.", "Look the id up among the groups.")
 
 
-def _told(view: FactView, group: str) -> tuple[list[str], str, bool]:
+def _load(view: FactView, group: str) -> tuple[list[str], str, bool]:
     here = view.resource(group)
     inside = sorted(view.edges_in[MEMBER_OF].get(here) or (), key=lambda number: (view.names.get(number) or "", number))
     return [view.uid(number) for number in inside], view.names.get(here) or "", view.kind(here) == ALL_MEMBERS

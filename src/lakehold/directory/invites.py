@@ -1,7 +1,7 @@
-"""Invites: a link that makes somebody a member, with the roles that come with it.
+"""Invites: links that make somebody a member, with the roles that come with them.
 
-The link is handed over, or mailed where mails can be sent; it is kept as a hash and accepted once. What it gives is
-given as by the inviter: if they have lost the right to it by then, so has the invite.
+The link is handed over, or mailed where mail is configured; it is stored as a hash and accepted once. What it gives
+is given as by the inviter: if they have lost the right to it by then, so has the invite.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import credentials, invitations, mails
-from lakehold.directory.emails import key, valid_email
-from lakehold.directory.invitations import Invitation, Place, Setting
+from lakehold.directory import invite_grants, links, secret_tokens
+from lakehold.directory.accounts import email_key, valid_email
+from lakehold.directory.act_for import need_unrestricted
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import need_whole
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import ConflictError, NotFoundError
@@ -38,17 +38,17 @@ invite_table = sa.Table(
 )
 sa.Index("invite_by_time", invite_table.c.tenant_id, invite_table.c.made_at, invite_table.c.id)
 
-_AT_ONCE = 200
-After = tuple[Moment, str]
+_BATCH = 200
+PageKey = tuple[Moment, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """An invite that nobody has accepted yet."""
+    """An invite that has not been accepted yet."""
 
     id: str
     email: str
-    invitation: Invitation
+    grants: InviteGrants
     made_by: str
     made_at: Moment
     until: Moment
@@ -56,60 +56,60 @@ class Invite:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An invite with its link: shown to who made it, or mailed to who it is for, never both."""
+class CreatedInvite:
+    """A created invite with its link, which is either shown to the inviter or mailed, never both."""
 
     invite: Invite
     mailed: bool
     link: str = field(default="", repr=False)
 
 
-def make(
-    ctx: RequestContext, settings: Settings, email: str, invitation: Invitation | None = None, *, mail: bool = False
-) -> Made:
-    """Invite somebody, by their e-mail address, with these roles."""
-    ctx.writing()
-    need_whole(ctx, "invite")
-    wanted, address = invitation or Invitation(), valid_email(email)
-    invitations.refuse_what_cannot_be(ctx, wanted)
-    invitations.need(ctx, wanted)
-    return _made(ctx, settings, address, wanted, mail=mail)
+def create(
+    ctx: RequestContext, settings: Settings, email: str, grants: InviteGrants | None = None, *, mail: bool = False
+) -> CreatedInvite:
+    """Invite somebody by e-mail address, with these roles."""
+    ctx.need_writable()
+    need_unrestricted(ctx, "invite")
+    carried, address = grants or InviteGrants(), valid_email(email)
+    invite_grants.refuse_invalid(ctx, carried)
+    invite_grants.need_invite(ctx, carried)
+    return _create(ctx, settings, address, carried, mail=mail)
 
 
-def resend(ctx: RequestContext, settings: Settings, id_: str, *, mail: bool = False) -> Made:
-    """A new link in place of the old one, which ends. Whoever sends it again is the inviter from now on."""
-    ctx.writing()
-    need_whole(ctx, "invite")
-    old = one(ctx, id_)
-    invitations.need(ctx, old.invitation)
-    ended(ctx, old.id)
-    return _made(ctx, settings, old.email, old.invitation, mail=mail, again=old.id)
+def resend(ctx: RequestContext, settings: Settings, id_: str, *, mail: bool = False) -> CreatedInvite:
+    """Replace the link of an invite. The caller becomes the inviter."""
+    ctx.need_writable()
+    need_unrestricted(ctx, "invite")
+    old = get(ctx, id_)
+    invite_grants.need_invite(ctx, old.grants)
+    delete(ctx, old.id)
+    return _create(ctx, settings, old.email, old.grants, mail=mail, again=old.id)
 
 
 def revoke(ctx: RequestContext, id_: str) -> None:
-    """The link is good for nothing any more."""
-    ctx.writing()
-    invite = one(ctx, id_)
-    ended(ctx, invite.id)
+    """Revoke an invite, so that its link is no longer valid."""
+    ctx.need_writable()
+    invite = get(ctx, id_)
+    delete(ctx, invite.id)
     ctx.note("revoke invite", ctx.caller.tenant, before={"invite": invite.id, "email": invite.email})
 
 
-def one(ctx: RequestContext, id_: str) -> Invite:
-    """One that the caller made, or could have made."""
-    need_whole(ctx, "see invites")
+def get(ctx: RequestContext, id_: str) -> Invite:
+    """Return an invite that the caller created, or could have created."""
+    need_unrestricted(ctx, "see invites")
     row = ctx.session.transaction.connection.execute(
         sa.select(invite_table).where(invite_table.c.tenant_id == ctx.session.tenant, invite_table.c.id == id_)
     ).first()
-    if row is None or not _may_see(ctx, invite_of(row)):
+    if row is None or not _may_see(ctx, from_row(row)):
         raise NotFoundError(f"There is no invite {quote(id_)}.", "Look the id up in the list of invites.")
-    return invite_of(row)
+    return from_row(row)
 
 
-def page(ctx: RequestContext, *, after: After | None = None, limit: int = 50) -> list[Invite]:
-    """Those that the caller made or could have made, the newest first, from behind one on."""
-    need_whole(ctx, "see invites")
+def page(ctx: RequestContext, *, after: PageKey | None = None, limit: int = 50) -> list[Invite]:
+    """Return the invites that the caller created or could have created, newest first, after the given key."""
+    need_unrestricted(ctx, "see invites")
     found: list[Invite] = []
-    for invite in _every(ctx, after):
+    for invite in _iterate(ctx, after):
         if _may_see(ctx, invite):
             found.append(invite)
         if len(found) == limit:
@@ -117,56 +117,56 @@ def page(ctx: RequestContext, *, after: After | None = None, limit: int = 50) ->
     return found
 
 
-def ended(ctx: RequestContext, id_: str) -> bool:
-    """End it. Only one can."""
+def delete(ctx: RequestContext, id_: str) -> bool:
+    """Delete the invite and return whether it was there, so that only one transaction can use it."""
     c = invite_table.c
     ends = invite_table.delete().where(c.tenant_id == ctx.session.tenant, c.id == id_)
     return ctx.session.transaction.connection.execute(ends).rowcount == 1
 
 
-def invite_of(row: sa.Row[tuple[object, ...]]) -> Invite:
-    """The row as people speak of it."""
+def from_row(row: sa.Row[tuple[object, ...]]) -> Invite:
+    """Return the invite of a database row."""
     carries = json.loads(row.carries)
-    places = tuple(Place(*place) for place in carries["places"])
-    chosen = tuple(Setting(*setting) for setting in carries["settings"])
-    return Invite(row.id, row.email, Invitation(places, chosen), row.made_by, row.made_at, row.until)
+    places = tuple(InvitedRole(*place) for place in carries["places"])
+    chosen = tuple(MembershipSetting(*setting) for setting in carries["settings"])
+    return Invite(row.id, row.email, InviteGrants(places, chosen), row.made_by, row.made_at, row.until)
 
 
-def _made(
-    ctx: RequestContext, settings: Settings, email: str, invitation: Invitation, *, mail: bool, again: str = ""
-) -> Made:
-    if mail and not mails.can_be_sent(settings):
+def _create(
+    ctx: RequestContext, settings: Settings, email: str, grants: InviteGrants, *, mail: bool, again: str = ""
+) -> CreatedInvite:
+    if mail and not links.can_send_mail(settings):
         raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
-    fresh = credentials.new(credentials.INVITE, again)
-    invite = Invite(fresh.id, email, invitation, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
+    fresh = secret_tokens.generate(secret_tokens.INVITE, again)
+    invite = Invite(fresh.id, email, grants, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
     ctx.session.transaction.connection.execute(
         invite_table.insert().values(
             id=invite.id,
             tenant_id=ctx.session.tenant,
             hash=fresh.hash,
             email=email,
-            email_key=key(email),
-            carries=json.dumps({"places": invitation.places, "settings": invitation.settings}),
+            email_key=email_key(email),
+            carries=json.dumps({"places": grants.roles, "settings": grants.settings}),
             made_by=invite.made_by,
             made_at=invite.made_at,
             until=invite.until,
         )
     )
-    link = mails.address_of(settings, mails.INVITE, fresh.text)
+    link = links.link_url(settings, links.INVITE, fresh.text)
     if mail:
-        mails.post(ctx, mails.INVITE, email, link, invite.until)
-    told = {"invite": invite.id, "email": email, "roles": [f"{role} on {there}" for role, there in invitation.places]}
-    ctx.note("invite again" if again else "invite", ctx.caller.tenant, after=told)
-    return Made(invite, mailed=mail, link="" if mail else link)
+        links.queue_mail(ctx, links.INVITE, email, link, invite.until)
+    details = {"invite": invite.id, "email": email, "roles": [f"{role} on {there}" for role, there in grants.roles]}
+    ctx.note("invite again" if again else "invite", ctx.caller.tenant, after=details)
+    return CreatedInvite(invite, mailed=mail, link="" if mail else link)
 
 
 def _may_see(ctx: RequestContext, invite: Invite) -> bool:
-    return invite.made_by == ctx.caller.member or invitations.may(
-        ctx.session, ctx.caller.tenant, ctx.asker, invite.invitation
+    return invite.made_by == ctx.caller.member or invite_grants.may_invite(
+        ctx.session, ctx.caller.tenant, ctx.asker, invite.grants
     )
 
 
-def _every(ctx: RequestContext, after: After | None) -> Iterator[Invite]:
+def _iterate(ctx: RequestContext, after: PageKey | None) -> Iterator[Invite]:
     c = invite_table.c
     while True:
         older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
@@ -174,10 +174,10 @@ def _every(ctx: RequestContext, after: After | None) -> Iterator[Invite]:
             sa.select(invite_table)
             .where(c.tenant_id == ctx.session.tenant, older)
             .order_by(c.made_at.desc(), c.id.desc())
-            .limit(_AT_ONCE)
+            .limit(_BATCH)
         )
-        rows = [invite_of(row) for row in ctx.session.transaction.connection.execute(query)]
+        rows = [from_row(row) for row in ctx.session.transaction.connection.execute(query)]
         yield from rows
-        if len(rows) < _AT_ONCE:
+        if len(rows) < _BATCH:
             return
         after = rows[-1].made_at, rows[-1].id

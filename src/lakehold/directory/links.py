@@ -1,7 +1,8 @@
-"""Links that sign somebody in, or let them set a new password. Each is used once, ends soon, and is kept as a hash.
+"""One-time links that sign a member in or let them set a password, and the mails that carry links.
 
-An admin makes one and hands it over; where mails can be sent, the member asks for one and it is mailed. Whoever asks
-gets the same answer whether or not there is such an account.
+A link is used once, expires soon, and is stored as a hash. An admin creates one and hands it over; where mail is
+configured, the member requests one and it is mailed. The answer to a request does not reveal whether the account
+exists.
 """
 
 from __future__ import annotations
@@ -10,21 +11,66 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import accounts, credentials, holders, mails, tenants, throttle
-from lakehold.directory.emails import key
+from lakehold.directory import accounts, secret_tokens, tenants, throttle, token_lookup
+from lakehold.directory.accounts import email_key
+from lakehold.directory.act_for import need_act_for
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import UnauthorizedError
-from lakehold.directory.holders import Held
-from lakehold.directory.mails import PASSWORD, SIGN_IN
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import need_over
-from lakehold.directory.visit import Visit
-from lakehold.kit.clock import SECOND, Moment
+from lakehold.directory.token_lookup import SecretRow
+from lakehold.kit.clock import SECOND, Moment, format_moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
 from lakehold.ledger.audit import DENIED
+
+INVITE, SIGN_IN, PASSWORD = "invite", "sign_in", "password"
+
+_PATHS = {INVITE: "invite", SIGN_IN: "link", PASSWORD: "password"}
+_SUBJECTS = {
+    INVITE: "{who} invites you to {tenant}",
+    SIGN_IN: "Your link to sign in to {tenant}",
+    PASSWORD: "Set your password for {tenant}",
+}
+_BODIES = {
+    INVITE: "{who} invites you to {tenant} on Lakehold. Open this link to accept:",
+    SIGN_IN: "Open this link to sign in to {tenant} on Lakehold:",
+    PASSWORD: "Open this link to set a new password for {tenant} on Lakehold:",
+}
+_END = "It can be used once, until {until} UTC.\nIf you did not expect this mail, leave it: nothing happens."
+
+
+def can_send_mail(settings: Settings) -> bool:
+    """Whether mail is configured."""
+    return bool(settings.smtp.get_secret_value())
+
+
+def link_url(settings: Settings, purpose: str, secret: str) -> str:
+    """Return the URL of a link with this secret."""
+    return f"{settings.base_url}/{_PATHS[purpose]}/{secret}"
+
+
+def queue_mail(ctx: RequestContext, purpose: str, receiver: str, link: str, until: Moment) -> None:
+    """Queue the mail in the outbox, to be sent after the commit."""
+    view = ctx.view
+    values = {
+        "tenant": view.names.get(view.resource(ctx.caller.tenant)) or ctx.caller.tenant,
+        "who": view.names.get(view.ids.get(ctx.caller.member) or 0) or "Somebody",
+        "until": format_moment(until)[:16],
+    }
+    body = f"{_BODIES[purpose].format(**values)}\n\n{link}\n\n{_END.format(**values)}\n"
+    outbox.enqueue(
+        ctx.session.transaction,
+        ctx.session.tenant,
+        ctx.at,
+        receiver=receiver,
+        subject=_SUBJECTS[purpose].format(**values),
+        body=ctx.keys.encrypt(body),
+    )
+
 
 link_table = sa.Table(
     "link",
@@ -44,8 +90,8 @@ PURPOSES = (SIGN_IN, PASSWORD)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A link that was just made: shown to who made it, or mailed to who it is for, never both."""
+class CreatedLink:
+    """A created link, which is either shown to its creator or mailed to the member, never both."""
 
     purpose: str
     until: Moment
@@ -54,8 +100,8 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """What a link can still be used for, told to whoever holds it."""
+class LinkInfo:
+    """Purpose and member of a link, for its holder."""
 
     purpose: str
     tenant: str
@@ -64,76 +110,78 @@ class Open:
     until: Moment
 
 
-def make(ctx: RequestContext, settings: Settings, member: str, purpose: str, *, mail: bool = False) -> Made:
-    """Make a link for a member, to be handed over or mailed. Older ones for the same purpose end."""
-    ctx.writing()
-    _refuse_unknown(purpose)
-    need_over(ctx, "make links", member)
-    account = accounts.of(ctx, member)
+def create(ctx: RequestContext, settings: Settings, member: str, purpose: str, *, mail: bool = False) -> CreatedLink:
+    """Create a link for a member, to be handed over or mailed. Older ones for the same purpose end."""
+    ctx.need_writable()
+    _refuse_unknown_purpose(purpose)
+    need_act_for(ctx, "make links", member)
+    account = accounts.get(ctx, member)
     if account is not None and account.service:
         raise ConflictError(f"{quote(member)} is a service account, which nobody signs in to.", "Make it a token.")
     if account is None:
         raise ConflictError(f"{quote(member)} has no account yet.", "Give them an e-mail address first.")
-    if mail and not mails.can_be_sent(settings):
+    if mail and not can_send_mail(settings):
         raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
-    return _made(ctx, settings, member, purpose, account.email if mail else "")
+    return _create(ctx, settings, member, purpose, account.email if mail else "")
 
 
-def ask(platform: Platform, email: str, purpose: str, visit: Visit, tenant: str = "") -> None:
-    """Let a link be mailed to this address, if there is such an account and mails can be sent. It is not told."""
-    _refuse_unknown(purpose)
-    tenant = tenant or tenants.only(platform)
-    counted = throttle.keys("ask", key(email), visit.address, throttle.ASKED, throttle.ASKED_FROM)
+def request_link(platform: Platform, email: str, purpose: str, client: ClientInfo, tenant: str = "") -> None:
+    """Mail a link to this address, if there is such an account and mail is configured. The caller does not learn which."""
+    _refuse_unknown_purpose(purpose)
+    tenant = tenant or tenants.only_tenant(platform)
+    attempt_keys = throttle.attempt_keys(
+        "ask", email_key(email), client.address, throttle.MAIL_ACCOUNT, throttle.MAIL_ADDRESS
+    )
     with platform.database.write(tenant) as transaction:
-        number = tenants.number(transaction, tenant)
-        throttle.count(transaction, number, platform.clock(), counted)
-        account = accounts.by_email(transaction, number, email)
+        number = tenants.tenant_number(transaction, tenant)
+        throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
+        account = accounts.find_by_email(transaction, number, email)
     if not number:
         return
-    with platform.write(visit.caller(tenant)) as ctx:
+    with platform.write(client.to_caller(tenant)) as ctx:
         member = ctx.view.uids.get(account.member_id) if account is not None and not account.service else None
-        if account is None or member is None or not mails.can_be_sent(platform.settings):
+        if account is None or member is None or not can_send_mail(platform.settings):
             ctx.note("ask for a link", after={"purpose": purpose}, outcome=DENIED)
             return
         ctx.note("ask for a link", member, after={"purpose": purpose})
-        _made(ctx, platform.settings, member, purpose, account.email)
+        _create(ctx, platform.settings, member, purpose, account.email)
 
 
-def look(platform: Platform, secret: str) -> Open:
-    """What a link is for. Looking at it does not use it: programs that read mails do that."""
+def get_info(platform: Platform, secret: str) -> LinkInfo:
+    """Return what a link is for, without using it: programs that read mails open links too."""
     with platform.database.read() as transaction:
-        link = holders.of(transaction, link_table, credentials.LINK, secret, platform.clock())
+        link = token_lookup.find_row(transaction, link_table, secret_tokens.LINK, secret, platform.clock())
         if link is None:
             raise refusal()
         names = platform.access.session(transaction, link.tenant).current_view().names
-        of_tenant, of_member = names.get(link.tenant_id) or "", names.get(link.member_id) or ""
-        return Open(link.purpose, link.tenant, of_tenant, of_member, link.until)
+        tenant_name, member_name = names.get(link.tenant_id) or "", names.get(link.member_id) or ""
+        return LinkInfo(link.purpose, link.tenant, tenant_name, member_name, link.until)
 
 
-def found(platform: Platform, transaction: Transaction, secret: str, purpose: str) -> Held | None:
-    """The link of this secret, if it can still be used for this."""
-    return _of(transaction, secret, purpose, platform.clock())
+def find(platform: Platform, transaction: Transaction, secret: str, purpose: str) -> SecretRow | None:
+    """Return the link of this secret, if it is valid for this purpose."""
+    return _find_row(transaction, secret, purpose, platform.clock())
 
 
-def held(ctx: RequestContext, secret: str, purpose: str) -> Held | None:
-    """The same in the transaction in which it is used."""
-    return _of(ctx.session.transaction, secret, purpose, ctx.at)
+def find_for_use(ctx: RequestContext, secret: str, purpose: str) -> SecretRow | None:
+    """Return the link of this secret within the transaction that uses it, if it is valid for this purpose."""
+    return _find_row(ctx.session.transaction, secret, purpose, ctx.at)
 
 
-def used(ctx: RequestContext, link: Held) -> bool:
-    """Use it up. Only one can: the second one finds nothing to use."""
+def use(ctx: RequestContext, link: SecretRow) -> bool:
+    """Delete the link and return whether it was there, so that only one transaction can use it."""
     c = link_table.c
     ends = link_table.delete().where(c.tenant_id == ctx.session.tenant, c.id == link.id)
     return ctx.session.transaction.connection.execute(ends).rowcount == 1
 
 
 def refusal() -> UnauthorizedError:
-    """The same for a link that was used, has ended, or never was."""
+    """Return the one error for a link that was used, has expired, or never existed."""
     return UnauthorizedError("This link is not valid, or not any more.", "Ask for a new one.")
 
 
-def ended(ctx: RequestContext, member: str, purpose: str | None = None) -> None:
-    """Links that nobody has used yet are of no use any more."""
+def delete_all(ctx: RequestContext, member: str, purpose: str | None = None) -> None:
+    """Delete the unused links of a member, for one purpose or all."""
     c = link_table.c
     which = sa.and_(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
     if purpose is not None:
@@ -141,9 +189,9 @@ def ended(ctx: RequestContext, member: str, purpose: str | None = None) -> None:
     ctx.session.transaction.connection.execute(link_table.delete().where(which))
 
 
-def _made(ctx: RequestContext, settings: Settings, member: str, purpose: str, receiver: str) -> Made:
-    ended(ctx, member, purpose)
-    fresh = credentials.new(credentials.LINK)
+def _create(ctx: RequestContext, settings: Settings, member: str, purpose: str, receiver: str) -> CreatedLink:
+    delete_all(ctx, member, purpose)
+    fresh = secret_tokens.generate(secret_tokens.LINK)
     until = ctx.at + settings.link_minutes * 60 * SECOND
     ctx.session.transaction.connection.execute(
         link_table.insert().values(
@@ -156,18 +204,18 @@ def _made(ctx: RequestContext, settings: Settings, member: str, purpose: str, re
             until=until,
         )
     )
-    link = mails.address_of(settings, purpose, fresh.text)
+    link = link_url(settings, purpose, fresh.text)
     ctx.note("make link", member, after={"purpose": purpose, "link": fresh.id, "mailed": bool(receiver)})
     if receiver:
-        mails.post(ctx, purpose, receiver, link, until)
-    return Made(purpose, until, mailed=bool(receiver), link="" if receiver else link)
+        queue_mail(ctx, purpose, receiver, link, until)
+    return CreatedLink(purpose, until, mailed=bool(receiver), link="" if receiver else link)
 
 
-def _refuse_unknown(purpose: str) -> None:
+def _refuse_unknown_purpose(purpose: str) -> None:
     if purpose not in PURPOSES:
         raise InvalidInputError(f"There are no links for {quote(purpose)}.", f"Say one of: {', '.join(PURPOSES)}.")
 
 
-def _of(transaction: Transaction, secret: str, purpose: str, at: Moment) -> Held | None:
-    row = holders.of(transaction, link_table, credentials.LINK, secret, at)
+def _find_row(transaction: Transaction, secret: str, purpose: str, at: Moment) -> SecretRow | None:
+    row = token_lookup.find_row(transaction, link_table, secret_tokens.LINK, secret, at)
     return row if row is not None and row.purpose == purpose else None

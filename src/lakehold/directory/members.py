@@ -1,23 +1,73 @@
-"""Members: who belongs to the tenant. Everybody in it may know of them; their e-mail is for those who keep members."""
+"""Members, service accounts and roles on the tenant.
+
+Everybody in a tenant may see its members; their e-mail addresses are for those who manage members.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-# past the access filter: since when a member is there, of one that was asked for before
+from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.tables import resource
-from lakehold.access.facts.view import FactView
+from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
-from lakehold.directory import accounts, links, roles
-from lakehold.directory.emails import valid_email
-from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import MANAGE, need_over, need_whole
+from lakehold.directory import accounts, links
+from lakehold.directory.accounts import account_table, valid_email
+from lakehold.directory.act_for import MANAGE, need_act_for, need_unrestricted
+from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
+
+OWNER, ADMIN = "owner", "admin"
+
+
+def tenant_roles(ctx: RequestContext, subject: str) -> tuple[str, ...]:
+    """Return the roles that a member or a group holds on the tenant directly, in the model's order."""
+
+    def ask(view: FactView) -> tuple[str, ...]:
+        tenant = view.resource(ctx.caller.tenant)
+        held = set(role_names((view.grants.get(tenant) or {}).get(view.resource(subject), 0)))
+        return tuple(role for role in view.policy.kind(view.kind(tenant)).schema.roles if role in held)
+
+    return ctx.session.read_view(ask)
+
+
+def give_tenant_role(ctx: RequestContext, subject: str, role: str, *, until: MomentLike | None = None) -> None:
+    """Give a role on the tenant, for good or for a time."""
+    ctx.make(Add(Grant(subject, role, ctx.caller.tenant)), until=until)
+
+
+def take_tenant_role(ctx: RequestContext, subject: str, role: str) -> None:
+    """Take a role on the tenant away."""
+    ctx.make(Remove(Grant(subject, role, ctx.caller.tenant)))
+
+
+def need_set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[str]) -> None:
+    """Refuse unless the caller may give and take all the roles that this changes."""
+    held, tenant = set(tenant_roles(ctx, subject)), ctx.caller.tenant
+    for role in sorted(set(roles) - held):
+        ctx.need_change(Add(Grant(subject, role, tenant)))
+    for role in sorted(held - set(roles)):
+        # That the last Owner stays is another matter, and told when it is tried.
+        ctx.need("give", tenant, role=role)
+
+
+def set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[str]) -> None:
+    """Set the roles on the tenant to exactly these. New ones are given before old ones are taken, so that there is
+    always an Owner.
+    """
+    held = set(tenant_roles(ctx, subject))
+    for role in sorted(set(roles) - held):
+        give_tenant_role(ctx, subject, role)
+    for role in sorted(held - set(roles)):
+        take_tenant_role(ctx, subject, role)
+
+
+# past the access filter: since when a member is there, of one that was asked for before
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +87,8 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """Some members, and where the next ones begin; None after the last."""
+class MemberPage:
+    """A page of members, with the cursor of the next page; None after the last."""
 
     items: list[Member]
     after: str | None
@@ -46,36 +96,36 @@ class Members:
 
 def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
-) -> Members:
-    """One page of the members."""
+) -> MemberPage:
+    """Return one page of the members."""
     found = ctx.session.list(ctx.asker, "see", MEMBER, search=search, sort=sort, after=after, limit=limit)
-    return Members(_told(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
+    return MemberPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
 
 
-def one(ctx: RequestContext, member: str) -> Member:
-    """One member's profile."""
+def get(ctx: RequestContext, member: str) -> Member:
+    """Return one member."""
     ctx.need("see", member)
-    (told,) = numbered(ctx, [ctx.view.member(member)])
-    return told
+    (found,) = get_many(ctx, [ctx.view.member(member)])
+    return found
 
 
-def numbered(ctx: RequestContext, numbers: Sequence[int]) -> list[Member]:
-    """The members of these numbers, in their order. Whether the caller may know of them has been asked before."""
-    since = _since(ctx, numbers)
-    return _told(ctx, [(ctx.view.uid(one), ctx.view.names.get(one) or "", since[one]) for one in numbers])
+def get_many(ctx: RequestContext, numbers: Sequence[int]) -> list[Member]:
+    """Return the members with these numbers, in order. Whether the caller may see them has been checked before."""
+    since = _created_at(ctx, numbers)
+    return _load(ctx, [(ctx.view.uid(one), ctx.view.names.get(one) or "", since[one]) for one in numbers])
 
 
 def add(ctx: RequestContext, name: str, *, email: str = "", uid: str | None = None) -> str:
-    """Make a member without an invite. With an e-mail address they can sign in as soon as they have a link."""
-    made = ctx.create(MEMBER, name, uid=uid, edges={"tenant": ctx.caller.tenant})
+    """Create a member without an invite. With an e-mail address they can sign in by a link."""
+    created = ctx.create(MEMBER, name, uid=uid, edges={"tenant": ctx.caller.tenant})
     if email:
-        accounts.add(ctx, made, email=valid_email(email))
-    return made
+        accounts.add(ctx, created, email=valid_email(email))
+    return created
 
 
-def refuse_email(ctx: RequestContext, email: str) -> None:
-    """Refuse what is no address, or is somebody's already: to be asked before a form is half done."""
-    accounts.refuse_taken(ctx, valid_email(email))
+def refuse_invalid_email(ctx: RequestContext, email: str) -> None:
+    """Refuse an invalid e-mail address, or one that is taken."""
+    accounts.refuse_taken_email(ctx, valid_email(email))
 
 
 def need_rename(ctx: RequestContext, member: str) -> None:
@@ -83,57 +133,57 @@ def need_rename(ctx: RequestContext, member: str) -> None:
     ctx.need("see", member)
     ctx.view.member(member)
     if member == ctx.caller.member:
-        need_whole(ctx, "rename its member", member)
+        need_unrestricted(ctx, "rename its member", member)
     else:
         ctx.need("edit", member)
 
 
 def rename(ctx: RequestContext, member: str, name: str) -> None:
-    """Call a member by another name."""
+    """Rename a member."""
     need_rename(ctx, member)
-    ctx.renamed(member, name)
+    ctx.rename_unchecked(member, name)
 
 
 def need_set_email(ctx: RequestContext, member: str) -> None:
-    """Refuse unless the caller may say with which address the member signs in."""
-    need_over(ctx, "set the e-mail", member)
+    """Refuse unless the caller may set the member's e-mail address."""
+    need_act_for(ctx, "set the e-mail", member)
     ctx.view.member(member)
 
 
 def set_email(ctx: RequestContext, member: str, email: str) -> None:
-    """Let a member sign in with another address. Whoever reads it could sign in, so it is as guarded as a link."""
-    ctx.writing()
+    """Set the e-mail address with which a member signs in. It is guarded like a link, because its reader could sign in."""
+    ctx.need_writable()
     need_set_email(ctx, member)
     address = valid_email(email)
-    account = accounts.of(ctx, member)
+    account = accounts.get(ctx, member)
     if account is not None and account.service:
         raise ConflictError(f"{quote(member)} is a service account, which nobody signs in to.", "Add a member.")
     if account is None:
         accounts.add(ctx, member, email=address)
     elif account.email != address:
         accounts.set_email(ctx, member, address)
-        links.ended(ctx, member)
+        links.delete_all(ctx, member)
     ctx.note("set e-mail", member, before={"email": account.email} if account else {}, after={"email": address})
 
 
-def _told(ctx: RequestContext, found: Sequence[tuple[str, str, Moment]]) -> list[Member]:
-    numbers = {uid: ctx.view.member(uid) for uid, _, _ in found}
-    known = accounts.among(ctx, numbers.values())
-    open_to = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+def _load(ctx: RequestContext, rows: Sequence[tuple[str, str, Moment]]) -> list[Member]:
+    numbers = {uid: ctx.view.member(uid) for uid, _, _ in rows}
+    accounts_by_number = accounts.get_many(ctx, numbers.values())
+    manages = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
 
-    def told(uid: str, name: str, since: Moment) -> Member:
-        account = known.get(numbers[uid])
-        may = open_to or (uid == ctx.caller.member and ctx.caller.narrowed is None)
+    def to_member(uid: str, name: str, since: Moment) -> Member:
+        account = accounts_by_number.get(numbers[uid])
+        may = manages or (uid == ctx.caller.member and ctx.caller.narrowed is None)
         email = account.email or None if account is not None and may else None
         groups = ctx.session.read_view(lambda view: _groups(view, numbers[uid]))
         visible = tuple(group for group in groups if ctx.session.can_see(ctx.asker, group))
         is_service = account is not None and account.service
-        return Member(uid, name, since, email, is_service, roles.of(ctx, uid), visible)
+        return Member(uid, name, since, email, is_service, tenant_roles(ctx, uid), visible)
 
-    return [told(*row) for row in found]
+    return [to_member(*row) for row in rows]
 
 
-def _since(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Moment]:
+def _created_at(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Moment]:
     c = resource.c
     query = sa.select(c.id, c.since).where(c.tenant_id == ctx.session.tenant, c.id.in_(numbers))
     return {row.id: int(row.since) for row in ctx.session.transaction.connection.execute(query)}
@@ -141,3 +191,22 @@ def _since(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Moment]:
 
 def _groups(view: FactView, member: int) -> list[str]:
     return [view.uid(group) for group in view.edges_out[MEMBER_OF].get(member) or ()]
+
+
+def create_service_account(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
+    """Create a service account. It can do nothing until it is given roles and a token."""
+    ctx.need(MANAGE, ctx.caller.tenant)
+    created = ctx.create(MEMBER, name, uid=uid, edges={"tenant": ctx.caller.tenant})
+    accounts.add(ctx, created, service=True)
+    ctx.note("make service account", created)
+    return created
+
+
+def list_service_accounts(ctx: RequestContext) -> list[Member]:
+    """Return all service accounts by name, for those who manage members."""
+    ctx.need(MANAGE, ctx.caller.tenant)
+    c = account_table.c
+    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
+    numbers = ctx.session.transaction.connection.execute(query).scalars().all()
+    uids = [uid for number in numbers if (uid := ctx.view.uids.get(number)) is not None]
+    return sorted((get(ctx, uid) for uid in uids), key=lambda member: (member.name, member.uid))

@@ -1,6 +1,6 @@
-"""Passwords: which may be used, how they are kept (argon2id), and how one is compared.
+"""Validation, hashing (argon2id) and verification of passwords.
 
-Comparing takes the same time whether or not there is an account, so that nobody can find out by the clock.
+Verification takes the same time whether or not there is an account, so that timing reveals nothing.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name
 
-SHORTEST, LONGEST = 10, 1_000
+MIN_LENGTH, MAX_LENGTH = 10, 1_000
 
 hasher = PasswordHasher()
 """The library's own, present-day parameters. Tests put a cheap one in its place."""
 
 
-def valid(password: object, *not_like: str) -> str:
-    """The password, if it may be used by somebody with these names and addresses."""
+def valid_password(password: object, *not_like: str) -> str:
+    """Return the password, or refuse one that is too weak for somebody with these names and addresses."""
     if not isinstance(password, str):
-        raise InvalidInputError("A password is a text.", f"Use {SHORTEST} characters or more.")
-    if not SHORTEST <= len(password) <= LONGEST:
+        raise InvalidInputError("A password is a text.", f"Use {MIN_LENGTH} characters or more.")
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         raise InvalidInputError(
-            f"A password has {SHORTEST} to {LONGEST:,} characters.", "Several words together make a good one."
+            f"A password has {MIN_LENGTH} to {MAX_LENGTH:,} characters.", "Several words together make a good one."
         )
     if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in password):
         raise InvalidInputError("The password has a control character.", "Use characters that can be typed.")
@@ -38,31 +38,31 @@ def valid(password: object, *not_like: str) -> str:
     return password
 
 
-def hashed(password: str) -> str:
-    """The password as it is kept."""
+def hash_password(password: str) -> str:
+    """Return the hash of a password."""
     return hasher.hash(_bytes(password))
 
 
-def matches(kept: str, password: str) -> bool:
-    """Whether this is the password. One comparison is made in any case, with nobody's hash if there is none."""
-    nobodys = _nobodys(hasher)
+def verify_password(password_hash: str, password: str) -> bool:
+    """Whether this is the password. Without a hash one comparison with a dummy hash is made all the same."""
+    dummy = _dummy_hash(hasher)
     try:
-        hasher.verify(kept or nobodys, _bytes(password))
+        hasher.verify(password_hash or dummy, _bytes(password))
     except (VerificationError, InvalidHashError):
         return False
-    return bool(kept)
+    return bool(password_hash)
 
 
-def is_outdated(kept: str) -> bool:
-    """Whether it was hashed with other parameters than are used today."""
-    return hasher.check_needs_rehash(kept)
+def needs_rehash(password_hash: str) -> bool:
+    """Whether the hash was made with other parameters than today's."""
+    return hasher.check_needs_rehash(password_hash)
 
 
 @lru_cache(maxsize=4)
-def _nobodys(of: PasswordHasher) -> str:
-    return of.hash(secrets.token_hex())
+def _dummy_hash(password_hasher: PasswordHasher) -> str:
+    return password_hasher.hash(secrets.token_hex())
 
 
 def _bytes(password: str) -> bytes:
-    """The same characters, however a keyboard puts them together. What is no text at all matches nothing."""
-    return unicodedata.normalize("NFKC", password[: LONGEST + 1]).encode(errors="surrogatepass")
+    """Return the bytes to be hashed, in normal form so that keyboards do not matter."""
+    return unicodedata.normalize("NFKC", password[: MAX_LENGTH + 1]).encode(errors="surrogatepass")

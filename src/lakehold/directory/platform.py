@@ -1,4 +1,4 @@
-"""One installation: its settings, its key, its database, and the way in for everybody who does something there."""
+"""The assembled application services, and the transactions in which callers act."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cached_property
 from lakehold.access import AccessEngine
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.request_context import RequestContext, entry_of
-from lakehold.directory.uses import Uses
+from lakehold.directory.last_used import LastUsedTracker
+from lakehold.directory.request_context import RequestContext, audit_entry
 from lakehold.kit import keys
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
@@ -20,7 +20,7 @@ from lakehold.ledger.audit import DENIED, AuditLog
 
 
 class Platform:
-    """Shared by all requests of a process."""
+    """Settings, keys, database and access engine, shared by all requests of a process."""
 
     def __init__(self, settings: Settings, clock: Clock = now) -> None:
         self.settings = settings
@@ -29,44 +29,44 @@ class Platform:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.database = Database(settings.database_url)
         self.access = AccessEngine(self.database, clock)
-        self.uses = Uses()
+        self.last_used = LastUsedTracker()
 
     @cached_property
     def keys(self) -> keys.Keys:
-        """The keys of this installation."""
+        """The encryption and signing keys."""
         return keys.load_keys(self.settings.key.get_secret_value(), self.settings.data / "key")
 
     @contextmanager
     def read(self, caller: Caller) -> Iterator[RequestContext]:
-        """A caller's questions, in a transaction that changes nothing."""
-        with self._written_down(caller), self.database.read() as transaction:
+        """Open a read-only transaction for a caller."""
+        with self._auditing_denials(caller), self.database.read() as transaction:
             yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 
     @contextmanager
     def write(self, caller: Caller) -> Iterator[RequestContext]:
-        """A caller's questions and changes, in a transaction that is committed at the end. One at a time in each
-        tenant, so that the audit log is one chain.
+        """Open a transaction for a caller that is committed at the end. One at a time in each tenant, so that the audit
+        log is one chain.
         """
-        with self._written_down(caller), self.database.write(caller.tenant) as transaction:
+        with self._auditing_denials(caller), self.database.write(caller.tenant) as transaction:
             yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all database connections."""
         self.database.close()
 
     @contextmanager
-    def _written_down(self, caller: Caller) -> Iterator[None]:
+    def _auditing_denials(self, caller: Caller) -> Iterator[None]:
         try:
             yield
         except (DeniedError, HiddenError) as error:
-            self.write_down(caller, error)
+            self.audit_denial(caller, error)
             raise
 
-    def write_down(self, caller: Caller, error: DeniedError | HiddenError) -> None:
-        """A denied attempt is written in a transaction of its own: the one it was made in leaves nothing behind."""
+    def audit_denial(self, caller: Caller, error: DeniedError | HiddenError) -> None:
+        """Audit a denied attempt, in a transaction of its own because that of the attempt is rolled back."""
         with self.database.write(caller.tenant) as transaction:
             session = self.access.session(transaction, caller.tenant)
-            entry = entry_of(caller, session.current_view(), session.at, error.action, error.resource)
+            entry = audit_entry(caller, session.current_view(), session.at, error.action, error.resource)
             AuditLog(transaction, session.tenant, caller.tenant, self.keys).append(
                 [replace(entry, outcome=DENIED, reason=error.message)]
             )

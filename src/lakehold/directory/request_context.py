@@ -1,7 +1,7 @@
-"""What one caller does in one transaction: may they, then do it, then write it down.
+"""The context of one request: a caller, a transaction, and the checked and audited changes made in it.
 
 Every change that a person makes goes through here, so that none is made without the right to it and none is missing
-from the audit log. A refusal is an error that says what was missing; the edge writes it down after the rollback.
+from the audit log. A refusal is an error that names the missing right; it is audited after the rollback.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lakehold.kit.ids import quote
 from lakehold.kit.keys import KeyRing
 from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
 
-Targets = Mapping[str, str | Sequence[str]]
-When = Moment | datetime
+EdgeTargets = Mapping[str, str | Sequence[str]]
+MomentLike = Moment | datetime
 
 
 class RequestContext:
-    """A caller's questions and changes, all in one transaction."""
+    """One caller's questions and changes in one transaction."""
 
     def __init__(self, session: AccessSession, caller: Caller, keys: KeyRing) -> None:
         self.session = session
@@ -42,7 +42,7 @@ class RequestContext:
 
     @property
     def asker(self) -> Principal:
-        """Whom decisions are about."""
+        """The subject of access decisions."""
         return self.caller.asker
 
     @property
@@ -52,20 +52,20 @@ class RequestContext:
 
     @property
     def view(self) -> FactView:
-        """The facts, for what is not a decision: names, kinds, what points where."""
+        """The facts, for lookups that are not decisions: names, kinds, edges."""
         return self.session.current_view()
 
     # May they?
 
-    def see(self, resource: str, action: str = "see") -> None:
-        """Refuse unless the caller may know of the resource."""
+    def need_visible(self, resource: str, action: str = "see") -> None:
+        """Refuse unless the caller may see the resource."""
         if not self.session.can_see(self.asker, resource):
-            told = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
-            raise HiddenError(told, action=action, resource=resource)
+            error = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
+            raise HiddenError(error, action=action, resource=resource)
 
-    def need(self, action: str, resource: str, *, role: str | None = None, edges: Targets | None = None) -> None:
-        """Refuse unless the caller may do this."""
-        self.see(resource, action)
+    def need(self, action: str, resource: str, *, role: str | None = None, edges: EdgeTargets | None = None) -> None:
+        """Refuse unless the caller may do the action."""
+        self.need_visible(resource, action)
         if self.session.check(self.asker, action, resource, role=role, edges=edges):
             return
         ways = self.session.read_view(lambda _: self.session.evaluator.ways(self.asker, action, resource, role=role))
@@ -73,11 +73,11 @@ class RequestContext:
         raise self._denied(f"You may not {describe_action(self.view, done, resource)}.", done, resource, ways)
 
     def need_draft(self, draft: Draft) -> None:
-        """Refuse unless the caller may make such a resource there."""
+        """Refuse unless the caller may create such a resource."""
         parent = self.view.policy.kind(draft.kind).schema.parent
         for edge, targets in draft.edges.items():
             for target in (targets,) if isinstance(targets, str) else targets:
-                self.see(target, f"create {edge}")
+                self.need_visible(target, f"create {edge}")
         if not self.session.check(self.asker, "create", draft):
             there = draft.edges.get(parent or "", self.caller.tenant)
             title = self.view.policy.kind(draft.kind).schema.title.lower()
@@ -89,14 +89,16 @@ class RequestContext:
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
         for uid in mentioned_ids(change.fact):
-            self.see(uid, "change")
+            self.need_visible(uid, "change")
         if self.session.check_change(self.asker, change):
             return
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
         ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.asker, change))
         verb = "set" if isinstance(change, Add) else "take away"
-        raise self._denied(f"You may not {verb} {describe_fact(self.view, fact)}.", _deed(change), resource, ways)
+        raise self._denied(
+            f"You may not {verb} {describe_fact(self.view, fact)}.", _audit_action(change), resource, ways
+        )
 
     def _denied(
         self, message: str, action: str, resource: str, ways: Sequence[Way] = (), otherwise: str = ""
@@ -121,73 +123,75 @@ class RequestContext:
         name: str,
         *,
         uid: str | None = None,
-        edges: Targets | None = None,
+        edges: EdgeTargets | None = None,
         attributes: Mapping[str, str | bool] | None = None,
     ) -> str:
-        """Make a resource, as its creator."""
-        self.writing()
+        """Create a resource, as its creator."""
+        self.need_writable()
         draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
         self.need_draft(draft)
         made = self.session.store.create(
             kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=self.caller.member or None
         )
-        after = {"name": name, **_plain(draft.edges), **_plain(draft.attributes)}
+        after = {"name": name, **_to_plain(draft.edges), **_to_plain(draft.attributes)}
         self.note("create", made, after=after)
         return made
 
-    def make(self, change: Change, *, since: When | None = None, until: When | None = None) -> None:
-        """Make a change of facts or models."""
-        self.writing()
+    def make(self, change: Change, *, since: MomentLike | None = None, until: MomentLike | None = None) -> None:
+        """Make a change of facts or models, if the caller may."""
+        self.need_writable()
         if isinstance(change, Adopt):
             self.need("manage_models", self.caller.tenant)
             self.session.store.apply(change)
             self.note("adopt model", self.caller.tenant, after={"model": change.source})
             return
         self.need_change(change)
-        self.made(change, since=since, until=until)
+        self.make_unchecked(change, since=since, until=until)
 
-    def made(self, change: Add | Remove, *, since: When | None = None, until: When | None = None) -> None:
-        """Make a change that the caller has the right to by another rule than the change's own."""
-        self.writing()
+    def make_unchecked(
+        self, change: Add | Remove, *, since: MomentLike | None = None, until: MomentLike | None = None
+    ) -> None:
+        """Make a change without checking its own rule. The right to it has been checked by another rule."""
+        self.need_writable()
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
-        before = self._standing(fact)
+        before = self._value_before(fact)
         self.session.store.apply(change, since=since, until=until)
-        after = {"fact": describe_fact(self.view, fact), **_spelled(fact)} if isinstance(change, Add) else {}
+        after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
                 after[name] = str(value)
-        self.note(_deed(change), resource, before=before, after=after)
+        self.note(_audit_action(change), resource, before=before, after=after)
 
     def rename(self, uid: str, name: str, *, with_right: str = "edit") -> None:
-        """Call a resource by another name."""
-        self.writing()
+        """Rename a resource, if the caller may."""
+        self.need_writable()
         self.need(with_right, uid)
-        self.renamed(uid, name)
+        self.rename_unchecked(uid, name)
 
-    def renamed(self, uid: str, name: str) -> None:
-        """Rename what the caller has the right to rename by another rule."""
-        self.writing()
+    def rename_unchecked(self, uid: str, name: str) -> None:
+        """Rename a resource without a check. The right to it has been checked by another rule."""
+        self.need_writable()
         before = self.view.names.get(self.view.resource(uid)) or ""
         self.session.store.rename(uid, name)
         if before != name:
             self.note("rename", uid, before={"name": before}, after={"name": name})
 
     def delete(self, uid: str) -> None:
-        """End a resource and every fact about it."""
-        self.writing()
+        """Delete a resource and end every fact about it, if the caller may."""
+        self.need_writable()
         self.need("delete", uid)
-        self.deleted(uid)
+        self.delete_unchecked(uid)
 
-    def deleted(self, uid: str) -> None:
-        """End what the caller has the right to end by another rule."""
-        self.writing()
+    def delete_unchecked(self, uid: str) -> None:
+        """Delete a resource without a check. The right to it has been checked by another rule."""
+        self.need_writable()
         note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
         self.session.store.delete(uid)
         self._entries.append(note)
 
-    def writing(self) -> None:
-        """Refuse whoever only looks: to be asked before anything that is no fact is written."""
+    def need_writable(self) -> None:
+        """Refuse impersonated callers and read-only transactions. Called before anything but a fact is written."""
         if self.caller.impersonator:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
@@ -205,7 +209,7 @@ class RequestContext:
         reason: str = "",
         outcome: str = DONE,
     ) -> None:
-        """Add to the audit log at the end of the transaction."""
+        """Append an entry to the audit log at the end of the transaction."""
         entry = self._entry(action, resource, before=before, after=after, reason=reason)
         self._entries.append(replace(entry, outcome=outcome))
 
@@ -218,11 +222,11 @@ class RequestContext:
         after: Mapping[str, object] | None = None,
         reason: str = "",
     ) -> AuditLogEntry:
-        entry = entry_of(self.caller, self.view, self.at, action, resource)
+        entry = audit_entry(self.caller, self.view, self.at, action, resource)
         return replace(entry, before=before or {}, after=after or {}, reason=reason)
 
-    def _standing(self, fact: Fact) -> dict[str, object]:
-        """The value that an attribute has, or where an edge of which there is one points, before the change."""
+    def _value_before(self, fact: Fact) -> dict[str, object]:
+        """Return the value of an attribute, the ends of an edge, or the grant, before the change."""
         view = self.view
         match fact:
             case Attribute(resource, name, _, None):
@@ -236,15 +240,15 @@ class RequestContext:
                 return {name: [view.uid(end) for end in view.edges_out[name].get(view.resource(source)) or ()]}
             case Grant(subject, role, resource):
                 holds = Grant(subject, role, resource) in set(self.grants(resource))
-                return {"fact": describe_fact(view, fact), **_spelled(fact)} if holds else {}
+                return {"fact": describe_fact(view, fact), **_fact_values(fact)} if holds else {}
 
     def grants(self, resource: str) -> list[Grant]:
-        """Who holds which role on the resource itself."""
+        """Return the grants on the resource itself."""
         return self.session.read_view(lambda view: view.grants_on(view.resource(resource)))
 
 
-def entry_of(caller: Caller, view: FactView, at: Moment, action: str, resource: str) -> AuditLogEntry:
-    """A line about this caller and resource, with the names that they have now."""
+def audit_entry(caller: Caller, view: FactView, at: Moment, action: str, resource: str) -> AuditLogEntry:
+    """Build an audit entry about this caller and resource, with their present names."""
     number = view.ids.get(resource)
     who = view.ids.get(caller.impersonator or caller.member)
     return AuditLogEntry(
@@ -262,7 +266,7 @@ def entry_of(caller: Caller, view: FactView, at: Moment, action: str, resource: 
     )
 
 
-def _spelled(fact: Fact) -> dict[str, object]:
+def _fact_values(fact: Fact) -> dict[str, object]:
     match fact:
         case Grant(subject, role, _):
             return {"role": role, "subject": subject}
@@ -272,7 +276,7 @@ def _spelled(fact: Fact) -> dict[str, object]:
             return {name: value} if member is None else {name: value, "member": member}
 
 
-def _deed(change: Add | Remove) -> str:
+def _audit_action(change: Add | Remove) -> str:
     adds = isinstance(change, Add)
     match change.fact:
         case Grant():
@@ -283,5 +287,5 @@ def _deed(change: Add | Remove) -> str:
             return "set" if adds else "unset"
 
 
-def _plain(values: Mapping[str, object]) -> dict[str, object]:
+def _to_plain(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value if isinstance(value, str | bool) else list(value) for name, value in values.items()}  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Sign-ins: each lasts for some days on one device, is listed, and can be ended from everywhere."""
+"""Sign-ins: each lasts for some days on one device, is listed, and can be ended from anywhere."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import credentials, holders
-from lakehold.directory.caller import Caller
+from lakehold.directory import secret_tokens, token_lookup
+from lakehold.directory.act_for import need_self_or_manager
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import need_own
-from lakehold.directory.visit import Visit
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import NotFoundError
@@ -36,12 +35,12 @@ sign_in_table = sa.Table(
 sa.Index("sign_in_by_member", sign_in_table.c.tenant_id, sign_in_table.c.member_id)
 sa.Index("sign_in_by_end", sign_in_table.c.until)
 
-_LONGEST_AGENT = 300
+_MAX_AGENT_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
-    """Somebody who has just signed in. The secret is for their browser, and shown to nobody else."""
+class CreatedSignIn:
+    """A sign-in that was just created. The secret is for the browser only."""
 
     tenant: str
     member: str
@@ -65,9 +64,9 @@ class SignIn:
     """Whether it is the one that asks."""
 
 
-def begin(ctx: RequestContext, settings: Settings, member: str, method: str, visit: Visit) -> SignedIn:
-    """Sign a member in, who has proved who they are."""
-    fresh = credentials.new(credentials.SIGN_IN)
+def create(ctx: RequestContext, settings: Settings, member: str, method: str, client: ClientInfo) -> CreatedSignIn:
+    """Start a sign-in of a member whose identity has been verified."""
+    fresh = secret_tokens.generate(secret_tokens.SIGN_IN)
     until = ctx.at + settings.session_days * DAY
     ctx.session.transaction.connection.execute(
         sign_in_table.insert().values(
@@ -79,39 +78,39 @@ def begin(ctx: RequestContext, settings: Settings, member: str, method: str, vis
             made_at=ctx.at,
             until=until,
             used_at=ctx.at,
-            address=visit.address,
-            agent=visit.agent[:_LONGEST_AGENT],
+            address=client.address,
+            agent=client.agent[:_MAX_AGENT_LENGTH],
         )
     )
     ctx.note("sign in", member, after={"method": method, "sign_in": fresh.id})
-    return SignedIn(ctx.caller.tenant, member, fresh.id, until, fresh.text)
+    return CreatedSignIn(ctx.caller.tenant, member, fresh.id, until, fresh.text)
 
 
-def caller_of_session(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-    """The member whose sign-in this is; None if it is not valid (any more)."""
+def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
+    """Return the member whose sign-in this is; None if it is not valid (any more)."""
     at = platform.clock()
-    found = holders.of(transaction, sign_in_table, credentials.SIGN_IN, secret, at)
+    found = token_lookup.find_row(transaction, sign_in_table, secret_tokens.SIGN_IN, secret, at)
     if found is None:
         return None
-    platform.uses.note(sign_in_table, found, at)
+    platform.last_used.record(sign_in_table, found, at)
     return Caller(found.tenant, found.member, sign_in_id=found.id)
 
 
-def caller(platform: Platform, secret: str) -> Caller:
-    """The same outside of a transaction, or a refusal that does not say what was wrong."""
+def authenticate(platform: Platform, secret: str) -> Caller:
+    """Return the member whose sign-in this is, in a transaction of its own, or refuse without saying why."""
     with platform.database.read() as transaction:
-        found = caller_of_session(platform, transaction, secret)
-    platform.uses.write(platform.database)
+        found = find_caller(platform, transaction, secret)
+    platform.last_used.flush(platform.database)
     if found is None:
         raise UnauthorizedError("This sign-in is not valid, or not any more.", "Sign in again.")
     return found
 
 
-def of(ctx: RequestContext, member: str) -> list[SignIn]:
-    """Where a member is signed in, the newest first: for themself, and for those who keep members."""
-    need_own(ctx, "see sign-ins", member)
+def list_of_member(ctx: RequestContext, member: str) -> list[SignIn]:
+    """Return the sign-ins of a member, newest first, for themself and for those who manage members."""
+    need_self_or_manager(ctx, "see sign-ins", member)
     c = sign_in_table.c
-    query = sa.select(sign_in_table).where(_of(ctx, member), c.until > ctx.at).order_by(c.made_at.desc(), c.id)
+    query = sa.select(sign_in_table).where(_belongs_to(ctx, member), c.until > ctx.at).order_by(c.made_at.desc(), c.id)
     return [
         SignIn(
             row.id, row.method, row.made_at, row.until, row.used_at, row.address, row.agent,
@@ -123,32 +122,32 @@ def of(ctx: RequestContext, member: str) -> list[SignIn]:
 
 def end(ctx: RequestContext, member: str, id_: str) -> None:
     """Sign a member out on one device."""
-    ctx.writing()
-    need_own(ctx, "end sign-ins", member)
+    ctx.need_writable()
+    need_self_or_manager(ctx, "end sign-ins", member)
     if not _end(ctx, member, sign_in_table.c.id == id_):
         raise NotFoundError(f"There is no sign-in {quote(id_)}.", "Look the id up in the list of sign-ins.")
 
 
 def end_all(ctx: RequestContext, member: str, *, but: str = "") -> int:
-    """Sign a member out everywhere, or everywhere else. Tells how many sign-ins that ended."""
-    ctx.writing()
-    need_own(ctx, "end sign-ins", member)
-    return ended(ctx, member, but=but)
+    """Sign a member out everywhere, or everywhere else, and return the number of ended sign-ins."""
+    ctx.need_writable()
+    need_self_or_manager(ctx, "end sign-ins", member)
+    return end_all_unchecked(ctx, member, but=but)
 
 
-def ended(ctx: RequestContext, member: str, *, but: str = "") -> int:
-    """The same, where the right comes with something else: a new password, a removal."""
+def end_all_unchecked(ctx: RequestContext, member: str, *, but: str = "") -> int:
+    """Sign a member out without a check, as part of a password change or a removal."""
     return _end(ctx, member, sign_in_table.c.id != but)
 
 
 def _end(ctx: RequestContext, member: str, which: sa.ColumnElement[bool]) -> int:
-    ends = sign_in_table.delete().where(_of(ctx, member), which)
+    ends = sign_in_table.delete().where(_belongs_to(ctx, member), which)
     count = ctx.session.transaction.connection.execute(ends).rowcount
     if count:
         ctx.note("sign out", member, after={"sign_ins": count})
     return count
 
 
-def _of(ctx: RequestContext, member: str) -> sa.ColumnElement[bool]:
+def _belongs_to(ctx: RequestContext, member: str) -> sa.ColumnElement[bool]:
     c = sign_in_table.c
     return sa.and_(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))

@@ -1,4 +1,4 @@
-"""Tenants: each is a world of its own. None knows of another, and nothing of one works in another."""
+"""Tenants, which are isolated from each other, and the setup of the first one."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import sqlalchemy as sa
 
 from lakehold.access import Grant
 from lakehold.access.facts.store import FactStore
-
-# past the access filter: tenants are known to the installation alone
 from lakehold.access.facts.tables import resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import AccessModel
 from lakehold.directory import accounts, passwords
-from lakehold.directory.accounts import Account
-from lakehold.directory.emails import valid_email
+from lakehold.directory.accounts import Account, valid_email
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.directory.visit import Visit
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
 from lakehold.ledger.audit import AuditLog, AuditLogEntry
 
-_TURN = "tenants"
-_LONGEST_ID = 40
+# past the access filter: tenants are known to the installation alone
+
+_LOCK = "tenants"
+_MAX_ID_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One tenant of the installation."""
+    """One tenant of the platform."""
 
     uid: str
     name: str
@@ -41,8 +41,8 @@ class Tenant:
 
 
 @dataclass(frozen=True, slots=True)
-class Founding:
-    """What a new tenant is called, and who is its Owner."""
+class TenantSetup:
+    """Name and Owner of a tenant to be created."""
 
     name: str
     owner: str
@@ -54,31 +54,31 @@ class Founding:
 
 
 @dataclass(frozen=True, slots=True)
-class Founded:
-    """The ids of a new tenant and of its Owner."""
+class CreatedTenant:
+    """Ids of a created tenant and of its Owner."""
 
     tenant: str
     owner: str
 
 
-def every(platform: Platform) -> list[Tenant]:
-    """All tenants, by name: for whoever keeps the installation, and nobody else."""
+def list_all(platform: Platform) -> list[Tenant]:
+    """Return all tenants by name, for the operator of the platform only."""
     query = sa.select(resource.c.uid, resource.c.name, resource.c.since).where(resource.c.tenant_id == resource.c.id)
     with platform.database.read() as transaction:
         found = transaction.connection.execute(query.order_by(resource.c.sort_name, resource.c.id)).all()
     return [Tenant(row.uid, row.name, row.since) for row in found]
 
 
-def only(platform: Platform) -> str:
-    """The one tenant's id; empty if there are none or several."""
+def only_tenant(platform: Platform) -> str:
+    """Return the id of the only tenant; empty if there are none or several."""
     query = sa.select(resource.c.uid).where(resource.c.tenant_id == resource.c.id).limit(2)
     with platform.database.read() as transaction:
         found = transaction.connection.execute(query).scalars().all()
     return found[0] if len(found) == 1 else ""
 
 
-def number(transaction: Transaction, tenant: str) -> int:
-    """The number of a tenant; 0 if there is none of this id, which is nobody's business."""
+def tenant_number(transaction: Transaction, tenant: str) -> int:
+    """Return the number of a tenant; 0 if there is no such tenant."""
     try:
         valid_id(tenant, "tenant")
     except InvalidInputError:
@@ -87,60 +87,92 @@ def number(transaction: Transaction, tenant: str) -> int:
     return int(transaction.connection.execute(query).scalar() or 0)
 
 
-def found(
+def create_tenant(
     platform: Platform,
     models: Iterable[AccessModel],
-    wanted: Founding,
+    setup: TenantSetup,
     *,
     first: bool = False,
-    visit: Visit | None = None,
-) -> Founded:
-    """Make a tenant with its Owner, both or neither. With `first`: only if there is no other."""
-    wanted = _valid(wanted)
-    kept = passwords.hashed(wanted.password)
-    with platform.database.write(_TURN) as transaction:
-        if first and not is_first(transaction):
+    client: ClientInfo | None = None,
+) -> CreatedTenant:
+    """Create a tenant with its Owner, both or neither. With `first`: only if there is no other."""
+    setup = _validate(setup)
+    password_hash = passwords.hash_password(setup.password)
+    with platform.database.write(_LOCK) as transaction:
+        if first and not has_no_tenants(transaction):
             raise ConflictError("This installation has been set up already.", "Sign in, or ask for an invite.")
-        store = platform.access.create_tenant_in(transaction, wanted.uid, wanted.name, models)
-        owner = store.create(MEMBER, wanted.owner, edges={"tenant": wanted.uid})
-        store.add(Grant(owner, "owner", wanted.uid))
-        account = Account(store.view.member(owner), wanted.email, kept, service=False, made_at=store.at)
+        store = platform.access.create_tenant_in(transaction, setup.uid, setup.name, models)
+        owner = store.create(MEMBER, setup.owner, edges={"tenant": setup.uid})
+        store.add(Grant(owner, "owner", setup.uid))
+        account = Account(store.view.member(owner), setup.email, password_hash, service=False, made_at=store.at)
         accounts.insert(transaction, store.tenant, account)
         # Nobody else can write in a tenant that is not there yet: its turn is ours.
-        transaction.lock_name = wanted.uid
-        AuditLog(transaction, store.tenant, wanted.uid, platform.keys).append(
-            [_entry(store, wanted, owner, visit or Visit())]
+        transaction.lock_name = setup.uid
+        AuditLog(transaction, store.tenant, setup.uid, platform.keys).append(
+            [_audit_entry(store, setup, owner, client or ClientInfo())]
         )
-    return Founded(wanted.uid, owner)
+    return CreatedTenant(setup.uid, owner)
 
 
-def is_first(transaction: Transaction) -> bool:
+def has_no_tenants(transaction: Transaction) -> bool:
     """Whether there is no tenant yet."""
     query = sa.select(resource.c.id).where(resource.c.tenant_id == resource.c.id).limit(1)
     return transaction.connection.execute(query).first() is None
 
 
-def _valid(wanted: Founding) -> Founding:
-    name, owner, email = valid_name(wanted.name, "name"), valid_name(wanted.owner, "owner"), valid_email(wanted.email)
-    uid = valid_id(wanted.uid or _id_of(name), "tenant")
-    return Founding(name, owner, email, passwords.valid(wanted.password, owner, email), uid)
+def _validate(setup: TenantSetup) -> TenantSetup:
+    name, owner, email = valid_name(setup.name, "name"), valid_name(setup.owner, "owner"), valid_email(setup.email)
+    uid = valid_id(setup.uid or _make_id(name), "tenant")
+    return TenantSetup(name, owner, email, passwords.valid_password(setup.password, owner, email), uid)
 
 
-def _id_of(name: str) -> str:
+def _make_id(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_ID].strip("-") or "tenant"
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_MAX_ID_LENGTH].strip("-") or "tenant"
 
 
-def _entry(store: FactStore, wanted: Founding, owner: str, visit: Visit) -> AuditLogEntry:
+def _audit_entry(store: FactStore, setup: TenantSetup, owner: str, client: ClientInfo) -> AuditLogEntry:
     return AuditLogEntry(
         at=store.at,
         member=owner,
-        member_name=wanted.owner,
+        member_name=setup.owner,
         action="create",
-        resource=wanted.uid,
-        resource_name=wanted.name,
+        resource=setup.uid,
+        resource_name=setup.name,
         kind="tenant.tenant",
-        request=visit.request,
-        address=visit.address,
-        after={"name": wanted.name, "owner": owner},
+        request=client.request,
+        address=client.address,
+        after={"name": setup.name, "owner": owner},
     )
+
+
+_SETUP_PREFIX = "lhf_"
+_SETUP_PURPOSE = "first run"
+
+
+def is_setup_open(platform: Platform) -> bool:
+    """Whether the platform has no tenant yet."""
+    with platform.database.read() as transaction:
+        return has_no_tenants(transaction)
+
+
+def setup_secret(platform: Platform) -> str:
+    """Return the secret of the setup link, which only the person who started the platform sees: somebody who just finds
+    its address must not become the Owner.
+    """
+    return f"{_SETUP_PREFIX}{platform.keys.seal(_SETUP_PURPOSE)}"
+
+
+def need_setup_secret(platform: Platform, presented: str) -> None:
+    """Refuse a wrong setup secret."""
+    if not platform.keys.is_sealed(_SETUP_PURPOSE, presented.removeprefix(_SETUP_PREFIX)):
+        raise UnauthorizedError(
+            "This is not the link that sets this installation up.", "Run `lakehold up` and use the one it prints."
+        )
+
+
+def create_first_tenant(
+    platform: Platform, models: Iterable[AccessModel], setup: TenantSetup, client: ClientInfo | None = None
+) -> CreatedTenant:
+    """Create the first tenant and its Owner. Of two concurrent attempts one is refused."""
+    return create_tenant(platform, models, setup, first=True, client=client)

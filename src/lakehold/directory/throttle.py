@@ -1,7 +1,7 @@
-"""Attempts are counted, and after a few each one has to wait, twice as long as the one before.
+"""Throttling of attempts: after a few, each one has to wait twice as long as the one before.
 
-They are counted by account and by address, before the attempt is made: a hundred at the same moment are not a hundred
-free ones. What is kept of an account is a hash of what was typed, which need not be an account at all.
+They are counted by account and by address, before the attempt is made, so that concurrent ones are counted too. The
+account is stored as a hash of what was typed, which need not be an account at all.
 """
 
 from __future__ import annotations
@@ -28,77 +28,79 @@ attempt_table = sa.Table(
 )
 sa.Index("attempt_by_time", attempt_table.c.last_at)
 
-_QUIET = 3_600 * SECOND
+_RESET_AFTER = 3_600 * SECOND
 """After an hour without an attempt the count begins again."""
-_LONGEST = 900 * SECOND
-_MOST_DOUBLINGS = 10
+_MAX_WAIT = 900 * SECOND
+_MAX_DOUBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """How many attempts are free. Many people may share an address, and one account has one owner."""
+class AttemptLimit:
+    """The number of attempts without a wait. Many people may share an address, and one account has one owner."""
 
     free: int
 
     def wait(self, tries: int) -> Moment:
-        """How long after this many attempts the next one has to wait."""
+        """Return how long the next attempt has to wait after this many."""
         if tries < self.free:
             return 0
-        return min(SECOND << min(tries - self.free, _MOST_DOUBLINGS), _LONGEST)
+        return min(SECOND << min(tries - self.free, _MAX_DOUBLINGS), _MAX_WAIT)
 
 
-ACCOUNT, ADDRESS = Limit(free=5), Limit(free=30)
-ASKED, ASKED_FROM = Limit(free=3), Limit(free=20)
+ACCOUNT, ADDRESS = AttemptLimit(free=5), AttemptLimit(free=30)
+MAIL_ACCOUNT, MAIL_ADDRESS = AttemptLimit(free=3), AttemptLimit(free=20)
 """Mails that somebody asks for who is not signed in."""
 
-Keys = Mapping[str, Limit]
+AttemptKeys = Mapping[str, AttemptLimit]
 
 
-def keys(what: str, account: str, address: str, *limits: Limit) -> Keys:
-    """What an attempt of this sort is counted by. What names no account at all is counted by its address alone."""
+def attempt_keys(what: str, account: str, address: str, *limits: AttemptLimit) -> AttemptKeys:
+    """Return the keys by which an attempt is counted. Without an account it is counted by its address alone."""
     by_account, by_address = limits
-    counted = {_key(what, "account", account): by_account} if account else {}
-    return counted | {_key(what, "address", _network(address)): by_address} if address else counted
+    keys = {_key(what, "account", account): by_account} if account else {}
+    return keys | {_key(what, "address", _network(address)): by_address} if address else keys
 
 
-def count(transaction: Transaction, tenant: int, at: Moment, counted: Keys) -> None:
-    """Count an attempt, or refuse it for now. What is refused is not counted: it must end."""
-    found = _found(transaction, tenant, counted)
+def count_attempt(transaction: Transaction, tenant: int, at: Moment, keys: AttemptKeys) -> None:
+    """Count an attempt, or refuse it for now. A refused attempt is not counted, so that the wait ends."""
+    found = _load(transaction, tenant, keys)
     free_at = max((row.free_at for row in found.values()), default=0)
     if at < free_at:
         wait = -(-(free_at - at) // SECOND)
         raise ThrottledError("Too many attempts.", f"Try again in {wait:,} seconds.", wait=wait)
-    for key, limit in counted.items():
+    for key, limit in keys.items():
         row = found.get(key)
-        tries = 1 + (row.tries if row is not None and at - row.last_at < _QUIET else 0)
+        tries = 1 + (row.tries if row is not None and at - row.last_at < _RESET_AFTER else 0)
         values = {"tries": tries, "last_at": at, "free_at": at + limit.wait(tries)}
         if row is None:
             statement: sa.Insert | sa.Update = attempt_table.insert().values(tenant_id=tenant, key=key, **values)
         else:
-            statement = attempt_table.update().where(_is(tenant, key)).values(**values)
+            statement = attempt_table.update().where(_matches(tenant, key)).values(**values)
         transaction.connection.execute(statement)
 
 
-def succeeded(transaction: Transaction, tenant: int, counted: Keys) -> None:
-    """The attempt was right: the account begins anew, and the address has one less."""
-    for key, limit in counted.items():
+def record_success(transaction: Transaction, tenant: int, keys: AttemptKeys) -> None:
+    """Reset the count of the account, and lower that of the address by one."""
+    for key, limit in keys.items():
         tries = attempt_table.c.tries - 1 if limit is ADDRESS else 0
-        transaction.connection.execute(attempt_table.update().where(_is(tenant, key)).values(tries=tries, free_at=0))
+        transaction.connection.execute(
+            attempt_table.update().where(_matches(tenant, key)).values(tries=tries, free_at=0)
+        )
 
 
-def forget(transaction: Transaction, at: Moment) -> int:
-    """Drop what is too old to count. Of all tenants: it is about nobody any more."""
+def delete_old(transaction: Transaction, at: Moment) -> int:
+    """Delete attempts of all tenants that are too old to count."""
     old = attempt_table.delete().where(attempt_table.c.last_at < at - DAY)
     return transaction.connection.execute(old).rowcount
 
 
-def _found(transaction: Transaction, tenant: int, counted: Keys) -> dict[str, sa.Row[tuple[object, ...]]]:
+def _load(transaction: Transaction, tenant: int, keys: AttemptKeys) -> dict[str, sa.Row[tuple[object, ...]]]:
     c = attempt_table.c
-    query = sa.select(attempt_table).where(c.tenant_id == tenant, c.key.in_(list(counted)))
+    query = sa.select(attempt_table).where(c.tenant_id == tenant, c.key.in_(list(keys)))
     return {row.key: row for row in transaction.connection.execute(query)}
 
 
-def _is(tenant: int, key: str) -> sa.ColumnElement[bool]:
+def _matches(tenant: int, key: str) -> sa.ColumnElement[bool]:
     return sa.and_(attempt_table.c.tenant_id == tenant, attempt_table.c.key == key)
 
 
@@ -107,7 +109,7 @@ def _key(what: str, by: str, value: str) -> str:
 
 
 def _network(address: str) -> str:
-    """Whoever has one address of the new sort has all that begin alike."""
+    """Return the /64 network of an IPv6 address, whose owner has all addresses in it; else the address."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""API tokens: shown once, kept as a hash, living with their member's rights, and narrowed if wanted, never widened."""
+"""API tokens: shown once, stored as a hash, with their member's rights or a narrower scope."""
 
 from __future__ import annotations
 
@@ -9,16 +9,49 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from lakehold.access import TokenPrincipal as Narrowed
-from lakehold.directory import accounts, credentials, holders, narrowing, ways_in
+from lakehold.access.model.errors import did_you_mean
+from lakehold.directory import accounts, secret_tokens, token_lookup
+from lakehold.directory.act_for import MANAGE, need_act_for, need_self_or_manager, need_unrestricted
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import MANAGE, need_over, need_own, need_whole
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote, valid_name
+
+MAX_SCOPE = 100
+
+
+def valid_actions(ctx: RequestContext, actions: Collection[str] | None) -> tuple[str, ...] | None:
+    """Return the actions, if each is an action of some kind. None does not restrict."""
+    if actions is None:
+        return None
+    known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions} | {"create"}
+    for action in _checked_scope(actions, "actions"):
+        if action not in known:
+            raise InvalidInputError(f"No kind has an action {quote(str(action))}.", did_you_mean(str(action), known))
+    return tuple(sorted(set(actions)))
+
+
+def valid_resources(ctx: RequestContext, resources: Collection[str] | None) -> tuple[str, ...] | None:
+    """Return the resources, if the caller may see each. None does not restrict."""
+    if resources is None:
+        return None
+    for resource in _checked_scope(resources, "resources"):
+        ctx.need_visible(resource, "make tokens")
+    return tuple(sorted(set(resources)))
+
+
+def _checked_scope(given: Collection[str], what: str) -> Collection[str]:
+    if isinstance(given, str) or not 1 <= len(given) <= MAX_SCOPE:
+        raise InvalidInputError(
+            f"A token is narrowed to 1 to {MAX_SCOPE} {what}.",
+            "Leave them out for a token that is not narrowed by them.",
+        )
+    return given
+
 
 token_table = sa.Table(
     "token",
@@ -41,13 +74,13 @@ token_table = sa.Table(
 sa.Index("token_by_member", token_table.c.tenant_id, token_table.c.member_id)
 sa.Index("token_by_time", token_table.c.tenant_id, token_table.c.made_at, token_table.c.id)
 
-DEFAULT_DAYS, MOST_DAYS = 90, 3_650
-MOST = 100
+DEFAULT_DAYS, MAX_DAYS = 90, 3_650
+MAX_TOKENS = 100
 """Of one member."""
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ApiToken:
     """A token as it is listed: everything but the secret."""
 
     id: str
@@ -64,19 +97,19 @@ class Token:
 
     @property
     def prefix(self) -> str:
-        """How its secret begins, to be recognised by."""
-        return f"{credentials.TOKEN}{self.id}"
+        """The beginning of its secret, by which people recognise it."""
+        return f"{secret_tokens.TOKEN}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A token that was just made. Its secret is never shown again."""
+class CreatedToken:
+    """A token that was just created. Its secret is never shown again."""
 
-    token: Token
+    token: ApiToken
     secret: str = field(repr=False)
 
 
-def make(
+def create(
     ctx: RequestContext,
     name: str,
     *,
@@ -84,65 +117,65 @@ def make(
     days: int | None = DEFAULT_DAYS,
     actions: Collection[str] | None = None,
     resources: Collection[str] | None = None,
-    through: str = "",
-) -> Made:
-    """Make a token for oneself, or as an admin for a service account. What it is the way in `through` says at each time
-    what it reaches.
+    integration: str = "",
+) -> CreatedToken:
+    """Create a token for oneself, or as an admin for a service account. The resources of an `integration` say at each
+    time what its token reaches.
     """
-    ctx.writing()
-    need_whole(ctx, "make tokens")
+    ctx.need_writable()
+    need_unrestricted(ctx, "make tokens")
     owner = member or ctx.caller.member
     if owner != ctx.caller.member:
-        need_over(ctx, "make tokens", owner)
+        need_act_for(ctx, "make tokens", owner)
         _refuse_a_person(ctx, owner)
-    called, until = valid_name(name), _until(ctx, days)
-    if len(of(ctx, owner)) >= MOST:
-        raise ConflictError(f"There are {MOST} tokens already.", "Revoke those that are not used any more.")
-    fresh = credentials.new(credentials.TOKEN)
-    token = Token(
+    valid_label, until = valid_name(name), _expiry(ctx, days)
+    if len(list_of_member(ctx, owner)) >= MAX_TOKENS:
+        raise ConflictError(f"There are {MAX_TOKENS} tokens already.", "Revoke those that are not used any more.")
+    fresh = secret_tokens.generate(secret_tokens.TOKEN)
+    token = ApiToken(
         fresh.id,
         owner,
-        called,
-        narrowing.to_actions(ctx, actions),
-        narrowing.to_resources(ctx, resources),
+        valid_label,
+        valid_actions(ctx, actions),
+        valid_resources(ctx, resources),
         ctx.caller.member,
         ctx.at,
         until,
         0,
     )
-    _insert(ctx, token, fresh.hash, ctx.view.resource(through) if through else None)
+    _insert(ctx, token, fresh.hash, ctx.view.resource(integration) if integration else None)
     narrowed = {"actions": token.actions, "resources": token.resources}
-    told = {key: list(value) for key, value in narrowed.items() if value is not None}
-    ctx.note("make token", owner, after={"token": token.id, "name": called, "until": until, **told})
-    return Made(token, fresh.text)
+    scope = {key: list(value) for key, value in narrowed.items() if value is not None}
+    ctx.note("make token", owner, after={"token": token.id, "name": valid_label, "until": until, **scope})
+    return CreatedToken(token, fresh.text)
 
 
-def of(ctx: RequestContext, member: str) -> list[Token]:
-    """A member's tokens, the newest first: for themself, and for those who keep members."""
-    need_own(ctx, "see tokens", member)
+def list_of_member(ctx: RequestContext, member: str) -> list[ApiToken]:
+    """Return a member's tokens, newest first, for themself and for those who manage members."""
+    need_self_or_manager(ctx, "see tokens", member)
     return _list(ctx, token_table.c.member_id == ctx.view.member(member))
 
 
-def every(ctx: RequestContext, *, after: tuple[Moment, str] | None = None, limit: int = 50) -> list[Token]:
-    """All tokens of the tenant, the newest first, from behind one on: for those who keep members."""
-    need_whole(ctx, "see tokens")
+def list_all(ctx: RequestContext, *, after: tuple[Moment, str] | None = None, limit: int = 50) -> list[ApiToken]:
+    """Return all tokens of the tenant, newest first, after the given key, for those who manage members."""
+    need_unrestricted(ctx, "see tokens")
     ctx.need(MANAGE, ctx.caller.tenant)
     c = token_table.c
     older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
     return _list(ctx, older, limit)
 
 
-def ways_into(ctx: RequestContext, uid: str) -> list[Token]:
-    """The tokens that are the way in of something, the newest first: one's own, and all for those who keep members."""
-    need_whole(ctx, "see tokens")
+def list_of_integration(ctx: RequestContext, uid: str) -> list[ApiToken]:
+    """Return the tokens of an integration, newest first; one's own, or all for those who manage members."""
+    need_unrestricted(ctx, "see tokens")
     found = _list(ctx, token_table.c.through_id == ctx.view.resource(uid))
     keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
     return [token for token in found if keeps or token.member == ctx.caller.member]
 
 
-def one(ctx: RequestContext, id_: str) -> Token:
-    """One token: of one's own, or as one who keeps members."""
-    need_whole(ctx, "see tokens")
+def get(ctx: RequestContext, id_: str) -> ApiToken:
+    """Return one token, of one's own or as a manager of members."""
+    need_unrestricted(ctx, "see tokens")
     found = _list(ctx, token_table.c.id == id_)
     own = [token for token in found if token.member == ctx.caller.member]
     if found and not own:
@@ -153,28 +186,28 @@ def one(ctx: RequestContext, id_: str) -> Token:
 
 
 def revoke(ctx: RequestContext, id_: str) -> None:
-    """End a token at once."""
-    ctx.writing()
-    token = one(ctx, id_)
+    """Revoke a token at once."""
+    ctx.need_writable()
+    token = get(ctx, id_)
     _delete(ctx, token_table.c.id == token.id)
     ctx.note("revoke token", token.member, before={"token": token.id, "name": token.name})
 
 
-def ended(ctx: RequestContext, member: str) -> None:
-    """All tokens of a member end, where the right comes with something else: a removal."""
+def delete_of_member(ctx: RequestContext, member: str) -> None:
+    """Delete all tokens of a member without a check, as part of a removal."""
     _delete(ctx, token_table.c.member_id == ctx.view.member(member))
 
 
-def caller_of_token(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-    """The member whose token this is, narrowed as it is; None if it is not valid (any more)."""
+def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
+    """Return the member whose token this is, with its scope; None if it is not valid (any more)."""
     at = platform.clock()
-    found = holders.of(transaction, token_table, credentials.TOKEN, secret, at)
+    found = token_lookup.find_row(transaction, token_table, secret_tokens.TOKEN, secret, at)
     if found is None:
         return None
-    platform.uses.note(token_table, found, at)
-    actions, resources = _narrowing(found.actions), _narrowing(found.resources)
+    platform.last_used.record(token_table, found, at)
+    actions, resources = _parse_scope(found.actions), _parse_scope(found.resources)
     if found.through_id is not None:
-        resources = ways_in.reached(transaction, found.tenant_id, found.through_id, at)
+        resources = token_lookup.integration_resources(transaction, found.tenant_id, found.through_id, at)
         if resources is None:
             return None
     narrowed = Narrowed(
@@ -187,11 +220,11 @@ def caller_of_token(platform: Platform, transaction: Transaction, secret: str) -
     )
 
 
-def caller(platform: Platform, secret: str) -> Caller:
-    """The same outside of a transaction, or a refusal that does not say what was wrong."""
+def authenticate(platform: Platform, secret: str) -> Caller:
+    """Return the member whose token this is, in a transaction of its own, or refuse without saying why."""
     with platform.database.read() as transaction:
-        found = caller_of_token(platform, transaction, secret)
-    platform.uses.write(platform.database)
+        found = find_caller(platform, transaction, secret)
+    platform.last_used.flush(platform.database)
     if found is None:
         raise UnauthorizedError("This token is not valid, or not any more.", "Make a new one.")
     return found
@@ -201,32 +234,32 @@ def caller(platform: Platform, secret: str) -> Caller:
 
 
 def _refuse_a_person(ctx: RequestContext, member: str) -> None:
-    account = accounts.of(ctx, member)
+    account = accounts.get(ctx, member)
     if account is None or not account.service:
         raise ConflictError(f"{quote(member)} is a person.", "People make their own tokens; make a service account.")
 
 
-def _until(ctx: RequestContext, days: int | None) -> Moment:
-    if days is not None and (type(days) is not int or not 1 <= days <= MOST_DAYS):
-        raise InvalidInputError(f"A token lasts 1 to {MOST_DAYS:,} days.", "Say no days at all for one without end.")
-    wanted = FOREVER if days is None else ctx.at + days * DAY
+def _expiry(ctx: RequestContext, days: int | None) -> Moment:
+    if days is not None and (type(days) is not int or not 1 <= days <= MAX_DAYS):
+        raise InvalidInputError(f"A token lasts 1 to {MAX_DAYS:,} days.", "Say no days at all for one without end.")
+    expiry = FOREVER if days is None else ctx.at + days * DAY
     if not ctx.caller.token_id:
-        return wanted
+        return expiry
     # A token that is about to end must not go on in another one.
     made_with = _list(ctx, token_table.c.id == ctx.caller.token_id)
-    return min([wanted, *(token.until for token in made_with)])
+    return min([expiry, *(token.until for token in made_with)])
 
 
 # Rows
 
 
-def _insert(ctx: RequestContext, token: Token, kept: str, through: int | None) -> None:
+def _insert(ctx: RequestContext, token: ApiToken, secret_hash: str, integration_id: int | None) -> None:
     ctx.session.transaction.connection.execute(
         token_table.insert().values(
             id=token.id,
             tenant_id=ctx.session.tenant,
             member_id=ctx.view.member(token.member),
-            hash=kept,
+            hash=secret_hash,
             name=token.name,
             actions=None if token.actions is None else json.dumps(token.actions),
             resources=None if token.resources is None else json.dumps(token.resources),
@@ -234,12 +267,12 @@ def _insert(ctx: RequestContext, token: Token, kept: str, through: int | None) -
             made_at=token.made_at,
             until=token.until,
             used_at=0,
-            through_id=through,
+            through_id=integration_id,
         )
     )
 
 
-def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None = None) -> list[Token]:
+def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None = None) -> list[ApiToken]:
     c = token_table.c
     query = (
         sa.select(token_table)
@@ -248,12 +281,12 @@ def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None 
         .limit(limit)
     )
     return [
-        Token(
+        ApiToken(
             row.id,
             ctx.view.uid(row.member_id),
             row.name,
-            _narrowing(row.actions),
-            _narrowing(row.resources),
+            _parse_scope(row.actions),
+            _parse_scope(row.resources),
             row.made_by,
             row.made_at,
             row.until,
@@ -268,5 +301,5 @@ def _delete(ctx: RequestContext, which: sa.ColumnElement[bool]) -> None:
     ctx.session.transaction.connection.execute(ends)
 
 
-def _narrowing(kept: str | None) -> tuple[str, ...] | None:
-    return None if kept is None else tuple(json.loads(kept))
+def _parse_scope(stored: str | None) -> tuple[str, ...] | None:
+    return None if stored is None else tuple(json.loads(stored))

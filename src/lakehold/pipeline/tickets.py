@@ -19,7 +19,7 @@ _PREFIX = "lht_"
 
 def ticket(keys: KeyRing, caller: Caller, at: Moment, seconds: int) -> str:
     """A ticket for what the caller does in the next seconds."""
-    told = json.dumps({"tenant": caller.tenant, "until": at + seconds * SECOND, "caller": caller.told()})
+    told = json.dumps({"tenant": caller.tenant, "until": at + seconds * SECOND, "caller": caller.to_stored()})
     body = base64.urlsafe_b64encode(told.encode()).decode()
     return f"{_PREFIX}{body}.{keys.seal(_sealed(body))}"
 
@@ -35,7 +35,7 @@ def caller_of(keys: KeyRing, text: str, at: Moment) -> Caller | None:
         return None
     if told["until"] < at:
         return None
-    return Caller.of(told["tenant"], told["caller"], address="worker")
+    return Caller.from_stored(told["tenant"], told["caller"], address="worker")
 
 
 def _sealed(body: str) -> str:

@@ -80,9 +80,9 @@ def folder(data: Path, tenant: int) -> Path:
 
 def kept(caller: Caller) -> str:
     """As whom the job is to run, in the form that is kept."""
-    return json.dumps(caller.told())
+    return json.dumps(caller.to_stored())
 
 
 def caller_of(row: JobRow) -> Caller:
     """As whom the job runs."""
-    return Caller.of(row.tenant, json.loads(row.caller), address="worker")
+    return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")

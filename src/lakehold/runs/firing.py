@@ -110,7 +110,7 @@ class Firing:
 
 def _saver(row: TriggerRow) -> Caller:
     """As whom it runs. The request in which they saved it is not what starts it."""
-    return replace(Caller.of(row.tenant, json.loads(row.caller), address="worker"), request="")
+    return replace(Caller.from_stored(row.tenant, json.loads(row.caller), address="worker"), request="")
 
 
 def _mine(row: TriggerRow) -> list[sa.ColumnElement[bool]]:

@@ -10,7 +10,7 @@ import json
 import time
 from datetime import UTC, datetime
 
-from lakehold.catalog import credentials, details
+from lakehold.catalog import credentials, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.settings import Settings
@@ -42,7 +42,7 @@ def put(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunR
         "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
         "address": f"{settings.base_url}/runs/{row.id}",
     }
-    secret = credentials.used(ctx, holder).get(WEBHOOK, "")
+    secret = credentials.load_for_use(ctx, holder).get(WEBHOOK, "")
     kept = {"url": url, "secret": secret, "key": f"{row.id}-{row.tries}", "body": json.dumps(told)}
     outbox.enqueue(
         ctx.session.transaction,
@@ -82,7 +82,7 @@ def _address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
     """Which resource says where to: the pipeline, else its workspace. The address, and who saved it last."""
     for number in (row.resource_id, row.workspace_id):
         uid = ctx.view.uids.get(number)
-        told = details.read(ctx, uid) if uid else None
+        told = resource_metadata.load(ctx, uid) if uid else None
         url = told.settings.get(WEBHOOK) if told else None
         if uid and told and isinstance(url, str) and url:
             return uid, url, told.updated_by

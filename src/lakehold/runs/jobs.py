@@ -55,7 +55,7 @@ class Result:
 
 def start(ctx: RequestContext, kind: str, wanted: Mapping[str, object] | None = None) -> Job:
     """Let a job be done in the background, as the caller."""
-    ctx.writing()
+    ctx.need_writable()
     found = kinds.known(kind)
     asked = found.read(ctx, {} if wanted is None else wanted)
     found.need(ctx, asked)

@@ -60,7 +60,7 @@ class ReviewKind(Kind):
         """Who may ask what others may do. The rows are about what the asker may know of, and nothing else."""
         ctx.need("ask_about_others", ctx.caller.tenant)
         if "inside" in asked:
-            ctx.see(str(asked["inside"]))
+            ctx.need_visible(str(asked["inside"]))
 
 
 class AuditKind(Kind):

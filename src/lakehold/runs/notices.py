@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lakehold.catalog import telling
+from lakehold.catalog import access_mails
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.runs import hooks
@@ -29,7 +29,9 @@ def tell(ctx: RequestContext, settings: Settings, runnables: Runnables, row: Run
     for notice in runnables[row.kind].notices(ctx, uid, ended):
         new = [member for member in notice.receivers if member not in told]
         told.update(new)
-        count += telling.tell(ctx, settings, new, f"{name} {notice.deed}", _body(settings, row, name, notice))
+        count += access_mails.queue_mails(
+            ctx, settings, new, f"{name} {notice.deed}", _body(settings, row, name, notice)
+        )
     return count
 
 

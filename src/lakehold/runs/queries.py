@@ -68,7 +68,7 @@ class Asked:
 def enter(ctx: RequestContext, workspace: str) -> Place:
     """Refuse unless the caller may ask queries there."""
     reading.refuse_viewer(ctx)
-    ctx.see(workspace, EXECUTE)
+    ctx.need_visible(workspace, EXECUTE)
     schema = ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(workspace))].schema
     if EXECUTE not in schema.actions:
         raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Ask in a lakehouse.")
@@ -108,7 +108,7 @@ def before(
     c = query_table.c
     where = [c.tenant_id == ctx.session.tenant, c.member == ctx.caller.member]
     if workspace is not None:
-        ctx.see(workspace)
+        ctx.need_visible(workspace)
         where.append(c.workspace_id == ctx.view.resource(workspace))
     if behind is not None:
         where.append(c.n < behind)

@@ -23,9 +23,9 @@ def rewrite(platform: Platform, tell: Callable[[str, int], None] = lambda *_: No
             done = renew(transaction, platform.keys)
             tell(what, done)
             count += done
-    for tenant in tenants.every(platform):
+    for tenant in tenants.list_all(platform):
         with platform.database.write(tenant.uid) as transaction:
-            AuditLog(transaction, tenants.number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
+            AuditLog(transaction, tenants.tenant_number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
         tell(f"audit log of {tenant.uid}", 1)
         count += 1
     return count

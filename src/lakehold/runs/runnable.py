@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.catalog import details
-from lakehold.catalog.kinds import Right
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -219,10 +219,10 @@ class Runnable(Protocol):
     def shown_with(self, ctx: RequestContext, uid: str) -> str:
         """What one has to see to see its runs: itself, or what they read."""
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[Right]:
+    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """The rights of which one is enough to stop its runs."""
 
-    def deleting(self, ctx: RequestContext, uid: str) -> Right | None:
+    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
         """The right to delete its runs; None if nobody may."""
 
 
@@ -262,12 +262,12 @@ class Alike(ABC):
         del ctx
         return uid
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[Right]:
+    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """One of its own."""
         del ctx
-        return (Right(self.stop, uid),)
+        return (RequiredRight(self.stop, uid),)
 
-    def deleting(self, ctx: RequestContext, uid: str) -> Right | None:
+    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
         """Nobody may."""
         del ctx, uid
         return None
@@ -275,7 +275,7 @@ class Alike(ABC):
 
 def named(ctx: RequestContext, uid: str) -> list[str] | None:
     """The members that a pipeline names; None if it does not say."""
-    found = details.read(ctx, uid).settings.get(NOTIFY)
+    found = resource_metadata.load(ctx, uid).settings.get(NOTIFY)
     return None if not isinstance(found, Sequence) or isinstance(found, str) else [str(each) for each in found]
 
 
@@ -299,7 +299,7 @@ class Runnables:
 
     def of(self, ctx: RequestContext, uid: str) -> Runnable:
         """How a resource is run; a refusal if it cannot be."""
-        ctx.see(uid)
+        ctx.need_visible(uid)
         kind = ctx.view.kind(ctx.view.resource(uid))
         if kind not in self._by_kind:
             known, model = ctx.view.policy.kinds, kind.partition(".")[0]

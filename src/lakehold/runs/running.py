@@ -257,7 +257,7 @@ def tag(number: int) -> str:
 
 def caller_of(row: RunRow) -> Caller:
     """As whom it runs."""
-    return Caller.of(row.tenant, json.loads(row.caller), address="worker")
+    return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")
 
 
 def _resource(ctx: RequestContext, row: RunRow) -> str:

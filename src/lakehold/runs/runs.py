@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.catalog import kinds
-from lakehold.catalog.kinds import Right
+from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
@@ -82,7 +82,7 @@ class Runs:
 
     def start(self, ctx: RequestContext, uid: str, wanted: RunOptions | None = None, *, cause: str = BY_HAND) -> Run:
         """Let it be run, as the caller."""
-        ctx.writing()
+        ctx.need_writable()
         runnable = self.runnables.of(ctx, uid)
         asked = (wanted or RunOptions()).checked()
         need_start(ctx, runnable, uid, asked)
@@ -107,7 +107,7 @@ class Runs:
                 state=states.QUEUED,
                 cause=cause,
                 started_by=ctx.caller.member,
-                caller=json.dumps(ctx.caller.told()),
+                caller=json.dumps(ctx.caller.to_stored()),
                 wanted=json.dumps(asked.told()),
                 tries=0,
                 error="",
@@ -142,7 +142,7 @@ class Runs:
         if row.state not in {states.FAILED, states.STOPPED}:
             raise ConflictError(f"The run {quote(run)} is {row.state}.", "Only what failed or was stopped goes on.")
         self.runnables[row.kind].steps(ctx, _resource(ctx, row), wanted_of(row))
-        caller = json.dumps(ctx.caller.told())
+        caller = json.dumps(ctx.caller.to_stored())
         _move(ctx, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
         ctx.note("resume run", _resource(ctx, row), after={"run": run})
         return self.get(ctx, run)
@@ -154,7 +154,7 @@ class Runs:
 
     def delete(self, ctx: RequestContext, run: str) -> None:
         """End it with all that it said, as if it had not been; what it has written or sent stays."""
-        ctx.writing()
+        ctx.need_writable()
         row = self._seen(ctx, run)
         uid = _resource(ctx, row)
         right = self.runnables[row.kind].deleting(ctx, uid)
@@ -166,10 +166,10 @@ class Runs:
         gone(ctx, row.n)
         ctx.note("delete run", uid, before={"run": run, "state": row.state, "cause": row.cause})
 
-    def right_to_stop(self, ctx: RequestContext, kind: str, uid: str) -> Right:
+    def right_to_stop(self, ctx: RequestContext, kind: str, uid: str) -> RequiredRight:
         """What lets the caller stop its runs; or what would, if nothing does."""
         rights = self.runnables[kind].stopping(ctx, uid)
-        return next((right for right in rights if kinds.has(ctx, right)), rights[0])
+        return next((right for right in rights if kinds.has_right(ctx, right)), rights[0])
 
     def get(self, ctx: RequestContext, run: str) -> Run:
         """A run, with its steps."""
@@ -251,7 +251,7 @@ class Runs:
             ctx.need(self.runnables.of(ctx, resource).see, resource)
             where.append(c.resource_id == ctx.view.resource(resource))
         if within is not None:
-            ctx.see(within)
+            ctx.need_visible(within)
             where.append(c.workspace_id == ctx.view.resource(within))
         return where
 
@@ -264,7 +264,7 @@ class Runs:
         return found
 
     def _may_stop(self, ctx: RequestContext, run: str) -> RunRow:
-        ctx.writing()
+        ctx.need_writable()
         row = self._seen(ctx, run)
         ctx.need(*self.right_to_stop(ctx, row.kind, _resource(ctx, row)))
         return row

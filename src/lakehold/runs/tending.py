@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from lakehold.catalog import answers, campaigns
+from lakehold.catalog import approvals, campaigns
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
+from lakehold.directory.cleanup import delete_expired
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.tidy import tidy
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
@@ -34,7 +34,7 @@ def ticks() -> list[Tick]:
     return [
         Tick("expire requests", _MINUTE, expire_requests),
         Tick("close campaigns", _MINUTE, close_campaigns),
-        Tick("tidy", 10 * _MINUTE, tidy),
+        Tick("tidy", 10 * _MINUTE, delete_expired),
         Tick("clear results", _HOUR, clear_results),
         Tick("forget mails", _HOUR, forget_mails),
         Tick("forget queries", _HOUR, queries.forget),
@@ -44,7 +44,7 @@ def ticks() -> list[Tick]:
 
 def expire_requests(platform: Platform) -> int:
     """End access requests that nobody has answered, in all tenants; how many."""
-    return _everywhere(platform, "expire requests", answers.expire)
+    return _everywhere(platform, "expire requests", approvals.expire_requests)
 
 
 def close_campaigns(platform: Platform) -> int:
@@ -87,7 +87,7 @@ def clear_runs(platform: Platform) -> int:
 def _everywhere(platform: Platform, what: str, do: Callable[[RequestContext], int]) -> int:
     """Do it in every tenant, as the installation itself; how many there were of it."""
     count = 0
-    for tenant in tenants.every(platform):
+    for tenant in tenants.list_all(platform):
         try:
             with platform.write(Caller(tenant.uid, "", address="worker")) as ctx:
                 count += do(ctx)

@@ -62,7 +62,7 @@ class Triggers:
         parameters: Mapping[str, str] | None = None,
     ) -> Trigger:
         """Make one, or change it. It runs as the caller from now on."""
-        ctx.writing()
+        ctx.need_writable()
         runnable = self._runs.runnables.of(ctx, resource)
         ctx.need(runnable.schedule, resource)
         checked, asked = when.checked(), _known(runnable, parameters or {})
@@ -73,7 +73,7 @@ class Triggers:
             raise InvalidInputError("A trigger stays with what it runs.", "Make another one.")
         told = {
             "settings": json.dumps({**_plain(ctx, checked), "parameters": asked}),
-            "caller": json.dumps(ctx.caller.told()),
+            "caller": json.dumps(ctx.caller.to_stored()),
             "saved_by": ctx.caller.member,
             "saved_at": ctx.at,
             "active": active,
@@ -113,14 +113,14 @@ class Triggers:
 
     def switch(self, ctx: RequestContext, uid: str, *, active: bool) -> Trigger:
         """Let it pause, or go on as the caller. What it comes after stays, whether or not they see it."""
-        ctx.writing()
+        ctx.need_writable()
         found = self.get(ctx, uid)
         ctx.need(self._runs.runnables.of(ctx, found.resource).schedule, found.resource)
         return self._switched(ctx, found, active=active)
 
     def activate(self, ctx: RequestContext, resource: str, *, active: bool) -> list[Trigger]:
         """Let all triggers of a pipeline go on as the caller, or pause."""
-        ctx.writing()
+        ctx.need_writable()
         own = ACTIVATE if active else DEACTIVATE
         known = kinds.schema_of(ctx.view, resource).actions if ctx.view.ids.get(resource) else ()
         ctx.need(own if own in known else self._runs.runnables.of(ctx, resource).schedule, resource)
@@ -131,7 +131,7 @@ class Triggers:
         told: dict[str, object] = {"active": active, "heard": "{}", "next_at": None}
         if active:
             told |= {"next_at": found.when.due(ctx.at), "saved_by": ctx.caller.member, "saved_at": ctx.at}
-            told["caller"] = json.dumps(ctx.caller.told())
+            told["caller"] = json.dumps(ctx.caller.to_stored())
         self._write(ctx, found.id, told)
         ctx.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": found.id})
         return self.get(ctx, found.id)
@@ -139,12 +139,12 @@ class Triggers:
     def remove(self, ctx: RequestContext, uid: str) -> None:
         """End it."""
         found = self.get(ctx, uid)
-        ctx.writing()
+        ctx.need_writable()
         ctx.need(self._runs.runnables.of(ctx, found.resource).schedule, found.resource)
         gone = trigger_table.delete().where(*at({"tenant_id": ctx.session.tenant, "id": uid}))
         ctx.session.transaction.connection.execute(gone)
         if ctx.view.ids.get(uid) is not None:
-            ctx.deleted(uid)
+            ctx.delete_unchecked(uid)
         ctx.note("remove trigger", found.resource, before={"trigger": uid})
 
     def _make(

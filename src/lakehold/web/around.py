@@ -10,8 +10,8 @@ from fastapi import Request
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.callers import caller_of, shown_by
 from lakehold.api.frame.works import callers_of, house_of, work_of
-from lakehold.catalog import answers, kinds, workspaces
-from lakehold.catalog.shapes import Summary
+from lakehold.catalog import approvals, kinds, workspaces
+from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import accounts
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.request_context import RequestContext
@@ -52,7 +52,7 @@ def of(ctx: RequestContext) -> Around:
     """Everything around the caller's pages."""
     may = frozenset(ctx.session.actions(ctx.asker, ctx.caller.tenant))
     spaces = ctx.session.cached((around, ctx.asker), lambda: workspaces.page(ctx, limit=MOST_WORKSPACES).items)
-    waiting = len(answers.waiting_for(ctx, limit=_MOST_WAITING))
+    waiting = len(approvals.list_answerable(ctx, limit=_MOST_WAITING))
     return Around(
         tenant=_name(ctx, ctx.caller.tenant),
         places=(
@@ -72,8 +72,8 @@ def listed_kinds(ctx: RequestContext, workspace: KindSchema) -> list[KindSchema]
     return [kind for kind in ctx.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
 
 
-def _section(ctx: RequestContext, found: Summary) -> Section:
-    root = kinds.kept_here(ctx.view.policy, found.kind)
+def _section(ctx: RequestContext, found: ResourceSummary) -> Section:
+    root = kinds.catalog_kind(ctx.view.policy, found.kind)
     href = addresses.workspace(found.uid)
     aside = views.ASIDE.get(root.id, frozenset())
     places: dict[bool, list[Place]] = {False: [], True: []}
@@ -85,7 +85,7 @@ def _section(ctx: RequestContext, found: Summary) -> Section:
     return Section(found.name, href, icon_of(root.id), root.title, (*first, *places[False], *last), tuple(places[True]))
 
 
-def _may_invite(ctx: RequestContext, spaces: list[Summary]) -> bool:
+def _may_invite(ctx: RequestContext, spaces: list[ResourceSummary]) -> bool:
     """Whether one of these workspaces lets them bring people in themselves."""
     roles = ctx.view.policy.kind
     return any(
@@ -106,7 +106,7 @@ def _more(may: frozenset[str], *, invites: bool) -> list[Place]:
 def _person(ctx: RequestContext, may: frozenset[str]) -> Person:
     # Who looks with another's eyes is still themself: their own name, profile and way out.
     member = ctx.caller.impersonator or ctx.caller.member
-    account = accounts.of(ctx, member)
+    account = accounts.get(ctx, member)
     return Person(
         name=_name(ctx, member),
         note=account.email if account else "",

@@ -18,7 +18,7 @@ from starlette.datastructures import FormData
 from lakehold.access import Add, Remove
 from lakehold.access.decisions.what_if import AccessEffectGroup, AccessEffects
 from lakehold.access.model.policy import Policy
-from lakehold.catalog import sharing
+from lakehold.catalog import change_preview
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import csrf, pages
 from lakehold.web.confirming import CONFIRMED
@@ -58,7 +58,7 @@ def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> list[Effect
     """What changes would do, as far as the caller may know; refused unless they may make them, all of them."""
     for change in changes:
         ctx.need_change(change)
-    return told(ctx.view.policy, sharing.preview(ctx, changes)) if changes else []
+    return told(ctx.view.policy, change_preview.preview(ctx, changes)) if changes else []
 
 
 def told(policy: Policy, effects: AccessEffects) -> list[Effect]:

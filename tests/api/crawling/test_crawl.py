@@ -51,7 +51,7 @@ def leak_existence(ctx: Reading, uid: IdText) -> Leak:
     """Another answer for what is hidden than for what is not there."""
     if ctx.view.ids.get(uid) is None:
         raise NotFoundError(f"There is no {uid}.")
-    ctx.see(uid)
+    ctx.need_visible(uid)
     return Leak()
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from lakehold.api.frame.callers import COOKIE
-from lakehold.directory import first_run, invites, links, members
+from lakehold.directory import invites, links, members, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
@@ -46,7 +46,7 @@ class Browser:
 
 
 def begun(api: Api) -> Browser:
-    return Browser(api, api.post("/api/v1/first-run", json={**OLGA, "secret": first_run.secret(api.platform)}))
+    return Browser(api, api.post("/api/v1/first-run", json={**OLGA, "secret": tenants.setup_secret(api.platform)}))
 
 
 def signed_in(api: Api, email: str = "olga@example.org", password: str = SECRET) -> httpx.Response:
@@ -68,7 +68,7 @@ def test_the_first_run(new: Api) -> None:
     me = browser.call("GET", "/api/v1/me").json()
     assert (me["tenant"], me["member"]["email"], me["everybody"]) == ("acme", "olga@example.org", "acme/all")
     assert "manage_owners" in me["may"]
-    told = {**OLGA, "secret": first_run.secret(new.platform)}
+    told = {**OLGA, "secret": tenants.setup_secret(new.platform)}
     assert new.post("/api/v1/first-run", json=told).status_code == 409
 
 
@@ -186,9 +186,9 @@ def test_invites_are_listed_revoked_and_accepted_by_a_member(new: Api) -> None:
     owner = owner_of(browser)
     with new.platform.write(owner) as ctx:
         members.add(ctx, "Bob", email="bob@example.org", uid="bob")
-        bob = secret_of(links.make(ctx, new.platform.settings, "bob", "sign_in").link)
-        kept = invites.make(ctx, new.platform.settings, "bob@example.org")
-        revoked = invites.make(ctx, new.platform.settings, "two@example.org")
+        bob = secret_of(links.create(ctx, new.platform.settings, "bob", "sign_in").link)
+        kept = invites.create(ctx, new.platform.settings, "bob@example.org")
+        revoked = invites.create(ctx, new.platform.settings, "two@example.org")
     listed = browser.call("GET", "/api/v1/invites?limit=1").json()
     assert len(listed["items"]) == 1
     rest = browser.call("GET", f"/api/v1/invites?limit=1&after={listed['next']}").json()

@@ -11,7 +11,7 @@ def test_a_token_is_made_shown_once_used_and_revoked(api: Api) -> None:
     assert secret.startswith(token["prefix"])
     assert token["used_at"] is None
     assert api.get("/api/v1/me", token=secret).json()["member"]["id"] == "bob"
-    api.platform.uses.write(api.platform.database)
+    api.platform.last_used.flush(api.platform.database)
     listed = api.get("/api/v1/tokens", token=secret)
     assert secret not in listed.text
     assert next(one for one in listed.json()["items"] if one["id"] == token["id"])["used_at"] is not None

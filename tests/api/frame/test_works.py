@@ -11,8 +11,8 @@ from lakehold.api.frame.models import Answer
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.directory import sign_ins, tokens
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.visit import Visit
 from lakehold.kit.errors import BusyError, ConflictError
 from lakehold.ledger.audit import DENIED, AuditFilter
 from tests.access.company import TENANT
@@ -109,7 +109,7 @@ def test_a_revoked_token_is_gone_for_the_very_next_request(api: Api) -> None:
     secret = api.token("ada")
     assert told(api.get("/test/me", "ada"))["id"].startswith("ada/")
     with api.platform.write(ADA) as ctx:
-        (kept,) = tokens.of(ctx, "ada")
+        (kept,) = tokens.list_of_member(ctx, "ada")
         tokens.revoke(ctx, kept.id)
     problem(api.get("/test/me", token=secret), 401, "unauthorized")
 
@@ -117,7 +117,7 @@ def test_a_revoked_token_is_gone_for_the_very_next_request(api: Api) -> None:
 @pytest.fixture
 def cookie(api: Api) -> str:
     with api.platform.write(ADA) as ctx:
-        return sign_ins.begin(ctx, api.platform.settings, "ada", "password", Visit()).secret
+        return sign_ins.create(ctx, api.platform.settings, "ada", "password", ClientInfo()).secret
 
 
 def test_a_sign_in_reads_by_its_cookie_alone(api: Api, cookie: str) -> None:

@@ -40,7 +40,7 @@ def secret(shop: Shop) -> Callable[..., str]:
 
     def made(member: str, resources: frozenset[str] | None = None) -> str:
         with shop.platform.write(Caller(TENANT, member)) as ctx:
-            return tokens.make(ctx, "engine", actions=None, resources=resources).secret
+            return tokens.create(ctx, "engine", actions=None, resources=resources).secret
 
     return made
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lakehold import workspaces as models
 from lakehold.access import Add, Attribute, Edge, Grant, Remove
 from lakehold.catalog import credentials, resources
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.runs import Run, Runs
 from lakehold.runs.triggers import Trigger, Triggers
@@ -27,7 +27,7 @@ class Place:
     def __getitem__(self, name: str) -> str:
         return f"{name}_{self.number}"
 
-    def found(self, name: str) -> Resource:
+    def found(self, name: str) -> ResourceView:
         """How it is."""
         with self.town.read() as ctx:
             return resources.get(ctx, self[name])
@@ -42,7 +42,7 @@ class Place:
     def secrets(self, name: str) -> dict[str, str]:
         """What is kept of it."""
         with self.town.read() as ctx:
-            return credentials.used(ctx, self[name])
+            return credentials.load_for_use(ctx, self[name])
 
     def inside(self, kind: str) -> set[str]:
         """The names of all things of a kind here."""

@@ -73,7 +73,7 @@ def _furnish(ctx: RequestContext, place: Place, names: tuple[str, ...]) -> None:
     for name in ("north", *names):
         _make(ctx, place, name)
         if name in SECRET:
-            credentials.put(ctx, place[name], dict(SECRETS))
+            credentials.save(ctx, place[name], dict(SECRETS))
     for name, role, member in GIVEN:
         if name in names:
             ctx.make(Add(Grant(member, role, place[name])))

@@ -17,10 +17,9 @@ from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
-from lakehold.directory.caller import Caller
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.visit import Visit
 from lakehold.kit.settings import Settings
 from lakehold.web import site
 from tests.api.client import Api
@@ -76,9 +75,9 @@ class Town:
         return self._tokens[member]
 
     def _cookie(self, member: str) -> str:
-        visit = Visit("127.0.0.1", "a test", "")
+        visit = ClientInfo("127.0.0.1", "a test", "")
         with self.write(member) as ctx:
-            return sign_ins.begin(ctx, self.platform.settings, member, "test", visit).secret
+            return sign_ins.create(ctx, self.platform.settings, member, "test", visit).secret
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class Report:
                 ctx, "marts.destination", self.uid, uid=f"{self.uid}_to", edges={"project": "sales"}, settings=told
             )
             if secrets:
-                credentials.put(ctx, to, dict(secrets))
+                credentials.save(ctx, to, dict(secrets))
             edges = {"data_mart": MART, "destination": to}
             settings = {"message": f"{self.uid}: {{{{ rows }}}} rows"}
             resources.create(ctx, "marts.report", self.uid, uid=self.uid, edges=edges, settings=settings)

@@ -31,7 +31,7 @@ PAGES = [
 
 def request_of_ana(shop: Shop) -> str:
     with shop.platform.write(Caller("corner", "ana")) as ctx:
-        return f"/requests/{requests.ask(ctx, 'edit', 'orders', reason='For a fix').request.uid}"
+        return f"/requests/{requests.create(ctx, 'edit', 'orders', reason='For a fix').request.uid}"
 
 
 def test_every_page(open_as: Open, shop: Shop, violations: Violations) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from playwright.sync_api import expect
 
 from lakehold.access import Grant
-from lakehold.catalog import grants, viewing
+from lakehold.catalog import grants, impersonation
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.ledger.audit import AuditFilter, audit_table
@@ -126,9 +126,9 @@ def test_what_is_asked_wrongly_is_told_at_its_field(shop: Shop) -> None:
 
 def test_it_says_through_what_it_was_done(shop: Shop) -> None:
     with shop.platform.write(by("adam")) as ctx:
-        seen = viewing.begin(ctx, "bella")
+        seen = impersonation.start(ctx, "bella")
     with shop.platform.write(seen) as ctx:
-        viewing.end(ctx)
+        impersonation.stop(ctx)
     with shop.client("adam") as client:
         assert "viewing as Bella, Business User" in client.get("/audit?person=adam").text
         entry = client.get(f"/audit/{newest(shop, AuditFilter(action='stop viewing as'))}").text

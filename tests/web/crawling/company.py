@@ -55,5 +55,5 @@ def furnished(shop: Shop) -> Company:
 
 def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:
     with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
-        made = [links.make(ctx, shop.platform.settings, "ana", purpose).link for purpose in purposes]
+        made = [links.create(ctx, shop.platform.settings, "ana", purpose).link for purpose in purposes]
     return [link.removeprefix(shop.platform.settings.base_url) for link in made]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from lakehold import workspaces
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import campaigns, editing, requests
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import campaigns, requests, resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.demo import company
 from lakehold.demo.lakehouse import LAYERS
-from lakehold.directory import invites, service_accounts, tokens
+from lakehold.directory import invites, members, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.pipeline import reading
@@ -59,16 +59,16 @@ def furnish(platform: Platform, here: Tenant, invited: str) -> LivedIn:
 
     for demo, action, uid in ASKED:
         with platform.write(by(demo)) as ctx:
-            requests.ask(ctx, action, here.id(uid), reason="For a report")
+            requests.create(ctx, action, here.id(uid), reason="For a report")
     for demo in ("tara", "nils"):
         with platform.write(by(demo)) as ctx:
-            tokens.make(ctx, "A script")
+            tokens.create(ctx, "A script")
     for demo, workspace in REVIEWED:
         with platform.write(by(demo)) as ctx:
             campaigns.start(ctx, here.id(workspace), "Spring")
     with platform.write(by("olga")) as ctx:
-        made = invites.make(ctx, platform.settings, invited)
-        service_accounts.create(ctx, "A robot")
+        made = invites.create(ctx, platform.settings, invited)
+        members.create_service_account(ctx, "A robot")
         jobs.start(ctx, "review", {"format": "csv", "inside": here.id("sales")})
         job = jobs.start(ctx, "review", {"format": "csv", "inside": here.id("lake_house")})
         folder = book.folder(platform.settings.data, ctx.session.tenant)
@@ -107,7 +107,7 @@ def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:
 
 def _deliver(platform: Platform, caller: Caller, uid: str) -> None:
     with platform.write(caller) as ctx:
-        editing.edit(ctx, uid, Edit(settings={"to": "files", "kind": "csv"}))
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"to": "files", "kind": "csv"}))
         volume = Volume(platform.settings, reading.place_of(ctx, uid))
     with volume.arriving() as rough:
         rough.write(b"day,amount\n")

@@ -16,8 +16,7 @@ from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
-from lakehold.directory.caller import Caller
-from lakehold.directory.visit import Visit
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.kit.errors import NotFoundError
 from lakehold.web.routers import ROUTERS
 from tests.api.client import Api
@@ -196,7 +195,7 @@ def visitor(api: Api, tenant: Tenant, demo: str, name: str = "") -> Person:
     """A member who has signed in."""
     platform, member = api.platform, tenant.id(demo)
     with platform.write(Caller(tenant.uid, member)) as ctx:
-        made = sign_ins.begin(ctx, platform.settings, member, "test", Visit("127.0.0.1", "a test", ""))
+        made = sign_ins.create(ctx, platform.settings, member, "test", ClientInfo("127.0.0.1", "a test", ""))
     return Person(name or demo, tenant, member, made.secret)
 
 

@@ -53,13 +53,13 @@ def exists(ctx: Reading, uid: str) -> Response:
     """Another answer for what is hidden than for what is not there."""
     if ctx.view.ids.get(uid) is None:
         return HTMLResponse(f"There is no {uid}.", status_code=404)
-    ctx.see(uid)
+    ctx.need_visible(uid)
     return HTMLResponse("")
 
 
 @leaky.get("/fine/{uid:path}")
 def fine(request: Request, ctx: Reading, uid: str) -> Response:
-    ctx.see(uid)
+    ctx.need_visible(uid)
     return pages.page(request, "search.html", {"q": "", "found": []})
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from lakehold.directory import first_run
+from lakehold.directory import tenants
 from lakehold.ledger import outbox
 from lakehold.runs import sending
 from tests.smtp import Sink, sink
@@ -27,7 +27,7 @@ class Empty(Shop):
     @property
     def path(self) -> str:
         """What `lakehold up` prints."""
-        return f"/first-run/{first_run.secret(self.platform)}"
+        return f"/first-run/{tenants.setup_secret(self.platform)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

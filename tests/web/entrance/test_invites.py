@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.directory import invites
 from lakehold.directory.caller import Caller
-from lakehold.directory.invitations import Invitation, Place
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants
 from tests.corner import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import SECRET, Shop, give_password
@@ -16,9 +16,9 @@ from tests.web.forms import send
 
 def invited(shop: Shop, email: str) -> str:
     """The path of an invite of Tara's to the sales marts."""
-    wanted = Invitation((Place("business_user", "sales"),))
+    wanted = InviteGrants((InvitedRole("business_user", "sales"),))
     with shop.platform.write(Caller(TENANT, "tara")) as ctx:
-        return invites.make(ctx, shop.platform.settings, email, wanted).link.removeprefix(
+        return invites.create(ctx, shop.platform.settings, email, wanted).link.removeprefix(
             shop.platform.settings.base_url
         )
 

@@ -65,7 +65,7 @@ def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) ->
 
 def made(shop: Shop, member: str, purpose: str) -> str:
     with shop.platform.write(Caller(TENANT, "olga")) as ctx:
-        link = links.make(ctx, shop.platform.settings, member, purpose).link
+        link = links.create(ctx, shop.platform.settings, member, purpose).link
     return link.removeprefix(shop.platform.settings.base_url)
 
 

@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 
 from lakehold import workspaces
 from lakehold.api.frame.callers import COOKIE
-from lakehold.catalog import viewing
+from lakehold.catalog import impersonation
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
-from lakehold.directory.tenants import Founding
+from lakehold.directory.tenants import TenantSetup
 from lakehold.web.csrf import VISIT
 from tests.corner import TENANT
 from tests.web.conftest import Open, Violations
@@ -143,7 +143,7 @@ def test_the_organisation_is_asked_for_where_there_are_several(shop: Shop) -> No
     email = give_password(shop, "tara")
     with shop.client() as client:
         assert "Organisation" not in client.get("/sign-in").text
-    tenants.found(shop.platform, workspaces.models(), Founding("Zebra", "Zoe", "zoe@example.org", SECRET))
+    tenants.create_tenant(shop.platform, workspaces.models(), TenantSetup("Zebra", "Zoe", "zoe@example.org", SECRET))
     with shop.client() as client:
         page = client.get("/sign-in").text
         assert "Organisation" in page
@@ -159,7 +159,7 @@ def test_one_signs_out_while_viewing_as_somebody_else(shop: Shop) -> None:
     with shop.client("olga") as client:
         secret = client.cookies[COOKIE]
         with shop.platform.write(Caller(TENANT, "olga", sign_in_id=secret.split("_")[1])) as ctx:
-            viewing.begin(ctx, "nils")
+            impersonation.start(ctx, "nils")
         assert "Nils, New here" in client.get("/").text
         answer = send(client, "/", "/sign-out")
         assert answer.status_code == 303

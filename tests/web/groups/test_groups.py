@@ -21,7 +21,7 @@ OLGA = Caller("corner", "olga")
 
 def members_of(shop: Shop, group: str) -> tuple[str, ...]:
     with shop.platform.read(OLGA) as ctx:
-        return groups.one(ctx, group).members
+        return groups.get(ctx, group).members
 
 
 def test_an_admin_makes_a_group_and_puts_somebody_in(open_as: Open) -> None:

@@ -55,7 +55,7 @@ def test_an_admin_invites_somebody_into_a_part_of_a_project(open_as: Open, shop:
     expect(row).to_contain_text("Business User in Sales marts")
     expect(row).to_contain_text("Holder in EMEA")
     (invite,) = open_ones(shop)
-    assert [setting.value for setting in invite.invitation.settings] == ["selected_contexts"]
+    assert [setting.value for setting in invite.grants.settings] == ["selected_contexts"]
 
 
 def test_a_business_user_reaches_invites_and_invites_business_users_only(open_as: Open, shop: Shop) -> None:

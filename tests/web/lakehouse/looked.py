@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.cli.processes.answering import answering
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
@@ -37,7 +37,7 @@ def put(shop: Shop, path: str, content: str = ORDERS) -> None:
         volume.place(rough, path, replace=True)
 
 
-def found(shop: Shop, kind: str, name: str) -> Resource:
+def found(shop: Shop, kind: str, name: str) -> ResourceView:
     """The one of this name in the store's lake."""
     with shop.platform.read(by("olga")) as ctx:
         (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.catalog import editing, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.runnable import Span
 from lakehold.web.lakehouse.doing import RUNS
 from tests.web.conftest import Open, Violations
@@ -62,7 +62,9 @@ def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) ->
     assert "no value of a cursor" in told.text
     assert "&lt;b&gt;9" in told.text
     with shop.platform.write(by("erik")) as ctx:
-        editing.edit(ctx, cursor, Edit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"}))
+        resource_edit.apply_edit(
+            ctx, cursor, ResourceEdit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"})
+        )
     told = send(client, PAST, PAST, **{"from": "1", "until": "2"})
     assert (told.status_code, "A query that mirrors" in told.text) == (422, True)
     assert spans(shop, cursor) == []
@@ -79,7 +81,9 @@ def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
 
 def test_the_streams_by_cursor_are_named(shop: Shop) -> None:
     with shop.platform.write(by("olga")) as ctx:
-        editing.edit(ctx, "web_orders_stream", Edit(settings={"mode": "incremental", "cursor": "placed_at"}))
+        resource_edit.apply_edit(
+            ctx, "web_orders_stream", ResourceEdit(settings={"mode": "incremental", "cursor": "placed_at"})
+        )
     told = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
     assert "placed_at" in told
     assert "web_clicks stream" not in told

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
-from lakehold.directory.visit import Visit
+from lakehold.directory.caller import ClientInfo
 from lakehold.web import site
 from tests import postgres
 from tests.pipeline.shop import ED
@@ -37,7 +37,7 @@ def client(there: Moving) -> Iterator[httpx.Client]:
     """Ed, who edits the layer raw."""
     platform = there.shop.platform
     with platform.write(ED) as ctx:
-        secret = sign_ins.begin(ctx, platform.settings, "ed", "test", Visit("127.0.0.1", "a test", "")).secret
+        secret = sign_ins.create(ctx, platform.settings, "ed", "test", ClientInfo("127.0.0.1", "a test", "")).secret
     with (
         running(site.application(platform)) as address,
         httpx.Client(base_url=address, cookies={COOKIE: secret}, timeout=60) as opened,

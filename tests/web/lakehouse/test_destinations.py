@@ -110,7 +110,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         made = found(shop, "lakehouse.destination", sent["name"])
         assert made.settings == settings
         with shop.platform.read(by("erik")) as ctx:
-            assert credentials.used(ctx, made.uid) == secrets
+            assert credentials.load_for_use(ctx, made.uid) == secrets
         here = f"/resources/{made.uid}/delivery"
         for page in (here, f"/resources/{made.uid}/pipeline"):
             assert SECRET not in client.get(page).text
@@ -119,7 +119,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         assert send(client, here, here, **again, version=str(made.version), do="save").status_code == 303
         with shop.platform.read(by("erik")) as ctx:
             assert resources.get(ctx, made.uid).settings == settings
-            assert credentials.used(ctx, made.uid) == secrets
+            assert credentials.load_for_use(ctx, made.uid) == secrets
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_it_reads_as_whoever_made_the_token_and_no_longer_than_they_may(shop: Sh
     secret = opened(shop)
     assert read(shop, secret) == 200
     with shop.platform.write(by("olga")) as ctx:
-        held = [each for each in grants.direct(ctx, "clean") if each.subject.uid == "engineers"]
+        held = [each for each in grants.list_direct(ctx, "clean") if each.subject.uid == "engineers"]
         assert held
         grants.revoke(ctx, Grant("engineers", held[0].role, "clean"))
     assert read(shop, secret) == 404

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -18,7 +18,7 @@ GOOD = {"name": "Totals", "sql": SQL, "reads": "orders", "output": "new", "layer
 GOOD_HISTORY = {"name": "Past", "reads": "customers", "output": "new", "layer": "clean", "table": "past", "keys": "id"}
 
 
-def found(shop: Shop, kind: str, name: str) -> Resource:
+def found(shop: Shop, kind: str, name: str) -> ResourceView:
     with shop.platform.read(by("olga")) as ctx:
         (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
         return resources.get(ctx, item.uid)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from lakehold.access import Grant
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.kit.clock import DAY
 from lakehold.runs.firing import Firing
 from lakehold.runs.when import When

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.web.lakehouse.doing import RUNS as kept  # noqa: N811 - the addresses have its name here
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -53,8 +53,8 @@ def test_a_run_is_stopped_and_resumed(open_as: Open, shop: Shop, scripts: bool) 
 @pytest.mark.parametrize(("button", "said"), [("Retry", "It was started again."), ("Reload", "It loads all anew.")])
 def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, said: str, scripts: bool) -> None:
     with shop.platform.write(by("erik")) as ctx:
-        settings = {**details.read(ctx, "make_orders").settings, "sql": "SELECT 1 AS one"}
-        editing.edit(ctx, "make_orders", Edit(settings=settings))
+        settings = {**resource_metadata.load(ctx, "make_orders").settings, "sql": "SELECT 1 AS one"}
+        resource_edit.apply_edit(ctx, "make_orders", ResourceEdit(settings=settings))
     run = begun(shop, "make_orders", member="erik")
     moved(shop, run, "succeeded", step="query")
     page = open_as("erik", f"/runs/{run}", scripts=scripts)

@@ -20,7 +20,7 @@ def source(shop: Shop) -> str:
     """One with a password and two streams, one of them off."""
     uid = made(shop, SETTINGS, name="Shop database")
     with shop.platform.write(by("erik")) as ctx:
-        credentials.put(ctx, uid, {"password": SECRET})
+        credentials.save(ctx, uid, {"password": SECRET})
         for name, on in (("orders", True), ("clicks", False)):
             told = {"stream": f"public.{name}", "mode": "merge", "keys": ["id"], "table": f"shop_{name}"}
             edges = {"source": uid, "writes": "raw"}
@@ -67,7 +67,7 @@ def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop)
     kept = send(client, NEW, NEW, **sent, secret=SECRET, do="save")
     uid = kept.headers["Location"].split("/")[2]
     with shop.platform.read(by("erik")) as ctx:
-        found, secrets = resources.get(ctx, uid), credentials.used(ctx, uid)
+        found, secrets = resources.get(ctx, uid), credentials.load_for_use(ctx, uid)
     assert found.settings == {
         "connector": "database",
         "address": "jdbc:postgresql://db.shop.internal:5433/shop",
@@ -92,7 +92,7 @@ def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
     assert 'value="Second"' in late.text
     with shop.platform.read(by("erik")) as ctx:
         assert resources.get(ctx, uid).name == "First"
-        assert credentials.used(ctx, uid) == {"password": "f1rst-secret"}
+        assert credentials.load_for_use(ctx, uid) == {"password": "f1rst-secret"}
 
 
 def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
@@ -101,10 +101,10 @@ def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
     sent = {"connector": "database", "name": "Elsewhere", "layer": "raw", "product": "other", "version": "1"}
     sent |= {"address": "jdbc:mysql://elsewhere/shop", "driver": "com.shop.Driver"}
     with shop.platform.read(by("erik")) as ctx:
-        assert credentials.used(ctx, uid) == {"password": SECRET}
+        assert credentials.load_for_use(ctx, uid) == {"password": SECRET}
     assert send(client, here, here, **sent, do="save").status_code == 303
     with shop.platform.read(by("erik")) as ctx:
-        assert credentials.used(ctx, uid) == {}
+        assert credentials.load_for_use(ctx, uid) == {}
 
 
 def test_it_is_deactivated_and_activated(shop: Shop) -> None:

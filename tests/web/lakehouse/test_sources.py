@@ -119,7 +119,7 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         assert send(client, NEW, NEW, **api(there.base, kept=kept), do="next").status_code == 303
         source = found(shop, "lakehouse.source", "Events")
         with shop.platform.read(by("erik")) as ctx:
-            assert credentials.used(ctx, source.uid) == {"token": SECRET}
+            assert credentials.load_for_use(ctx, source.uid) == {"token": SECRET}
         for part in ("connection", "pipeline", "streams", "preview"):
             answer = client.get(f"/resources/{source.uid}/{part}")
             assert answer.status_code == 200
@@ -129,7 +129,7 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         changed = api(there.base, name="Web events", version=str(source.version))
         assert send(client, here, here, **changed, do="next").status_code == 303
         with shop.platform.read(by("erik")) as ctx:
-            assert credentials.used(ctx, source.uid) == {"token": SECRET}
+            assert credentials.load_for_use(ctx, source.uid) == {"token": SECRET}
             assert resources.get(ctx, source.uid).name == "Web events"
 
 

@@ -11,8 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from pyspark.sql import SparkSession
 
 from lakehold.directory import sign_ins
-from lakehold.directory.caller import Caller
-from lakehold.directory.visit import Visit
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.web import site
 from tests.pipeline import shop as shops
 from tests.web.lakehouse.editor import write
@@ -52,8 +51,8 @@ def ask_as(browser: Browser, asked: shops.Shop, there: str) -> Iterator[Open]:
 
     def cookie_of(member: str) -> str:
         with asked.platform.write(Caller(shops.TENANT, member)) as ctx:
-            visit = Visit("127.0.0.1", "a test", "")
-            return sign_ins.begin(ctx, asked.platform.settings, member, "test", visit).secret
+            visit = ClientInfo("127.0.0.1", "a test", "")
+            return sign_ins.create(ctx, asked.platform.settings, member, "test", visit).secret
 
     with visitors(browser, there, cookie_of) as opened:
         yield opened

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakehold.catalog import details, editing, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from tests.web.demo import Shop
@@ -18,15 +18,17 @@ SALES = "id;store;amount\n1;Ulm;2.50\n2;Bonn;3.75\n"
 def said(shop: Shop, uid: str, *, by_whom: str = "tara", **settings: object) -> None:
     """Something is set, and the rest stays."""
     with shop.platform.write(by(by_whom)) as ctx:
-        editing.edit(ctx, uid, Edit(settings={**details.read(ctx, uid).settings, **settings}))
+        resource_edit.apply_edit(
+            ctx, uid, ResourceEdit(settings={**resource_metadata.load(ctx, uid).settings, **settings})
+        )
 
 
 def settings_of(shop: Shop, uid: str) -> Mapping[str, object]:
     with shop.platform.read(by("olga")) as ctx:
-        return details.read(ctx, uid).settings
+        return resource_metadata.load(ctx, uid).settings
 
 
-def found(shop: Shop, kind: str, name: str) -> Resource:
+def found(shop: Shop, kind: str, name: str) -> ResourceView:
     """The one of this name in the project."""
     with shop.platform.read(by("olga")) as ctx:
         (item,) = (each for each in resources.page(ctx, kind, within="sales", search=name).items if each.name == name)

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from lakehold.access import Add, Attribute
-from lakehold.catalog import editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs import run_table as states
 from lakehold.runs.when import When
 from lakehold.web.lakehouse.doing import TRIGGERS
@@ -172,7 +172,7 @@ def test_a_join_that_an_editor_does_not_see_stays(filled: Shop) -> None:
     said(filled, "store_targets", by="table", table="clean.stores")
     told = {"mart": "margins", "name": "margin", "on": {"id": "id"}}
     with filled.platform.write(by("tara")) as ctx:
-        editing.edit(ctx, "store_targets", Edit(edges={"joins": ["margins"]}))
+        resource_edit.apply_edit(ctx, "store_targets", ResourceEdit(edges={"joins": ["margins"]}))
     said(filled, "store_targets", joins=[told])
     tim = filled.client("tim")
     form = tim.get("/resources/store_targets/mart/edit").text

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.catalog import credentials, editing, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import credentials, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.ledger.audit import AuditFilter
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
@@ -33,7 +33,7 @@ CHAT = {"to": "chat", "name": "Channel"}
 WAYS = ("files", "mail", "chat", "webhook", "database", "live")
 
 
-def made(shop: Shop, name: str) -> Resource:
+def made(shop: Shop, name: str) -> ResourceView:
     with shop.platform.read(by("olga")) as ctx:
         some = resources.page(ctx, "marts.destination", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
@@ -81,7 +81,7 @@ def test_a_business_user_makes_one_of_each_way(shop: Shop) -> None:
         found = made(shop, sent["name"])
         assert found.settings == settings
         with shop.platform.read(by("bella")) as ctx:
-            assert credentials.used(ctx, found.uid) == secrets
+            assert credentials.load_for_use(ctx, found.uid) == secrets
         here = f"/resources/{found.uid}/destination"
         for page in (here, f"{here}/edit"):
             shown = bella.get(page)
@@ -185,7 +185,9 @@ def test_credentials_are_copied_by_who_may_after_a_question_and_it_is_written_do
 def test_who_may_not_edit_one_sees_no_settings_and_gets_no_further(shop: Shop) -> None:
     boris = shop.client("boris")
     with shop.platform.write(by("bella")) as ctx:
-        editing.edit(ctx, "board_mail", Edit(settings={"to": "mail", "receivers": ["quiet@shop.example"]}))
+        resource_edit.apply_edit(
+            ctx, "board_mail", ResourceEdit(settings={"to": "mail", "receivers": ["quiet@shop.example"]})
+        )
     text = boris.get("/resources/board_mail/destination").text
     assert "Where it sends to is shown to those who may edit it." in text
     assert "quiet@shop.example" not in text
@@ -235,7 +237,7 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
     assert "lhp_" not in bella.get("/shown-once").text
     assert first not in bella.get(here).text
     with shop.platform.write(by("bella")) as ctx:
-        editing.edit(ctx, "morning_sales", Edit(edges={"destination": [uid]}))
+        resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": [uid]}))
     page = bella.get(here).text
     assert f"/api/v1/live/{uid}/morning_sales" in page
     assert "curl -H" in page
@@ -254,7 +256,7 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
 
 def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Shop) -> None:
     with shop.platform.write(by("tara")) as ctx:
-        editing.edit(ctx, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
+        resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
         volume = Volume(shop.platform.settings, reading.place_of(ctx, "store_sheets"))
     here = "/resources/store_sheets/destination"
     assert "No report has left a file here yet." in shop.client("bella").get(here).text

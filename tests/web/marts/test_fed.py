@@ -97,7 +97,7 @@ def test_a_mart_is_fed_by_an_api(shop: Shop, open_as: Open, there: Api, violatio
         "keys": ["id"],
     }
     with shop.platform.read(by("tara")) as ctx:
-        assert credentials.used(ctx, made.uid) == {"token": SECRET}
+        assert credentials.load_for_use(ctx, made.uid) == {"token": SECRET}
 
 
 def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Shop, there: Api) -> None:
@@ -109,7 +109,7 @@ def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Sh
     changed = api(there.base, name="Orders of the web", version=str(made.version), storage="")
     assert send(tara, here, here, **changed, do="next").status_code == 303
     with shop.platform.read(by("tara")) as ctx:
-        assert credentials.used(ctx, made.uid) == {"token": SECRET}
+        assert credentials.load_for_use(ctx, made.uid) == {"token": SECRET}
     assert [end.uid for end in found(shop, KIND, "Orders of the web").edges["storage"]] == ["lake"]
     for part in ("mart", "mart/edit", "mart/feed"):
         assert SECRET not in tara.get(f"/resources/{made.uid}/{part}").text

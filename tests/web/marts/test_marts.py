@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.workspaces.marts import quality
@@ -39,8 +39,13 @@ CHECKS = [
 def filled(shop: Shop) -> Shop:
     fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
     with shop.platform.write(Caller(company.TENANT, "tara")) as ctx:
-        settings = {**details.read(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1", "checks": CHECKS}
-        editing.edit(ctx, "daily_sales", Edit(settings=settings))
+        settings = {
+            **resource_metadata.load(ctx, "daily_sales").settings,
+            "by": "sql",
+            "sql": "SELECT 1",
+            "checks": CHECKS,
+        }
+        resource_edit.apply_edit(ctx, "daily_sales", ResourceEdit(settings=settings))
         at = ctx.at
     place = place_of(shop.platform, "daily_sales")
     with shop.platform.database.write() as transaction:

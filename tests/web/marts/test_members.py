@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.api.frame.callers import COOKIE, CSRF_HEADER, csrf_of
 from lakehold.catalog import workspaces
-from lakehold.catalog.shapes import owners_of
+from lakehold.catalog.resource_view import owners_of
 from tests.web.demo import Shop
 from tests.web.forms import send
 from tests.web.lakehouse.pipelines import by

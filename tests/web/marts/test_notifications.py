@@ -159,7 +159,7 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     assert send(adam, HERE, f"{HERE}/hook", address=HOOK, secret=SECRET).status_code == 303
     assert settings_of(shop, "sales")["failure_webhook"] == HOOK
     with shop.platform.read(by("adam")) as ctx:
-        assert credentials.used(ctx, "sales") == {"failure_webhook": SECRET}
+        assert credentials.load_for_use(ctx, "sales") == {"failure_webhook": SECRET}
     page = adam.get(HERE).text
     assert (HOOK in page, "One is kept" in page, SECRET in page) == (True, True, False)
     assert HOOK not in shop.client("tara").get(HERE).text
@@ -171,7 +171,7 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     assert send(adam, HERE, f"{HERE}/hook", address="").status_code == 303
     assert "failure_webhook" not in settings_of(shop, "sales")
     with shop.platform.read(by("adam")) as ctx:
-        assert credentials.used(ctx, "sales") == {}
+        assert credentials.load_for_use(ctx, "sales") == {}
 
 
 def test_who_cannot_be_reached_is_told_and_shown(shop: Shop) -> None:

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from playwright.sync_api import expect
 
 from lakehold.access import Attribute, Remove
-from lakehold.catalog import details, editing, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.pipeline import reading
 from lakehold.pipeline.volumes import Volume
 from lakehold.runs.run_table import run_step_table
@@ -77,11 +77,13 @@ def filled(shop: Shop) -> Shop:
 def _fill(shop: Shop) -> None:
     fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
     with shop.platform.write(by("tara")) as ctx:
-        settings = {**details.read(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
-        editing.edit(ctx, "daily_sales", Edit(settings={**settings, "columns": COLUMNS, "published": True}))
+        settings = {**resource_metadata.load(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
+        resource_edit.apply_edit(
+            ctx, "daily_sales", ResourceEdit(settings={**settings, "columns": COLUMNS, "published": True})
+        )
 
 
-def made(shop: Shop, name: str) -> Resource:
+def made(shop: Shop, name: str) -> ResourceView:
     with shop.platform.read(by("olga")) as ctx:
         some = resources.page(ctx, "marts.report", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
@@ -249,8 +251,8 @@ def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
 
 def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None:
     with filled.platform.write(by("adam")) as ctx:
-        editing.edit(ctx, "store_sheets", Edit(settings={"to": "files", "kind": "csv"}))
-        editing.edit(ctx, "morning_sales", Edit(edges={"destination": ["store_sheets"]}))
+        resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
+        resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": ["store_sheets"]}))
         volume = Volume(filled.platform.settings, reading.place_of(ctx, "store_sheets"))
     with volume.arriving() as rough:
         rough.write(b"day\n")
@@ -272,7 +274,7 @@ def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> Non
     boris, here = filled.client("boris"), "/resources/returns_watch/report"
     assert "It was not sent yet." in boris.get(here).text
     with filled.platform.write(by("tara")) as ctx:
-        editing.edit(ctx, "returns", Edit(attributes={"shared_for_reporting": False}))
+        resource_edit.apply_edit(ctx, "returns", ResourceEdit(attributes={"shared_for_reporting": False}))
     text = boris.get(here).text
     assert "How it went is shown to those who see its data mart." in text
     assert "not sent yet" not in text
@@ -281,7 +283,7 @@ def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> Non
 def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
     with filled.platform.write(by("bella")) as ctx:
         settings = {"columns": ["store"], "where": [{"column": "store", "is": "=", "value": "quiet words"}]}
-        editing.edit(ctx, "morning_sales", Edit(settings=settings))
+        resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(settings=settings))
     boris, here = filled.client("boris"), "/resources/morning_sales"
     text = boris.get(f"{here}/report").text
     assert "What it asks is shown to its owners" in text

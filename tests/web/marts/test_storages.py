@@ -133,7 +133,7 @@ def test_a_password_is_kept_and_never_comes_back(shop: Shop) -> None:
     assert "Kept, and not shown" in tara.get(here).text
     assert SECRET not in tara.get(here).text + tara.get(f"{here}/edit").text
     with shop.platform.read(by("tara")) as ctx:
-        assert credentials.used(ctx, storage.uid) == {"password": SECRET}
+        assert credentials.load_for_use(ctx, storage.uid) == {"password": SECRET}
 
 
 def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from lakehold.directory import members, service_accounts, sign_ins
+from lakehold.directory import members, sign_ins
 from lakehold.directory.caller import Caller
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -90,7 +90,7 @@ def test_who_may_not_is_told_why_and_where_to_ask(open_as: Open) -> None:
 def test_a_form_that_is_sent_without_the_right_is_refused(shop: Shop, path: str, fields: dict[str, str]) -> None:
     assert send(shop.client("tara"), "/profile", path, **fields).status_code == 403
     with shop.platform.read(OLGA) as ctx:
-        assert members.one(ctx, "ana").name == "Ana, Analyst"
+        assert members.get(ctx, "ana").name == "Ana, Analyst"
 
 
 def test_an_admin_adds_somebody_and_hands_over_a_link(open_as: Open, shop: Shop) -> None:
@@ -209,7 +209,7 @@ def test_an_admin_signs_somebody_out(open_as: Open, shop: Shop) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("Ana, Analyst is signed out everywhere.")).to_be_visible()
     with shop.platform.read(OLGA) as ctx:
-        assert sign_ins.of(ctx, "ana") == []
+        assert sign_ins.list_of_member(ctx, "ana") == []
 
 
 def test_an_admin_sees_with_somebodys_eyes(open_as: Open) -> None:
@@ -221,7 +221,7 @@ def test_an_admin_sees_with_somebodys_eyes(open_as: Open) -> None:
 
 def test_service_accounts_are_a_filter(shop: Shop) -> None:
     with shop.platform.write(OLGA) as ctx:
-        service_accounts.create(ctx, "Robot of the till")
+        members.create_service_account(ctx, "Robot of the till")
     text = shop.client("tara").get("/people?kind=service").text
     assert "Robot of the till" in text
     assert "Ana, Analyst" not in text[text.index("<tbody") :]

@@ -7,8 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.api.frame.callers import COOKIE
 from lakehold.directory import sign_ins
-from lakehold.directory.caller import Caller
-from lakehold.directory.visit import Visit
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.web.profile.devices import spoken
 from tests.corner import TENANT
 from tests.web.conftest import Open
@@ -20,9 +19,9 @@ SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605
 
 
 def signed_in(shop: Shop, agent: str) -> str:
-    visit = Visit("192.0.2.7", agent, "")
+    visit = ClientInfo("192.0.2.7", agent, "")
     with shop.platform.write(Caller(TENANT, "tara")) as ctx:
-        return sign_ins.begin(ctx, shop.platform.settings, "tara", "password", visit).secret
+        return sign_ins.create(ctx, shop.platform.settings, "tara", "password", visit).secret
 
 
 def is_in(shop: Shop, secret: str) -> bool:

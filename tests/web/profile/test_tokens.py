@@ -69,7 +69,7 @@ def test_a_token_is_narrowed_by_actions(shop: Shop) -> None:
         assert "1 action" in page
         assert "no end" in page
     with shop.platform.read(Caller(TENANT, "tara")) as ctx:
-        (token,) = tokens.of(ctx, "tara")
+        (token,) = tokens.list_of_member(ctx, "tara")
     assert token.actions == ("see",)
     assert token.resources is None
 
@@ -87,7 +87,7 @@ def test_what_one_may_not_see_is_refused_like_what_there_is_not(shop: Shop) -> N
         assert "There is no resource &#39;…&#39;." in told[0]
         assert "Sales marts" not in told[0]
     with shop.platform.read(Caller(TENANT, "nils")) as ctx:
-        assert tokens.of(ctx, "nils") == []
+        assert tokens.list_of_member(ctx, "nils") == []
 
 
 def test_what_is_wrong_is_said_at_its_field(shop: Shop) -> None:
@@ -109,7 +109,7 @@ def test_who_keeps_members_keeps_the_tokens_of_service_accounts(shop: Shop) -> N
         made = send(client, "/profile/tokens/new", "/profile/tokens", name="Second", days="365", member="nightly")
         assert made.status_code == 303
     with shop.platform.read(Caller(TENANT, "adam")) as ctx:
-        assert {token.name for token in tokens.of(ctx, "nightly")} == {"Import of the tills", "Second"}
+        assert {token.name for token in tokens.list_of_member(ctx, "nightly")} == {"Import of the tills", "Second"}
     with shop.client("tara") as client:
         assert "Import of the tills" not in client.get("/profile/tokens").text
         assert "nightly" not in client.get("/profile/tokens/new").text.lower().replace('nightly import"', "")
@@ -119,7 +119,7 @@ def test_who_keeps_members_keeps_the_tokens_of_service_accounts(shop: Shop) -> N
 
 def test_nobody_revokes_another_s(shop: Shop) -> None:
     with shop.platform.write(Caller(TENANT, "tara")) as ctx:
-        made = tokens.make(ctx, "Mine alone")
+        made = tokens.create(ctx, "Mine alone")
     with shop.client("nils") as client:
         answer = send(client, "/profile", f"/profile/tokens/{made.token.id}/revoke", confirmed="1")
         assert answer.status_code == 404

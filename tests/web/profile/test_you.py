@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lakehold.api.frame.callers import COOKIE
-from lakehold.catalog import viewing
+from lakehold.catalog import impersonation
 from lakehold.directory.caller import Caller
 from tests.corner import TENANT
 from tests.web.conftest import Open, Violations
@@ -115,7 +115,7 @@ def test_who_came_with_a_link_is_told_how_to_get_a_password(shop: Shop) -> None:
 def test_a_profile_is_not_seen_with_another_s_eyes(shop: Shop) -> None:
     with shop.client("olga") as client:
         with shop.platform.write(Caller(TENANT, "olga", sign_in_id=client.cookies[COOKIE].split("_")[1])) as ctx:
-            viewing.begin(ctx, "tara")
+            impersonation.start(ctx, "tara")
         for path in PAGES:
             page = client.get(path).text.partition("<main")[2]
             assert "Not with another" in page

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lakehold.access import Grant
-from lakehold.catalog import campaign_rows, campaigns, grants
-from lakehold.catalog.campaign_sight import Row
+from lakehold.catalog import campaign_decisions, campaigns, grants
+from lakehold.catalog.campaign_visibility import CampaignRow
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import DAY
@@ -38,9 +38,9 @@ def begun(shop: Shop, who: str = "adam", workspace: str = "lake_house", name: st
         return campaigns.start(ctx, workspace, name).campaign.uid
 
 
-def rows(shop: Shop, uid: str, who: str = "adam") -> list[Row]:
+def rows(shop: Shop, uid: str, who: str = "adam") -> list[CampaignRow]:
     with shop.platform.read(by(who)) as ctx:
-        return campaign_rows.rows(ctx, uid)
+        return campaign_decisions.list_rows(ctx, uid)
 
 
 def holds(shop: Shop, grant: Grant) -> bool:
@@ -156,9 +156,9 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
 def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) -> None:
     uid = begun(shop)
     with shop.platform.write(by("adam")) as ctx:
-        found = campaign_rows.rows(ctx, uid)
-        campaign_rows.keep(ctx, uid, [found[0].n])
-        campaign_rows.remove(ctx, uid, [row.n for row in found if row.grant == ANA])
+        found = campaign_decisions.list_rows(ctx, uid)
+        campaign_decisions.keep(ctx, uid, [found[0].n])
+        campaign_decisions.remove(ctx, uid, [row.n for row in found if row.grant == ANA])
         jobs.start(ctx, "review", {"format": "csv", "inside": "lake_house"})
     page = open_as("adam", "/reviews/new?workspace=lake_house")
     assert violations(page) == []
@@ -175,7 +175,7 @@ def test_what_was_decided_is_a_file(shop: Shop) -> None:
         ctx.session.store.rename("nils", "=cmd()")
     uid = begun(shop)
     with shop.platform.write(by("adam")) as ctx:
-        campaign_rows.keep(ctx, uid, [row.n for row in campaign_rows.rows(ctx, uid) if row.grant == ANA])
+        campaign_decisions.keep(ctx, uid, [row.n for row in campaign_decisions.list_rows(ctx, uid) if row.grant == ANA])
     with shop.client("adam") as client:
         table = client.get(f"/reviews/{uid}/result.csv")
         lines = client.get(f"/reviews/{uid}/result.jsonl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.catalog import viewing
+from lakehold.catalog import impersonation
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.ledger.audit import AuditFilter
@@ -92,5 +92,5 @@ def test_it_ends_by_itself(shop: Shop) -> None:
         client.post("/view-as", data={"member": "tara", "csrf_token": token(client, "/view-as")})
         assert "You see everything as" in client.get("/").text
         with shop.platform.database.write() as transaction:
-            transaction.connection.execute(viewing.viewing_table.update().values(until=1))
+            transaction.connection.execute(impersonation.impersonation_table.update().values(until=1))
         assert "You see everything as" not in client.get("/").text

@@ -20,7 +20,7 @@ OLGA = Caller("corner", "olga")
 SALES = "/workspaces/sales/members"
 
 
-def member(shop: Shop, space: str, uid: str) -> workspaces.Member | None:
+def member(shop: Shop, space: str, uid: str) -> workspaces.WorkspaceMembership | None:
     with shop.platform.read(OLGA) as ctx:
         return next((found for found in workspaces.members(ctx, space) if found.subject.uid == uid), None)
 

@@ -41,7 +41,7 @@ class Moving:
             edges = {"lakehouse": "shop", "into": "raw"}
             uid = resources.create(ctx, "lakehouse.source", name, uid=name, edges=edges, settings=settings)
             if secrets:
-                credentials.put(ctx, uid, dict(secrets))
+                credentials.save(ctx, uid, dict(secrets))
         return uid
 
     def stream(self, source: str, name: str, **settings: object) -> str:

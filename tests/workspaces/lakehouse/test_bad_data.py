@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from lakehold.catalog import editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from tests import postgres
 from tests.pipeline.inward.api import Said, serving
 from tests.pipeline.shop import ED
@@ -158,7 +158,7 @@ def test_who_a_database_does_not_know_is_told_so_and_goes_on_when_it_does(
     run = here.run(source)
     assert (run.state, "does not let us in" in run.error) == ("failed", True), run.error
     with here.shop.platform.write(ED) as ctx:
-        editing.edit(ctx, source, Edit(settings=_database(server, name)))
+        resource_edit.apply_edit(ctx, source, ResourceEdit(settings=_database(server, name)))
         RUNS.resume(ctx, run.id)
     assert here.go(run.id).error == ""
     assert here.rows("stranger_t") == [(1,)]

@@ -12,7 +12,7 @@ from lakehold.access import Grant
 from lakehold.api.frame.callers import COOKIE
 from lakehold.catalog import resources
 from lakehold.directory import sign_ins
-from lakehold.directory.visit import Visit
+from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
 from lakehold.pipeline.lake import Lake
 from lakehold.web import site
@@ -35,9 +35,9 @@ def visitor(here: Moving) -> Iterator[Visitor]:
     with running(site.application(platform)) as address:
 
         def visits(member: str) -> httpx.Client:
-            visit = Visit("127.0.0.1", "a test", "")
+            visit = ClientInfo("127.0.0.1", "a test", "")
             with platform.write(ADA) as ctx:
-                cookie = sign_ins.begin(ctx, platform.settings, member, "test", visit).secret
+                cookie = sign_ins.create(ctx, platform.settings, member, "test", visit).secret
             headers = {"Accept": "text/html"}
             clients.append(httpx.Client(base_url=address, headers=headers, cookies={COOKIE: cookie}, timeout=60))
             return clients[-1]

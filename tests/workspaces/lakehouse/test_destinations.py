@@ -51,7 +51,7 @@ def test_a_webhook_that_fails_half_way_goes_on_where_it_was(here: Moving) -> Non
         settings: dict[str, object] = {"to": "webhook", "address": hook.url, "batch": 40}
         uid = here.destination("hook", settings)
         with here.shop.platform.write(ED) as ctx:
-            credentials.put(ctx, uid, {"secret": "shared-and-secret"})
+            credentials.save(ctx, uid, {"secret": "shared-and-secret"})
         hook.answers[:] = [Answer(204), Answer(400, b"no")]
         run = here.run(uid)
         assert (run.state, len(hook.came)) == ("failed", 2)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from lakehold.access import Grant
-from lakehold.catalog import editing, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.asking import ARROW
 from tests.api.client import Api, problem, served, told
 from tests.pipeline.shop import ED, TENANT
@@ -73,7 +73,7 @@ def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(her
     assert api.post("/api/v1/queries", json=asked, token=token).status_code in {403, 404}
     # What it reads, and whether it lets anybody in, is asked each time.
     with here.shop.platform.write(ED) as ctx:
-        editing.edit(ctx, "bi", Edit(edges={"reads": ["customers"]}))
+        resource_edit.apply_edit(ctx, "bi", ResourceEdit(edges={"reads": ["customers"]}))
     assert [api.get(f"/api/v1/tables/{each}/rows", token=token).status_code for each in ("orders", "customers")] == [
         404,
         200,
@@ -83,7 +83,7 @@ def test_a_tool_reads_what_it_was_let_into_and_no_longer_than_its_member_may(her
         told(api.call("PATCH", "/api/v1/resources/bi", "ed", json=wanted, headers={"If-Match": "*"}))
         assert api.get("/api/v1/tables/customers/rows", token=token).status_code == answer
     with here.shop.platform.write(ED) as ctx:
-        editing.edit(ctx, "bi", Edit(edges={"reads": ["orders"]}))
+        resource_edit.apply_edit(ctx, "bi", ResourceEdit(edges={"reads": ["orders"]}))
     grant = Grant("ed", "editor", "raw")
     with here.shop.platform.access.write(TENANT) as session:
         session.store.remove(grant)

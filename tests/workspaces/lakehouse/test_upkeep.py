@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.access import Grant
-from lakehold.catalog import editing, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.kit.clock import DAY, SECOND, now
 from lakehold.pipeline.lake import Place
 from lakehold.pipeline.metadata import Metadata, Snapshot
@@ -105,7 +105,7 @@ def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark:
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "manager", "mislaid"))
     with here.shop.platform.write(ADA) as ctx:
-        editing.edit(ctx, "mislaid", Edit(description="What was lost."))
+        resource_edit.apply_edit(ctx, "mislaid", ResourceEdit(description="What was lost."))
     told(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
     assert dropped(api, "ada")["mislaid"]["held"] == [{"subject": "rita", "role": "manager"}]
     # Ed could not delete it, and Rita cannot make one there.
@@ -148,10 +148,10 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, 
     assert scheduling.schedule(platform) == 0
     table(here, spark, "busy", 20)
     with platform.write(ADA) as ctx:
-        editing.edit(ctx, "shop", Edit(settings={"upkeep": False}))
+        resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={"upkeep": False}))
     assert scheduling.schedule(platform) == 0
     with platform.write(ADA) as ctx:
-        editing.edit(ctx, "shop", Edit(settings={}))
+        resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={}))
     assert scheduling.schedule(platform) == 1
     assert scheduling.schedule(platform) == 0
     with platform.read(ADA) as ctx:

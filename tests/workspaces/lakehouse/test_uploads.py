@@ -40,7 +40,7 @@ class Erik:
         self.corner = corner
         self.address = address
         with (platform or corner).write(by("erik")) as ctx:
-            self.secret = tokens.make(ctx, "test").secret
+            self.secret = tokens.create(ctx, "test").secret
 
     @contextmanager
     def sending(self, path: str, size: int) -> Iterator[socket.socket]:

@@ -63,7 +63,7 @@ def source(here: Moving, name: str, settings: dict[str, object], stream: str, **
     uid = here.source(f"words_{name}", settings)
     here.stream(uid, "rows", stream=stream)
     with here.shop.platform.write(ED) as ctx:
-        credentials.put(ctx, uid, secrets)
+        credentials.save(ctx, uid, secrets)
     return uid
 
 
@@ -87,7 +87,7 @@ def test_a_database_that_does_not_answer(  # noqa: PLR0917 - what is tried
     else:
         uid = here.destination(f"words_to_{name}", {"to": "database", **there}, ("customers",))
         with here.shop.platform.write(ED) as ctx:
-            credentials.put(ctx, uid, {"password": SECRET})
+            credentials.save(ctx, uid, {"password": SECRET})
     failed(here, here.run(uid), words, NOWHERE, "169.254", str(server.port), "ann_unknown")
 
 

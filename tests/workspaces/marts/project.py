@@ -33,7 +33,7 @@ class Project:
                 ctx, "marts.storage", name, uid=_new(name), edges={"project": "sales"}, settings=settings
             )
             if secrets:
-                credentials.put(ctx, uid, dict(secrets))
+                credentials.save(ctx, uid, dict(secrets))
         return uid
 
     def mart(
@@ -56,7 +56,7 @@ class Project:
         with self.moving.shop.platform.write(by) as ctx:
             resources.create(ctx, "marts.destination", uid, uid=uid, edges={"project": "sales"}, settings=settings)
             if secrets:
-                credentials.put(ctx, uid, dict(secrets))
+                credentials.save(ctx, uid, dict(secrets))
         return uid
 
     def report(self, mart: str, destination: str, settings: Mapping[str, object], *, by: Caller = RITA) -> str:

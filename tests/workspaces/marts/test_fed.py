@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.catalog import credentials, details, editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import credentials, resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts.doing import feeding
@@ -81,7 +81,7 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
         refused = here.run(mart, by=ED)
         assert (refused.state, "no token" in refused.error) == ("failed", True)
         with here.moving.shop.platform.write(ED) as ctx:
-            credentials.put(ctx, mart, {"token": SECRET})
+            credentials.save(ctx, mart, {"token": SECRET})
         assert here.run(mart, by=ED).steps[0].rows == 5
         ALL.append({"id": 6, "day": "2026-01-06", "amount": 9.0})
         try:
@@ -91,10 +91,12 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
         assert here.rows(mart, "count(*), max(id)") == [(6, 6)]
         # Sent elsewhere, its secret is forgotten.
         with here.moving.shop.platform.write(ED) as ctx:
-            editing.edit(
-                ctx, mart, Edit(settings={**details.read(ctx, mart).settings, "address": "http://127.0.0.1:1"})
+            resource_edit.apply_edit(
+                ctx,
+                mart,
+                ResourceEdit(settings={**resource_metadata.load(ctx, mart).settings, "address": "http://127.0.0.1:1"}),
             )
-            assert credentials.names(ctx, mart) == []
+            assert credentials.list_names(ctx, mart) == []
         assert SECRET not in here.lines(refused)
 
 
@@ -105,7 +107,7 @@ def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: Projec
         assert [each["name"] for each in feeding.look(platform, ED, wanted)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
         with platform.write(ED) as ctx:
-            credentials.put(ctx, mart, {"token": SECRET})
+            credentials.save(ctx, mart, {"token": SECRET})
         sample = feeding.look(platform, ED, Feed(api(there.base), mart, stream="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from lakehold.access import Attribute, Grant, Remove
-from lakehold.catalog import editing, resources
-from lakehold.catalog.editing import Edit
-from lakehold.directory import removal
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory import member_removal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError
 from lakehold.ledger.audit import AuditFilter
@@ -142,7 +142,7 @@ def test_it_is_pulled_as_who_saved_it_last(here: Project, api: Api, live: tuple[
     listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
     assert ("Rita" in listed[0]["refused"], listed[0]["id"]) == (True, report)
     with platform.write(ADA) as ctx:
-        editing.edit(ctx, report, Edit(settings={**FIRST, "limit": 1}))
+        resource_edit.apply_edit(ctx, report, ResourceEdit(settings={**FIRST, "limit": 1}))
     assert told(pull(api, live, report))["rows"] == [[0, "0.00"]]
 
 
@@ -179,10 +179,10 @@ def test_whoever_has_left_pulls_nothing(here: Project, api: Api, live: tuple[str
     report = here.report(mart, live[0], FIRST, by=Caller(TENANT, "gus"))
     assert pull(api, live, report).status_code == 200
     with platform.write(ADA) as ctx:
-        ctx.made(Remove(Grant("gus", "business_user", "sales")))
+        ctx.make_unchecked(Remove(Grant("gus", "business_user", "sales")))
     assert "Gus" in problem(pull(api, live, report), 403, "forbidden")["detail"]
     with platform.write(ADA) as ctx:
-        removal.remove(ctx, "gus")
+        member_removal.remove(ctx, "gus")
     assert "no longer here" in problem(pull(api, live, report), 403, "forbidden")["detail"]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.catalog import editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError
 from lakehold.pipeline.errors import QueryError
@@ -138,10 +138,12 @@ def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
     assert "delivered" in here.lines(here.run(report, by=RITA))
     assert "nothing has changed" in here.lines(here.run(report, by=RITA))
     with here.moving.shop.platform.write(ED) as ctx:
-        editing.edit(
+        resource_edit.apply_edit(
             ctx,
             mart,
-            Edit(settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4", "published": True}),
+            ResourceEdit(
+                settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4", "published": True}
+            ),
         )
     assert here.run(mart, by=ED).state == "succeeded"
     assert "delivered" in here.lines(here.run(report, by=RITA))
@@ -162,7 +164,7 @@ def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None
     )
     with here.moving.shop.platform.write(RITA) as ctx:
         for uid in (one, two):
-            editing.edit(ctx, uid, Edit(name="Weekly"))
+            resource_edit.apply_edit(ctx, uid, ResourceEdit(name="Weekly"))
     assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
     found = {file.name: here.files(to).on_disk(file.path).read_text() for file in here.files(to).listed()}
     assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}

@@ -74,7 +74,7 @@ class ModelVersion(Answer):
 @routes.get("")
 def list_models(ctx: Reading) -> Page[ModelSummary]:
     """All access models of the tenant."""
-    ctx.see(ctx.caller.tenant)
+    ctx.need_visible(ctx.caller.tenant)
     models = ctx.session.read_view(lambda view: list(view.policy.models.values()))
     items = [ModelSummary(name=model.name, title=model.title, kinds=_kinds(model)) for model in models]
     return Page(items=sorted(items, key=lambda item: item.name))
@@ -118,7 +118,7 @@ def try_model(ctx: Reading, body: ModelText) -> ModelTried:
 @routes.get("/{name}")
 def get_model(ctx: Reading, name: ModelName) -> ModelJson:
     """A model with its text."""
-    ctx.see(ctx.caller.tenant)
+    ctx.need_visible(ctx.caller.tenant)
     return _shown(ctx, name)
 
 
@@ -143,7 +143,7 @@ def replace_model(ctx: Writing, name: ModelName, body: ModelText, seen: IfMatch)
 @routes.get("/{name}/versions")
 def list_model_versions(ctx: Reading, paged: Paged, name: ModelName) -> Page[ModelVersion]:
     """All texts of a model, the newest first."""
-    ctx.see(ctx.caller.tenant)
+    ctx.need_visible(ctx.caller.tenant)
     of = f"versions {name}"
     behind = paged.start(of, int)
     c = tables.model.c

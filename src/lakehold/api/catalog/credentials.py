@@ -15,7 +15,7 @@ from lakehold.catalog import credentials
 
 routes = router("/api/v1/resources/{resource}/credentials", "Credentials")
 
-Secret = Annotated[SecretStr, Field(min_length=1, max_length=credentials.LONGEST, examples=["correct horse"])]
+Secret = Annotated[SecretStr, Field(min_length=1, max_length=credentials.MAX_LENGTH, examples=["correct horse"])]
 
 
 class CredentialNames(Answer):
@@ -41,15 +41,15 @@ class CopiedCredentials(Answer):
 @routes.get("")
 def list_credentials(ctx: Reading, resource: ResourceId) -> CredentialNames:
     """Which secrets a resource has. For those who may edit it or copy them."""
-    return CredentialNames(names=credentials.names(ctx, resource))
+    return CredentialNames(names=credentials.list_names(ctx, resource))
 
 
 @routes.patch("")
 def set_credentials(ctx: Writing, resource: ResourceId, body: WantedCredentials) -> CredentialNames:
     """Set or take away secrets of a resource."""
     wanted = {name: None if secret is None else secret.get_secret_value() for name, secret in body.credentials.items()}
-    credentials.put(ctx, resource, wanted)
-    return CredentialNames(names=credentials.names(ctx, resource))
+    credentials.save(ctx, resource, wanted)
+    return CredentialNames(names=credentials.list_names(ctx, resource))
 
 
 @routes.post("/copy")

@@ -13,8 +13,8 @@ from lakehold.api.catalog.shown import EffectsJson, RefJson, ResourceId, Subject
 from lakehold.api.frame.models import Answer, Body, Time, Word, time_of, told
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.catalog import grants, sharing
-from lakehold.catalog.grants import Held
+from lakehold.catalog import change_preview, grants
+from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/resources/{resource}/grants", "Grants")
@@ -85,7 +85,7 @@ def list_grants(ctx: Reading, resource: ResourceId) -> Grants:
 
     Who gives roles there, or may ask about others, sees all of it; everybody else their own, and its owners.
     """
-    return _listed(grants.direct(ctx, resource))
+    return _listed(grants.list_direct(ctx, resource))
 
 
 @routes.post("", status_code=201)
@@ -98,7 +98,7 @@ def create_grant(ctx: Creating, resource: ResourceId, body: NewGrant) -> Grants:
 @routes.patch("")
 def change_grant(ctx: Writing, resource: ResourceId, body: ChangedGrant) -> Grants:
     """Change the level of a grant, or when it ends."""
-    grants.change(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
+    grants.change_role(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
     return _of(ctx, resource, body.subject)
 
 
@@ -115,13 +115,13 @@ def preview_grants(ctx: Reading, resource: ResourceId, body: TriedGrants) -> Eff
     for tried in body.changes:
         grant = Grant(tried.subject, tried.role, resource)
         changes.append(Add(grant) if tried.change == "add" else Remove(grant))
-    return EffectsJson(groups=effects_told(sharing.preview(ctx, changes)))
+    return EffectsJson(groups=effects_told(change_preview.preview(ctx, changes)))
 
 
 @who.get("")
 def list_who_may(ctx: Reading, resource: ResourceId, action: Word) -> Members:
     """All members who may do this, by whatever path. For who gives roles there, or may ask about others."""
-    return Members(items=[shown.ref(one) for one in grants.effective(ctx, action, resource)])
+    return Members(items=[shown.ref(one) for one in grants.list_effective(ctx, action, resource)])
 
 
 @held.get("")
@@ -130,14 +130,14 @@ def list_grants_of(ctx: Reading, subject: SubjectId) -> Grants:
 
     One's own and one's groups', or anybody's for who may ask about others.
     """
-    return _listed(grants.held_by(ctx, subject))
+    return _listed(grants.list_held_by(ctx, subject))
 
 
 def _of(ctx: RequestContext, resource: str, subject: str) -> Grants:
-    return _listed([one for one in grants.direct(ctx, resource) if one.subject.uid == subject])
+    return _listed([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
 
 
-def _listed(found: list[Held]) -> Grants:
+def _listed(found: list[GrantedRole]) -> Grants:
     return Grants(
         items=[
             GrantJson(

@@ -69,7 +69,7 @@ def list_kinds(
 ) -> Kinds:
     """All kinds of resources, model by model."""
     policy = ctx.view.policy
-    roots = {root.id for root in kinds.roots(policy)}
+    roots = {root.id for root in kinds.workspace_kinds(policy)}
     found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
     steps = {kind.id: policy.kinds[kind.id].steps for kind in found}
     return Kinds(

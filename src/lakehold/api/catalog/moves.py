@@ -11,7 +11,7 @@ from lakehold.api.frame.etags import IfMatch
 from lakehold.api.frame.models import Body, IdText
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import moves
+from lakehold.catalog import resource_edit
 
 routes = router("/api/v1/resources/{resource}/move", "Resources")
 
@@ -28,13 +28,13 @@ def move_resource(ctx: Writing, resource: ResourceId, body: Target, seen: IfMatc
 
     What was granted on it stays; what came from above is another's now. Rights are needed on both sides.
     """
-    moves.need_move(ctx, resource, body.to)
+    resource_edit.need_reparent(ctx, resource, body.to)
     seen.need(shown.shown(ctx, resource))
-    moves.move(ctx, resource, body.to)
+    resource_edit.reparent(ctx, resource, body.to)
     return shown.shown(ctx, resource)
 
 
 @routes.post("/preview")
 def preview_move(ctx: Reading, resource: ResourceId, body: Target) -> EffectsJson:
     """Who would win and lose what by a move? For who may make it."""
-    return EffectsJson(groups=told(moves.preview_move(ctx, resource, body.to)))
+    return EffectsJson(groups=told(resource_edit.preview_reparent(ctx, resource, body.to)))

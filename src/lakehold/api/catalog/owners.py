@@ -27,5 +27,5 @@ class Transfer(Body):
 @routes.post("")
 def transfer_ownership(ctx: Writing, resource: ResourceId, body: Transfer) -> ResourceJson:
     """Hand a role over to another member, in one step."""
-    ownership.transfer(ctx, resource, body.role, body.to, from_=body.from_member)
+    ownership.transfer_role(ctx, resource, body.role, body.to, from_=body.from_member)
     return shown.shown(ctx, resource)

@@ -15,14 +15,14 @@ from lakehold.api.frame.models import Answer, Body, IdText, Time, Word, checked,
 from lakehold.api.frame.paging import Page, Paged, Paging
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.catalog import answers, requests
-from lakehold.catalog.requests import LONGEST_REASON, Told, valid_reason
+from lakehold.catalog import approvals, requests
+from lakehold.catalog.requests import MAX_REASON, RequestView, valid_reason
 from lakehold.kit.ids import valid_id
 
 routes = router("/api/v1/requests", "Access requests")
 
 RequestId = Annotated[IdText, Field(examples=["9b1de1f20c3a4d5e"])]
-Reason = Annotated[str, Field(max_length=LONGEST_REASON, examples=["For the yearly report."]), checked(valid_reason)]
+Reason = Annotated[str, Field(max_length=MAX_REASON, examples=["For the yearly report."]), checked(valid_reason)]
 Action = Annotated[str, Field(min_length=1, max_length=200, examples=["read"]), checked(valid_id)]
 State = Literal["pending", "approved", "refused", "withdrawn", "expired"]
 
@@ -79,20 +79,20 @@ def request_access(ctx: Creating, platform: House, body: NewRequest) -> RequestJ
     whether or not it exists. Who asks again for the same gets the same request.
     """
     facts = None if body.facts is None else [fact_of(fact) for fact in body.facts]
-    made = requests.ask(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
+    made = requests.create(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
     return _told(made)
 
 
 @routes.get("")
 def list_my_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
     """What the caller has asked for, newest first."""
-    return _page(paged, "my requests", lambda before, limit: requests.mine(ctx, before=before, limit=limit))
+    return _page(paged, "my requests", lambda before, limit: requests.list_own(ctx, before=before, limit=limit))
 
 
 @routes.get("/waiting")
 def list_waiting_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
     """What waits for an answer that the caller can give, newest first."""
-    return _page(paged, "waiting", lambda before, limit: answers.waiting_for(ctx, before=before, limit=limit))
+    return _page(paged, "waiting", lambda before, limit: approvals.list_answerable(ctx, before=before, limit=limit))
 
 
 @routes.get("/{request}")
@@ -107,13 +107,13 @@ def approve_request(ctx: Writing, platform: House, request: RequestId, body: App
 
     What the caller cannot give stays asked for, and others can give the rest of it.
     """
-    return _told(answers.approve(ctx, request, until=body.until, answer=body.answer, settings=platform.settings))
+    return _told(approvals.approve(ctx, request, until=body.until, answer=body.answer, settings=platform.settings))
 
 
 @routes.post("/{request}/refuse")
 def refuse_request(ctx: Writing, platform: House, request: RequestId, body: Refusal) -> RequestJson:
     """Say no, and why."""
-    return _told(answers.refuse(ctx, request, body.answer, settings=platform.settings))
+    return _told(approvals.refuse(ctx, request, body.answer, settings=platform.settings))
 
 
 @routes.post("/{request}/withdraw")
@@ -122,13 +122,13 @@ def withdraw_request(ctx: Writing, request: RequestId) -> RequestJson:
     return _told(requests.withdraw(ctx, request))
 
 
-def _page(paged: Paging, of: str, some: Callable[[int | None, int], list[Told]]) -> Page[RequestJson]:
+def _page(paged: Paging, of: str, some: Callable[[int | None, int], list[RequestView]]) -> Page[RequestJson]:
     start = paged.start(of, int)
     found = some(None if start is None else int(start[0]), paged.limit + 1)
     return paged.page(of, found, lambda one: (one.request.n,), _told)
 
 
-def _told(found: Told) -> RequestJson:
+def _told(found: RequestView) -> RequestJson:
     request = found.request
     return RequestJson(
         id=request.uid,

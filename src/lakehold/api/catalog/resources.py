@@ -24,8 +24,8 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Wo
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.catalog import editing, kinds, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import kinds, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 
 routes = router("/api/v1/resources", "Resources")
 
@@ -118,17 +118,17 @@ def edit_resource(
     ctx: Writing, platform: House, resource: ResourceId, body: ChangedResource, seen: IfMatch
 ) -> ResourceJson:
     """Change what a resource says: name, description, settings, attributes and edges, all or nothing."""
-    wanted = Edit(
+    wanted = ResourceEdit(
         name=body.name,
         description=body.description,
         settings=body.settings,
         attributes=body.attributes,
         edges=shown.one_or_many(body.edges),
     )
-    plan = editing.planned(ctx, resource, wanted)
+    plan = resource_edit.plan_edit(ctx, resource, wanted)
     seen.need(shown.shown(ctx, resource))
-    editing.make(ctx, plan)
-    right = ctx.session.read_view(lambda view: kinds.editing(view, resource))
+    resource_edit.apply_edit_plan(ctx, plan)
+    right = ctx.session.read_view(lambda view: kinds.edit_right(view, resource))
     if right is not None:
         using.note(platform, ctx, right.action, resource)
     return shown.shown(ctx, resource)

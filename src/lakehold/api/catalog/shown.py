@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field
 from lakehold.api.access.what_ifs import EffectGroup
 from lakehold.api.frame.etags import Tagged
 from lakehold.api.frame.models import Answer, IdText, NameText, Time, Word, checked, time_of, told
-from lakehold.catalog import shapes
-from lakehold.catalog.details import LONGEST_DESCRIPTION, valid_description, valid_settings
-from lakehold.catalog.shapes import Ref, Resource, Summary
+from lakehold.catalog import resource_view
+from lakehold.catalog.resource_metadata import MAX_DESCRIPTION, valid_description, valid_settings
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 
@@ -21,7 +21,7 @@ KindName = Annotated[str, Field(min_length=1, max_length=200, examples=["lakehou
 ResourceId = Annotated[IdText, Field(examples=["orders"])]
 SubjectId = Annotated[IdText, Field(examples=["ana"], description="The id of a member or group.")]
 Description = Annotated[
-    str, Field(max_length=LONGEST_DESCRIPTION, examples=["One line for each order."]), checked(valid_description)
+    str, Field(max_length=MAX_DESCRIPTION, examples=["One line for each order."]), checked(valid_description)
 ]
 
 
@@ -97,17 +97,17 @@ class EffectsJson(Answer):
     groups: list[EffectGroup]
 
 
-def ref(found: Ref) -> RefJson:
+def ref(found: ResourceRef) -> RefJson:
     """By id, kind and name."""
     return RefJson(id=found.uid, kind=found.kind, name=found.name)
 
 
-def maybe(found: Ref | None) -> RefJson | None:
+def maybe(found: ResourceRef | None) -> RefJson | None:
     """The same of what may be out of sight."""
     return None if found is None else ref(found)
 
 
-def summary(item: Summary) -> SummaryJson:
+def summary(item: ResourceSummary) -> SummaryJson:
     """A resource in a list."""
     return SummaryJson(
         id=item.uid,
@@ -120,7 +120,7 @@ def summary(item: Summary) -> SummaryJson:
     )
 
 
-def resource(found: Resource) -> ResourceJson:
+def resource(found: ResourceView) -> ResourceJson:
     """A resource by itself."""
     return ResourceJson(
         id=found.uid,
@@ -146,7 +146,7 @@ def resource(found: Resource) -> ResourceJson:
 
 def shown(ctx: RequestContext, uid: str) -> ResourceJson:
     """A resource that the caller may see."""
-    return resource(shapes.resource(ctx, uid))
+    return resource(resource_view.load_resource(ctx, uid))
 
 
 def one_or_many(edges: Mapping[str, list[str]]) -> dict[str, str | list[str]]:

@@ -42,7 +42,7 @@ def list_usage_of_member(
     ] = None,
 ) -> LastUses:
     """What a member last used, of what the caller may see."""
-    return _told(usage.of_member(ctx, ctx.caller.member if member is None else member))
+    return _told(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 
 @of_resource.get("")
@@ -51,7 +51,7 @@ def list_usage_of_resource(ctx: Reading, resource: ResourceId) -> LastUses:
 
     All of it for who gives roles there or may ask about others, else the caller's own.
     """
-    return _told(usage.of_resource(ctx, resource))
+    return _told(usage.list_for_resource(ctx, resource))
 
 
 def _told(found: list[LastUse]) -> LastUses:

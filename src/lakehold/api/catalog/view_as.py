@@ -9,7 +9,7 @@ from lakehold.api.catalog.shown import RefJson
 from lakehold.api.frame.models import Answer, Body, IdText, Time, told
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import shapes, viewing
+from lakehold.catalog import impersonation, resource_view
 
 routes = router("/api/v1/view-as", "View as")
 
@@ -33,8 +33,10 @@ def get_view_as(ctx: Reading) -> Viewing:
     """With whose eyes does the caller look?"""
     if not ctx.caller.impersonator:
         return Viewing(member=None, behind=None, until=None)
-    seen = shapes.VisibleRefs(ctx).ref(ctx.caller.member)
-    return Viewing(member=shown.maybe(seen), behind=ctx.caller.impersonator, until=told(viewing.until(ctx)))
+    seen = resource_view.VisibleRefs(ctx).ref(ctx.caller.member)
+    return Viewing(
+        member=shown.maybe(seen), behind=ctx.caller.impersonator, until=told(impersonation.active_until(ctx))
+    )
 
 
 @routes.post("")
@@ -43,12 +45,12 @@ def begin_view_as(ctx: Writing, body: Eyes) -> Viewing:
 
     Needs the right `view_as`; an Admin does not look with an Owner's. Nothing can be changed until it ends.
     """
-    seen = viewing.begin(ctx, body.member)
-    member = ctx.session.read_view(lambda view: shapes.ref(view, seen.member))
-    return Viewing(member=shown.ref(member), behind=seen.impersonator, until=told(ctx.at + viewing.LASTS))
+    seen = impersonation.start(ctx, body.member)
+    member = ctx.session.read_view(lambda view: resource_view.make_ref(view, seen.member))
+    return Viewing(member=shown.ref(member), behind=seen.impersonator, until=told(ctx.at + impersonation.MAX_DURATION))
 
 
 @routes.delete("", status_code=204)
 def end_view_as(ctx: Writing) -> None:
     """Look with one's own eyes again."""
-    viewing.end(ctx)
+    impersonation.stop(ctx)

@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Ti
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.catalog import leaving, workspaces
+from lakehold.catalog import ownership, workspaces
 from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/workspaces", "Workspaces")
@@ -124,7 +124,7 @@ def remove_workspace_member(
     own is handed over, as far as you may give it away.
     """
     if receiver is not None:
-        leaving.hand_over(ctx, workspace, subject, receiver)
+        ownership.transfer_all(ctx, workspace, subject, receiver)
     workspaces.remove_member(ctx, workspace, subject)
 
 

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lakehold import code
+from lakehold import access_as_code
+from lakehold.access_as_code import ChangePlan, DesiredState, assertion_report, assertion_runner, plan_text
+from lakehold.access_as_code import plan as plans
 from lakehold.api.code import telling
 from lakehold.api.frame.models import Answer, Body
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.code import Declared, Plan, plans, reports, running, showing
 from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/code", "Access as code")
@@ -87,7 +88,7 @@ def export_tenant(ctx: Reading) -> Files:
     Needs the right `export`. Secrets are in none of them.
     """
     ctx.need("export", ctx.caller.tenant)
-    return Files(files=code.export(ctx.session, telling.read(ctx)))
+    return Files(files=access_as_code.export_tenant(ctx.session, telling.read(ctx)))
 
 
 @routes.post("/plan", openapi_extra=_TELLS_ALL)
@@ -97,8 +98,10 @@ def plan_files(ctx: Reading, body: WantedPlan) -> Planned:
     Needs the right `export`.
     """
     ctx.need("export", ctx.caller.tenant)
-    made = _plan(ctx, code.loads(body.files))
-    return Planned(empty=made.is_empty, text=showing.text(made, rows=body.rows), plan=json.loads(plans.dumps(made)))
+    made = _plan(ctx, access_as_code.parse_files(body.files))
+    return Planned(
+        empty=made.is_empty, text=plan_text.render_plan(made, rows=body.rows), plan=json.loads(plans.dump_plan(made))
+    )
 
 
 @routes.post("/apply", openapi_extra=_TELLS_ALL)
@@ -108,11 +111,11 @@ def apply_files(ctx: Writing, body: Application) -> Applied:
     Needs the right `export`, and the right to every single change.
     """
     ctx.need("export", ctx.caller.tenant)
-    declared = code.loads(body.files)
-    made = _plan(ctx, declared) if body.plan is None else plans.loads(json.dumps(body.plan))
-    code.apply(ctx, made, declared)
-    telling.write(ctx, made.told)
-    return Applied(steps=len(made.steps), told=len(made.told))
+    declared = access_as_code.parse_files(body.files)
+    made = _plan(ctx, declared) if body.plan is None else plans.load_plan(json.dumps(body.plan))
+    access_as_code.apply_plan(ctx, made, declared)
+    telling.write(ctx, made.metadata)
+    return Applied(steps=len(made.steps), told=len(made.metadata))
 
 
 @routes.post("/test", openapi_extra=_TELLS_ALL)
@@ -122,15 +125,15 @@ def run_file_tests(ctx: Reading, body: GivenFiles) -> Tested:
     Needs the right `export`.
     """
     ctx.need("export", ctx.caller.tenant)
-    report = running.run_session(code.loads(body.files), ctx.session)
+    report = assertion_runner.run_session(access_as_code.parse_files(body.files), ctx.session)
     return Tested(
         passed=report.exit_code == 0,
-        tests=len(report.outcomes),
-        text=reports.text(report),
-        junit=reports.junit(report),
-        report=json.loads(reports.as_json(report)),
+        tests=len(report.results),
+        text=assertion_report.render_text(report),
+        junit=assertion_report.render_junit(report),
+        report=json.loads(assertion_report.render_json(report)),
     )
 
 
-def _plan(ctx: RequestContext, declared: Declared) -> Plan:
-    return code.plan(ctx.session, declared, telling.read(ctx))
+def _plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
+    return access_as_code.make_plan(ctx.session, declared, telling.read(ctx))

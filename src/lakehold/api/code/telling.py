@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
-from lakehold.code import Told
+from lakehold.access_as_code import EntryMetadata
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, members
 from lakehold.directory.request_context import RequestContext
 
 
-def read(ctx: RequestContext) -> dict[str, Told]:
+def read(ctx: RequestContext) -> dict[str, EntryMetadata]:
     """All of it, by id."""
 
     def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
@@ -27,22 +27,22 @@ def read(ctx: RequestContext) -> dict[str, Told]:
 
     people, rest = ctx.session.read_view(numbers)
     found = {
-        people[number]: Told(email=account.email or "", service=account.service)
-        for number, account in accounts.among(ctx, people).items()
+        people[number]: EntryMetadata(email=account.email or "", service=account.service)
+        for number, account in accounts.get_many(ctx, people).items()
     }
-    for number, detail in details.read_many(ctx, rest).items():
-        found[rest[number]] = Told(description=detail.description, settings=detail.settings)
-    return {uid: told for uid, told in found.items() if told != Told()}
+    for number, detail in resource_metadata.load_many(ctx, rest).items():
+        found[rest[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    return {uid: told for uid, told in found.items() if told != EntryMetadata()}
 
 
-def write(ctx: RequestContext, wanted: Mapping[str, Told]) -> None:
+def write(ctx: RequestContext, wanted: Mapping[str, EntryMetadata]) -> None:
     """Let this be told, with the right that each of it needs."""
     people = ctx.session.read_view(lambda view: {view.uid(number) for number in view.members})
     for uid, told in wanted.items():
         if uid not in people:
-            editing.edit(ctx, uid, Edit(description=told.description, settings=told.settings))
+            resource_edit.apply_edit(ctx, uid, ResourceEdit(description=told.description, settings=told.settings))
         elif told.service:
-            if accounts.of(ctx, uid) is None:
+            if accounts.get(ctx, uid) is None:
                 accounts.add(ctx, uid, service=True)
                 ctx.note("make service account", uid)
         elif told.email:

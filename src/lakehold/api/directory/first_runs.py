@@ -10,9 +10,9 @@ from lakehold.api.directory.visiting import SignedInJson, Visiting, let_in
 from lakehold.api.frame.models import Answer, Body, NameText
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import House, retried
-from lakehold.directory import first_run
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.tenants import Founding
+from lakehold.directory import tenants
+from lakehold.directory.authentication import PasswordMethod, sign_in
+from lakehold.directory.tenants import TenantSetup
 
 routes = router("/api/v1/first-run", "First run")
 
@@ -36,7 +36,7 @@ class FirstOwner(Body):
 @routes.get("")
 def get_first_run(platform: House) -> FirstRunState:
     """Has nobody been here yet?"""
-    return FirstRunState(open=first_run.is_open(platform))
+    return FirstRunState(open=tenants.is_setup_open(platform))
 
 
 @routes.post("", status_code=201, responses=problems(401, 409))
@@ -45,8 +45,10 @@ def begin_first_run(platform: House, visit: Visiting, body: FirstOwner) -> Signe
 
     Works once, for whoever was told the secret. Whoever did it is signed in.
     """
-    first_run.need_secret(platform, body.secret.get_secret_value())
+    tenants.need_setup_secret(platform, body.secret.get_secret_value())
     password = body.password.get_secret_value()
-    wanted = Founding(body.tenant, body.name, body.email, password)
-    founded = retried(lambda: first_run.begin(platform, workspaces.models(), wanted, visit))
-    return let_in(platform, retried(lambda: sign_in(platform, Password(body.email, password, founded.tenant), visit)))
+    wanted = TenantSetup(body.tenant, body.name, body.email, password)
+    founded = retried(lambda: tenants.create_first_tenant(platform, workspaces.models(), wanted, visit))
+    return let_in(
+        platform, retried(lambda: sign_in(platform, PasswordMethod(body.email, password, founded.tenant), visit))
+    )

@@ -13,7 +13,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.directory import groups, roles
+from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/groups", "Groups")
@@ -88,9 +88,9 @@ def rename_group(ctx: Writing, group: GroupId, body: RenamedGroup, seen: IfMatch
 def set_group_roles(ctx: Writing, group: GroupId, body: WantedRoles, seen: IfMatch) -> GroupJson:
     """Let these be the tenant and security roles of a group."""
     current = _shown(ctx, group)
-    roles.need_put(ctx, group, body.roles)
+    members.need_set_tenant_roles(ctx, group, body.roles)
     seen.need(current)
-    roles.put(ctx, group, body.roles)
+    members.set_tenant_roles(ctx, group, body.roles)
     return _shown(ctx, group)
 
 
@@ -115,7 +115,7 @@ def delete_group(ctx: Writing, group: GroupId) -> None:
 
 
 def _shown(ctx: RequestContext, group: str) -> GroupJson:
-    found = groups.one(ctx, group)
+    found = groups.get(ctx, group)
     return GroupJson(
         id=found.uid,
         name=found.name,

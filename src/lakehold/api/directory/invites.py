@@ -12,9 +12,9 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, Word
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, House, Reading, Writing, retried
-from lakehold.directory import accepting, invites
-from lakehold.directory.invitations import MOST, Invitation, Place, Setting
-from lakehold.directory.invites import Invite, Made
+from lakehold.directory import invite_acceptance, invites
+from lakehold.directory.invite_grants import MAX_ROLES, InvitedRole, InviteGrants, MembershipSetting
+from lakehold.directory.invites import CreatedInvite, Invite
 from lakehold.directory.request_context import RequestContext
 
 routes = router("/api/v1/invites", "Invites")
@@ -39,8 +39,8 @@ class NewInvite(Body):
     """Whom to invite, and to what."""
 
     email: EmailText
-    roles: Annotated[list[RoleOn], Field(max_length=MOST)] = Field(default=[])
-    settings: Annotated[list[MembershipValue], Field(max_length=MOST)] = Field(default=[])
+    roles: Annotated[list[RoleOn], Field(max_length=MAX_ROLES)] = Field(default=[])
+    settings: Annotated[list[MembershipValue], Field(max_length=MAX_ROLES)] = Field(default=[])
     mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
 
 
@@ -109,17 +109,17 @@ def make_invite(ctx: Creating, platform: House, body: NewInvite) -> MadeInvite:
 
     Needs the right to invite as each of them, or to give it and to bring people in.
     """
-    wanted = Invitation(
-        tuple(Place(place.role, place.resource) for place in body.roles),
-        tuple(Setting(setting.resource, setting.name, setting.value) for setting in body.settings),
+    wanted = InviteGrants(
+        tuple(InvitedRole(place.role, place.resource) for place in body.roles),
+        tuple(MembershipSetting(setting.resource, setting.name, setting.value) for setting in body.settings),
     )
-    return _made(ctx, invites.make(ctx, platform.settings, body.email, wanted, mail=body.mail))
+    return _made(ctx, invites.create(ctx, platform.settings, body.email, wanted, mail=body.mail))
 
 
 @routes.get("/by-link/{secret}", responses=problems(401))
 def look_at_invite(platform: House, secret: PathSecret) -> OpenInvite:
     """What is this invite about? Looking does not accept it."""
-    found = accepting.look(platform, secret)
+    found = invite_acceptance.get_info(platform, secret)
     return OpenInvite(
         tenant=found.tenant,
         tenant_name=found.tenant_name,
@@ -134,19 +134,19 @@ def look_at_invite(platform: House, secret: PathSecret) -> OpenInvite:
 def accept_invite(platform: House, visit: Visiting, body: Newcomer) -> SignedInJson:
     """Accept an invite as somebody new: become a member, and be signed in."""
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    return let_in(platform, retried(lambda: accepting.accept(platform, secret, body.name, password, visit)))
+    return let_in(platform, retried(lambda: invite_acceptance.accept(platform, secret, body.name, password, visit)))
 
 
 @routes.post("/accept")
 def accept_invite_as_member(ctx: Writing, body: InviteSecret) -> InviteJson:
     """Accept an invite to one's own e-mail address."""
-    return _told(ctx, accepting.accept_as_member(ctx, body.secret.get_secret_value()))
+    return _told(ctx, invite_acceptance.accept_as_member(ctx, body.secret.get_secret_value()))
 
 
 @routes.get("/{invite}")
 def get_invite(ctx: Reading, invite: SecretId) -> InviteJson:
     """One invite."""
-    return _told(ctx, invites.one(ctx, invite))
+    return _told(ctx, invites.get(ctx, invite))
 
 
 @routes.post("/{invite}/again", status_code=201)
@@ -161,7 +161,7 @@ def revoke_invite(ctx: Writing, invite: SecretId) -> None:
     invites.revoke(ctx, invite)
 
 
-def _made(ctx: RequestContext, made: Made) -> MadeInvite:
+def _made(ctx: RequestContext, made: CreatedInvite) -> MadeInvite:
     return MadeInvite(invite=_told(ctx, made.invite), link=made.link or None)
 
 
@@ -169,11 +169,11 @@ def _told(ctx: RequestContext, invite: Invite) -> InviteJson:
     def sees(uid: str) -> bool:
         return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)
 
-    carried = invite.invitation
+    carried = invite.grants
     return InviteJson(
         id=invite.id,
         email=invite.email,
-        roles=[RoleOn(role=role, resource=there) for role, there in carried.places if sees(there)],
+        roles=[RoleOn(role=role, resource=there) for role, there in carried.roles if sees(there)],
         settings=[
             MembershipValue(resource=there, name=name, value=value)
             for there, name, value in carried.settings

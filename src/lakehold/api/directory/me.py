@@ -16,7 +16,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText
 from lakehold.api.frame.paging import Page
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import House, Reading, Writing, retried
-from lakehold.directory import groups, members, new_passwords, sign_ins
+from lakehold.directory import authentication, groups, members, sign_ins
 
 routes = router("/api/v1/me", "Me")
 
@@ -45,12 +45,12 @@ class ChangedPassword(Body):
 @routes.get("")
 def get_me(ctx: Reading) -> Me:
     """Who am I?"""
-    tenant, everybody = ctx.caller.tenant, groups.everybody(ctx)
+    tenant, everybody = ctx.caller.tenant, groups.all_members_group(ctx)
     ctx.need("see", tenant)
     return Me(
         tenant=tenant,
         tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
-        member=people.told(members.one(ctx, ctx.caller.member)),
+        member=people.told(members.get(ctx, ctx.caller.member)),
         everybody=everybody if ctx.session.can_see(ctx.asker, everybody) else None,
         may=list(ctx.session.actions(ctx.asker, tenant)),
     )
@@ -64,13 +64,13 @@ def change_password(platform: House, request: Request, body: ChangedPassword) ->
     """
     caller = caller_now(request, platform)
     old, new = body.old.get_secret_value(), body.new.get_secret_value()
-    retried(lambda: new_passwords.change(platform, caller, old, new))
+    retried(lambda: authentication.change_password(platform, caller, old, new))
 
 
 @routes.get("/sign-ins")
 def list_my_sign_ins(ctx: Reading) -> Page[SignInJson]:
     """Where am I signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(ctx, ctx.caller.member)])
+    return Page(items=[sign_in_list.told(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)])
 
 
 @routes.delete("/sign-ins")

@@ -16,7 +16,7 @@ from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Ti
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.directory import links, members, roles, sign_ins
+from lakehold.directory import links, members, sign_ins
 
 routes = router("/api/v1/members", "Members")
 
@@ -79,13 +79,13 @@ def add_member(ctx: Creating, body: NewMember) -> MemberJson:
     With an e-mail address they can sign in as soon as they have a link.
     """
     made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
-    return people.told(members.one(ctx, made))
+    return people.told(members.get(ctx, made))
 
 
 @routes.get("/{member}")
 def get_member(ctx: Reading, member: MemberId) -> MemberJson:
     """A member's profile."""
-    return people.told(members.one(ctx, member))
+    return people.told(members.get(ctx, member))
 
 
 @routes.patch("/{member}", responses=problems(412, 428))
@@ -95,35 +95,35 @@ def change_member(ctx: Writing, member: MemberId, body: ChangedMember, seen: IfM
         members.need_set_email(ctx, member)
     if body.name is not None or body.email is None:
         members.need_rename(ctx, member)
-    seen.need(people.told(members.one(ctx, member)))
+    seen.need(people.told(members.get(ctx, member)))
     if body.name is not None:
         members.rename(ctx, member, body.name)
     if body.email is not None:
         members.set_email(ctx, member, body.email)
-    return people.told(members.one(ctx, member))
+    return people.told(members.get(ctx, member))
 
 
 @routes.put("/{member}/roles", responses=problems(412, 428))
 def set_member_roles(ctx: Writing, member: MemberId, body: WantedRoles, seen: IfMatch) -> MemberJson:
     """Let these be the tenant and security roles of a member."""
-    current = people.told(members.one(ctx, member))
-    roles.need_put(ctx, member, body.roles)
+    current = people.told(members.get(ctx, member))
+    members.need_set_tenant_roles(ctx, member, body.roles)
     seen.need(current)
-    roles.put(ctx, member, body.roles)
-    return people.told(members.one(ctx, member))
+    members.set_tenant_roles(ctx, member, body.roles)
+    return people.told(members.get(ctx, member))
 
 
 @routes.post("/{member}/links", status_code=201)
 def make_member_link(ctx: Creating, platform: House, member: MemberId, body: WantedLink) -> MadeLink:
     """Make a link with which a member signs in, or sets a password."""
-    made = links.make(ctx, platform.settings, member, body.purpose, mail=body.mail)
+    made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail)
     return MadeLink(purpose=made.purpose, link=made.link or None, until=time_of(made.until))
 
 
 @routes.get("/{member}/sign-ins")
 def list_member_sign_ins(ctx: Reading, member: MemberId) -> Page[SignInJson]:
     """Where is a member signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.of(ctx, member)])
+    return Page(items=[sign_in_list.told(found) for found in sign_ins.list_of_member(ctx, member)])
 
 
 @routes.delete("/{member}/sign-ins")

@@ -12,8 +12,8 @@ from lakehold.api.directory.members import MemberId
 from lakehold.api.frame.models import Answer, IdText, NameText, Word
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.directory import removal
-from lakehold.directory.ownership import Owned
+from lakehold.directory import member_removal
+from lakehold.directory.member_removal import OwnedRole
 
 routes = router("/api/v1/members", "Members")
 
@@ -51,7 +51,7 @@ class RemovedJson(Answer):
 @routes.get("/{member}/removal")
 def preview_removal(ctx: Reading, member: MemberId) -> RemovalPreview:
     """What does a member own, before they are removed?"""
-    found = removal.preview(ctx, member)
+    found = member_removal.preview(ctx, member)
     return RemovalPreview(
         member=found.member,
         name=found.name,
@@ -74,11 +74,11 @@ def remove_member(
 
     What they own is handed over or left without an owner; nothing is deleted. Their sign-ins, tokens and links end.
     """
-    done = removal.remove(ctx, member, receiver=receiver)
+    done = member_removal.remove(ctx, member, receiver=receiver)
     return RemovedJson(
         member=done.member, name=done.name, moved=_told(done.moved), left=_told(done.left), more=done.more
     )
 
 
-def _told(owned: Iterable[Owned]) -> list[OwnedJson]:
+def _told(owned: Iterable[OwnedRole]) -> list[OwnedJson]:
     return [OwnedJson(id=one.resource, name=one.name, kind=one.kind, role=one.role) for one in owned]

@@ -10,7 +10,7 @@ from lakehold.api.frame.models import Body, IdText, NameText
 from lakehold.api.frame.paging import Page
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading
-from lakehold.directory import members, service_accounts
+from lakehold.directory import members
 
 routes = router("/api/v1/service-accounts", "Service accounts")
 
@@ -25,7 +25,7 @@ class NewServiceAccount(Body):
 @routes.get("")
 def list_service_accounts(ctx: Reading) -> Page[MemberJson]:
     """All service accounts, by name."""
-    return Page(items=[people.told(found) for found in service_accounts.every(ctx)])
+    return Page(items=[people.told(found) for found in members.list_service_accounts(ctx)])
 
 
 @routes.post("", status_code=201)
@@ -34,4 +34,4 @@ def create_service_account(ctx: Creating, body: NewServiceAccount) -> MemberJson
 
     It can do nothing until it is given roles and a token.
     """
-    return people.told(members.one(ctx, service_accounts.create(ctx, body.name, uid=body.id)))
+    return people.told(members.get(ctx, members.create_service_account(ctx, body.name, uid=body.id)))

@@ -12,9 +12,8 @@ from lakehold.api.directory.visiting import SignedInJson, Visiting, cookie, let_
 from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, time_of
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import House, Writing, retried
-from lakehold.directory import links, new_passwords, sign_ins
-from lakehold.directory.magic_link import MagicLink
-from lakehold.directory.sign_in import Password, sign_in
+from lakehold.directory import authentication, links, sign_ins
+from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
 from lakehold.kit.errors import ConflictError
 
 routes = router("/api/v1/sign-in", "Sign-in")
@@ -73,21 +72,21 @@ def sign_in_with_password(platform: House, visit: Visiting, body: ByPassword) ->
 
     The answer to a wrong password is the same as that to an unknown account. After some attempts one has to wait.
     """
-    method = Password(body.email, body.password.get_secret_value(), body.tenant)
+    method = PasswordMethod(body.email, body.password.get_secret_value(), body.tenant)
     return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
 
 
 @routes.post("/link", responses=problems(401))
 def sign_in_with_link(platform: House, visit: Visiting, body: ByLink) -> SignedInJson:
     """Sign in with a link. It works once."""
-    method = MagicLink(body.secret.get_secret_value())
+    method = MagicLinkMethod(body.secret.get_secret_value())
     return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
 
 
 @routes.get("/link/{secret}", responses=problems(401))
 def look_at_link(platform: House, secret: PathSecret) -> OpenLink:
     """What is this link for? Looking does not use it."""
-    found = links.look(platform, secret)
+    found = links.get_info(platform, secret)
     return OpenLink(
         purpose=found.purpose,
         tenant=found.tenant,
@@ -103,7 +102,7 @@ def ask_for_link(platform: House, visit: Visiting, body: AskedLink) -> Asking:
 
     The answer is the same whether or not there is such an account.
     """
-    retried(lambda: links.ask(platform, body.email, body.purpose, visit, body.tenant))
+    retried(lambda: links.request_link(platform, body.email, body.purpose, visit, body.tenant))
     return Asking(told="If there is such an account and mails are sent here, one is on its way.")
 
 
@@ -114,7 +113,7 @@ def set_password_with_link(platform: House, visit: Visiting, body: PasswordByLin
     All sign-ins and all other links of the member end.
     """
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    retried(lambda: new_passwords.set_with_link(platform, secret, password, visit))
+    retried(lambda: authentication.set_password_with_link(platform, secret, password, visit))
 
 
 @routes.delete("", status_code=204)

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from lakehold.api.frame.models import checked
-from lakehold.directory.emails import valid_email
-from lakehold.directory.passwords import LONGEST, SHORTEST
+from lakehold.directory.accounts import valid_email
+from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
 from lakehold.kit.ids import MAX_ID
 
 EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), checked(valid_email)]
@@ -17,8 +17,10 @@ TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
 TypedTenant = Annotated[
     str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
 ]
-NewPassword = Annotated[SecretStr, Field(min_length=SHORTEST, max_length=LONGEST, examples=["nine purple elephants"])]
-TypedPassword = Annotated[SecretStr, Field(max_length=LONGEST, examples=["nine purple elephants"])]
+NewPassword = Annotated[
+    SecretStr, Field(min_length=MIN_LENGTH, max_length=MAX_LENGTH, examples=["nine purple elephants"])
+]
+TypedPassword = Annotated[SecretStr, Field(max_length=MAX_LENGTH, examples=["nine purple elephants"])]
 SecretText = Annotated[SecretStr, Field(max_length=200, examples=["lhl_4fK0aQx9Zb_…"])]
 """A secret that a link carries."""
 PathSecret = Annotated[str, Field(min_length=1, max_length=200, examples=["lhi_4fK0aQx9Zb_…"])]

@@ -15,7 +15,7 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.tokens import DEFAULT_DAYS, MOST_DAYS, Token
+from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS, ApiToken
 
 routes = router("/api/v1/tokens", "API tokens")
 
@@ -28,7 +28,7 @@ class NewToken(Body):
         default=None, examples=["nightly"], description="A service account; without one the token is one's own."
     )
     days: int | None = Field(
-        default=DEFAULT_DAYS, ge=1, le=MOST_DAYS, description="How long it lasts; null for one without end."
+        default=DEFAULT_DAYS, ge=1, le=MAX_DAYS, description="How long it lasts; null for one without end."
     )
     actions: Annotated[list[Word], Field(min_length=1, max_length=100)] | None = Field(
         default=None, examples=[["see", "read"]], description="Narrow it to these actions."
@@ -69,7 +69,7 @@ def list_tokens(
     member: Annotated[IdText | None, Query(examples=["nightly"], description="Whose; without one, one's own.")] = None,
 ) -> Page[TokenJson]:
     """The tokens of a member, the newest first."""
-    found = tokens.of(ctx, member or ctx.caller.member)
+    found = tokens.list_of_member(ctx, member or ctx.caller.member)
     of = f"tokens {member or ''}"
     behind = paged.start(of, int, str)
     rows = [token for token in found if behind is None or (token.made_at, token.id) < behind]
@@ -81,7 +81,7 @@ def list_all_tokens(ctx: Reading, paged: Paged) -> Page[TokenJson]:
     """The tokens of everybody, the newest first."""
     behind = paged.start("all tokens", int, str)
     after = None if behind is None else (int(behind[0]), str(behind[1]))
-    rows = tokens.every(ctx, after=after, limit=paged.limit + 1)
+    rows = tokens.list_all(ctx, after=after, limit=paged.limit + 1)
     return paged.page("all tokens", rows, _key, lambda token: _told(ctx, token))
 
 
@@ -91,7 +91,7 @@ def make_token(ctx: Creating, body: NewToken) -> MadeToken:
 
     It acts as its member, live. Its secret is shown once. A narrowed token makes none.
     """
-    made = tokens.make(
+    made = tokens.create(
         ctx,
         body.name,
         member=body.member or "",
@@ -105,7 +105,7 @@ def make_token(ctx: Creating, body: NewToken) -> MadeToken:
 @routes.get("/{token}")
 def get_token(ctx: Reading, token: SecretId) -> TokenJson:
     """One token."""
-    return _told(ctx, tokens.one(ctx, token))
+    return _told(ctx, tokens.get(ctx, token))
 
 
 @routes.delete("/{token}", status_code=204)
@@ -114,11 +114,11 @@ def revoke_token(ctx: Writing, token: SecretId) -> None:
     tokens.revoke(ctx, token)
 
 
-def _key(token: Token) -> tuple[int, str]:
+def _key(token: ApiToken) -> tuple[int, str]:
     return token.made_at, token.id
 
 
-def _told(ctx: RequestContext, token: Token) -> TokenJson:
+def _told(ctx: RequestContext, token: ApiToken) -> TokenJson:
     return TokenJson(
         id=token.id,
         prefix=token.prefix,

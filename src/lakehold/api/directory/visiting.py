@@ -12,21 +12,20 @@ from starlette.responses import Response
 from lakehold.api.frame.callers import COOKIE, caller_of, csrf_of, shown_by
 from lakehold.api.frame.models import Answer, IdText, Time, time_of
 from lakehold.api.frame.works import callers_of, house_of
-from lakehold.directory.caller import Caller
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_ins import SignedIn
-from lakehold.directory.visit import Visit
+from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.clock import SECOND
 from lakehold.kit.settings import Settings
 
 
-async def _visit(request: Request) -> Visit:
+async def _visit(request: Request) -> ClientInfo:
     client = request.scope.get("client")
     agent = request.headers.get("user-agent", "").encode("ascii", "replace").decode()
-    return Visit(client[0] if client else "", agent, request.scope.get("lakehold.request_id", ""))
+    return ClientInfo(client[0] if client else "", agent, request.scope.get("lakehold.request_id", ""))
 
 
-Visiting = Annotated[Visit, Depends(_visit)]
+Visiting = Annotated[ClientInfo, Depends(_visit)]
 """For endpoints at which nobody is signed in yet."""
 
 
@@ -44,7 +43,7 @@ class SignedInJson(Answer):
         return {"set-cookie": self._cookie}
 
 
-def let_in(platform: Platform, signed_in: SignedIn) -> SignedInJson:
+def let_in(platform: Platform, signed_in: CreatedSignIn) -> SignedInJson:
     """The answer to a sign-in."""
     told = SignedInJson(
         tenant=signed_in.tenant,

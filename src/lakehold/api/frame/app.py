@@ -45,7 +45,7 @@ async def _note_uses(platform: Platform) -> None:
 def _write_uses(platform: Platform) -> None:
     from lakehold.api.catalog import using  # noqa: PLC0415 - as below
 
-    platform.uses.write(platform.database)
+    platform.last_used.flush(platform.database)
     using.write(platform)
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from fastapi import Request
 
 from lakehold.api.frame.errors import CsrfError
-from lakehold.catalog import viewing
+from lakehold.catalog import impersonation
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
@@ -54,14 +54,14 @@ class DirectoryCallers:
         """By the API token."""
         from lakehold.directory import tokens  # noqa: PLC0415 - the seam to the directory
 
-        found: Caller | None = tokens.caller_of_token(platform, transaction, secret)
+        found: Caller | None = tokens.find_caller(platform, transaction, secret)
         return found
 
     def of_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """By the sign-in."""
         from lakehold.directory import sign_ins  # noqa: PLC0415 - as above
 
-        found: Caller | None = sign_ins.caller_of_session(platform, transaction, secret)
+        found: Caller | None = sign_ins.find_caller(platform, transaction, secret)
         return found
 
 
@@ -94,7 +94,9 @@ def caller_of(callers: Callers, platform: Platform, transaction: Transaction, sh
             _refuse_forged(platform.keys, shown)
     if found is None:
         raise UnauthorizedError("This token or sign-in is not valid, or not any more.", "Sign in, or make a new token.")
-    return viewing.applied(platform, transaction, replace(found, request=shown.request, address=shown.address))
+    return impersonation.apply_impersonation(
+        platform, transaction, replace(found, request=shown.request, address=shown.address)
+    )
 
 
 def csrf_of(keys: KeyRing, cookie: str) -> str:

@@ -13,7 +13,7 @@ from fastapi import Depends, Header
 
 from lakehold.api.frame.errors import PreconditionRequiredError
 from lakehold.api.frame.models import Answer
-from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.catalog.resource_metadata import VersionConflictError
 
 
 class Tagged(Answer):
@@ -48,7 +48,7 @@ class Precondition:
                 "This change needs the header If-Match.", "Send the ETag of the state that you saw."
             )
         if "*" not in self._tags and current.etag not in self._tags:
-            raise ChangedMeanwhileError(
+            raise VersionConflictError(
                 "It was changed meanwhile; nothing was written.", "Read it again, and send its new ETag."
             )
 

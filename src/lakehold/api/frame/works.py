@@ -65,7 +65,7 @@ class Asked:
         except (DeniedError, HiddenError) as error:
             # After the transaction, not in it: who waits for a second connection while holding one may wait for ever.
             if caller is not None:
-                platform.write_down(caller, error)
+                platform.audit_denial(caller, error)
             raise
 
     def _written(self, do: Callable[[RequestContext], T]) -> T:

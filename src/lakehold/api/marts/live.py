@@ -20,8 +20,8 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.api.pipeline.queries import Found
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.directory.visit import Visit
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import BusyError
 from lakehold.runs import asking
@@ -126,7 +126,7 @@ def _written(platform: Platform, entered: Entered, pull: Pull, at: Moment, count
         retried(lambda: pulls.write(platform, entered, pull, at, rows=counted.rows, milliseconds=took))
 
 
-def _entered(request: Request, platform: Platform, destination: str, visit: Visit) -> Entered:
+def _entered(request: Request, platform: Platform, destination: str, visit: ClientInfo) -> Entered:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     shown = secret.strip() if scheme.lower() == "bearer" else ""
     return retried(lambda: entering.enter(platform, destination, shown, visit))

@@ -78,7 +78,7 @@ def _fed(request: Request, body: MartTrial, stream: str) -> Seen:
     """A look that the caller may take, outside of the transaction that lets them."""
 
     def begun(ctx: RequestContext) -> tuple[Caller, Feed]:
-        ctx.see(body.storage, "use")
+        ctx.need_visible(body.storage, "use")
         ctx.need("use", body.storage)
         project = kinds.workspace_of(ctx.view, body.storage) or ""
         asked = Feed(body.settings, body.mart, project, body.credentials, stream)

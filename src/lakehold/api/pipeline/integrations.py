@@ -7,7 +7,7 @@ from pydantic import Field
 from lakehold.api.frame.models import Answer, Body, IdText
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating
-from lakehold.directory.tokens import DEFAULT_DAYS, MOST_DAYS
+from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
 from lakehold.workspaces.lakehouse import integrations
 
 routes = router("/api/v1/integrations", "Integrations")
@@ -16,7 +16,7 @@ routes = router("/api/v1/integrations", "Integrations")
 class NewWayIn(Body):
     """How long it is open."""
 
-    days: int | None = Field(default=DEFAULT_DAYS, ge=1, le=MOST_DAYS, description="Null for one without end.")
+    days: int | None = Field(default=DEFAULT_DAYS, ge=1, le=MAX_DAYS, description="Null for one without end.")
 
 
 class WayIn(Answer):

@@ -131,7 +131,7 @@ def _filter(field: str, operator: Operator, value: str | None) -> Filter:
 
 
 def _place(ctx: RequestContext, table: str) -> Place:
-    ctx.see(table, "read")
+    ctx.need_visible(table, "read")
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in READABLE:
         title = ctx.view.policy.kinds[kind].schema.title.lower()

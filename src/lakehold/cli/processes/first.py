@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.directory import first_run
+from lakehold.directory import tenants
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
@@ -13,6 +13,6 @@ def prepared(settings: Settings) -> str:
     try:
         platform.database.migrate()
         _ = platform.keys
-        return f"/first-run/{first_run.secret(platform)}" if first_run.is_open(platform) else ""
+        return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""
     finally:
         platform.close()

@@ -22,9 +22,9 @@ def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Wher
     """Write a tenant's people, groups, workspaces, resources, grants and settings as YAML. Secrets never."""
     with talk(ctx) as to:
         files = to.door.ask("GET", _CODE)["files"]
-        from lakehold.code.exporting import write  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.access_as_code.export import write_files  # noqa: PLC0415 - loaded by this verb only
 
-        done = [{"file": each.file, "done": each.done} for each in write(folder, files)]
+        done = [{"file": each.file, "done": each.done} for each in write_files(folder, files)]
         changed = [f"{each['done']}: {each['file']}" for each in done if each["done"] != "kept"]
         to.done(done, "\n".join([*changed, f"{len(done)} files, {len(changed)} changed."]))
 
@@ -103,26 +103,26 @@ def _asked(ctx: typer.Context, folder: Path) -> Json:
 
 def _alone(ctx: typer.Context, folder: Path) -> Json:
     with errors.told(as_json=everywhere.said(ctx).json):
-        from lakehold.code import (
-            declared,  # noqa: PLC0415 - loaded by this verb only
-            reports,  # noqa: PLC0415 - loaded by this verb only
-            running,  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.access_as_code import (
+            assertion_report,  # noqa: PLC0415 - loaded by this verb only
+            assertion_runner,  # noqa: PLC0415 - loaded by this verb only
+            desired_state,  # noqa: PLC0415 - loaded by this verb only
         )
 
-        report = running.run_files(declared.read(folder))
+        report = assertion_runner.run_files(desired_state.read_files(folder))
         return {
             "passed": report.exit_code == 0,
-            "tests": len(report.outcomes),
-            "text": reports.text(report),
-            "junit": reports.junit(report),
-            "report": json.loads(reports.as_json(report)),
+            "tests": len(report.results),
+            "text": assertion_report.render_text(report),
+            "junit": assertion_report.render_junit(report),
+            "report": json.loads(assertion_report.render_json(report)),
         }
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    from lakehold.code.declared import texts  # noqa: PLC0415 - as above
+    from lakehold.access_as_code.desired_state import load_texts  # noqa: PLC0415 - as above
 
-    return texts(folder)
+    return load_texts(folder)
 
 
 def _plan(kept: Path | None) -> Json:

@@ -28,25 +28,27 @@ def init(
         from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.local import ADDRESS  # noqa: PLC0415
         from lakehold.directory import (
-            first_run,  # noqa: PLC0415
+            tenants,  # noqa: PLC0415
             tokens,  # noqa: PLC0415
         )
-        from lakehold.directory.caller import Caller  # noqa: PLC0415
+        from lakehold.directory.caller import (
+            Caller,  # noqa: PLC0415
+            ClientInfo,  # noqa: PLC0415
+        )
         from lakehold.directory.platform import Platform  # noqa: PLC0415
-        from lakehold.directory.tenants import Founding  # noqa: PLC0415
-        from lakehold.directory.visit import Visit  # noqa: PLC0415
+        from lakehold.directory.tenants import TenantSetup  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
         password = _password()
         platform = Platform(settings.load_settings())
         try:
             platform.database.migrate()
-            wanted = Founding(tenant, name, email, password)
-            founded = first_run.begin(platform, workspaces.models(), wanted, Visit(address=ADDRESS))
+            wanted = TenantSetup(tenant, name, email, password)
+            founded = tenants.create_first_tenant(platform, workspaces.models(), wanted, ClientInfo(address=ADDRESS))
             told = {"tenant": founded.tenant, "owner": founded.owner}
             if token:
                 with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as ctx_values:
-                    told["token"] = tokens.make(ctx_values, "first").secret
+                    told["token"] = tokens.create(ctx_values, "first").secret
         finally:
             platform.close()
         if as_json:

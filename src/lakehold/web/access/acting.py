@@ -13,7 +13,7 @@ from dataclasses import replace
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
-from lakehold.catalog.kinds import Right
+from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, views
@@ -52,9 +52,9 @@ def refused(ctx: RequestContext, uid: str, action: str, act: Action, *, exactly:
     )
 
 
-def if_right(ctx: RequestContext, right: Right | None, act: Action) -> Action:
+def if_right(ctx: RequestContext, right: RequiredRight | None, act: Action) -> Action:
     """An action that any kind of thing has, and that needs what its model names for it."""
-    if kinds.has(ctx, right):
+    if kinds.has_right(ctx, right):
         return act
     if right is None or not ctx.session.can_see(ctx.asker, right.resource):
         return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.catalog import answers, requests
+from lakehold.catalog import approvals, requests
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import pages
 from lakehold.web.access import choosing
@@ -34,7 +34,7 @@ def approve(request: Request, ctx: Writing, platform: House, uid: str, sent: Sen
     except InvalidInputError as error:
         field = error.field if isinstance(error, FieldError) else "answer"
         return one_page(request, ctx, uid, filled, {field: str(error)})
-    told = answers.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
+    told = approvals.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if told.request.state == "pending":
         return pages.go(request, f"/requests/{uid}", Flash("You gave your part of it. Others can give the rest."))
     who = told.asker.name if told.asker else "They"
@@ -50,7 +50,7 @@ def refuse(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent
             return one_page(request, ctx, uid, {"reason": words}, {"reason": "Say in a few words why not."})
     except InvalidInputError as error:
         return one_page(request, ctx, uid, {"reason": words}, {"reason": str(error)})
-    told = answers.refuse(ctx, uid, words, settings=platform.settings)
+    told = approvals.refuse(ctx, uid, words, settings=platform.settings)
     who = told.asker.name if told.asker else "Who asked"
     return pages.go(request, "/requests", Flash(f"You said no. {who} is told why.", tone="info"))
 

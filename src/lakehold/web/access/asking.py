@@ -11,8 +11,8 @@ from fastapi import Request, Response
 
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.catalog import discovery, kinds, proposals, requests
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import discovery, kinds, request_table, requests
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
@@ -36,7 +36,7 @@ class Wish:
 
     uid: str
     name: str
-    thing: Ref | None
+    thing: ResourceRef | None
     """What it is, if one may know that."""
     seen: bool
     action: str
@@ -61,8 +61,8 @@ def ask(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response
     if not filled["resource"].strip() or not filled["action"]:
         return _again(request, ctx, filled, "action", "Choose what you want to do.")
     try:
-        facts = proposals.read(filled["way"]) if filled["way"] else None
-        told = requests.ask(
+        facts = request_table.load_facts(filled["way"]) if filled["way"] else None
+        told = requests.create(
             ctx,
             filled["action"],
             filled["resource"],
@@ -100,15 +100,15 @@ def _wish(ctx: RequestContext, uid: str, action: str) -> Wish:
     seen = VisibleRefs(ctx).ref(uid)
     if seen is not None:
         return _of_seen(ctx, seen, action)
-    if uid and discovery.may_be_found(ctx, uid):
-        here = discovery.named(ctx, uid)
+    if uid and discovery.is_discoverable(ctx, uid):
+        here = discovery.load_ref(ctx, uid)
         known = ctx.session.read_view(lambda view: view.policy.kind(here.kind).schema.actions)
         return Wish(uid, here.name, here, False, action if action in known else "", _options(known))
     known = _UNSEEN if not action or action in _UNSEEN else (*_UNSEEN, action)
     return Wish(uid, uid, None, False, action, _options(known))
 
 
-def _of_seen(ctx: RequestContext, here: Ref, action: str) -> Wish:
+def _of_seen(ctx: RequestContext, here: ResourceRef, action: str) -> Wish:
     known = ctx.session.read_view(lambda view: kinds.schema_of(view, here.uid).actions)
     may = set(ctx.session.actions(ctx.asker, here.uid))
     options = _options(tuple(each for each in known if each not in may or each == action))
@@ -118,11 +118,11 @@ def _of_seen(ctx: RequestContext, here: Ref, action: str) -> Wish:
     missing = Missing(ctx, ctx.caller.member, here.uid)
     ways = {}
     for n, way in nearest_first(ctx, here.uid, found.ways):
-        facts = proposals.facts_of(way)
+        facts = request_table.way_facts(way)
         words = " and ".join(missing.words(fact) for fact in facts)
         givers = missing.givers(way)
         told = f"{' or '.join(givers)} could give it" if givers else ""
-        ways[n] = (proposals.kept(facts), words[:1].upper() + words[1:], told)
+        ways[n] = (request_table.dump_facts(facts), words[:1].upper() + words[1:], told)
     return Wish(here.uid, here.name, here, True, action, options, found, ways)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment, format_moment, to_moment
@@ -35,7 +35,7 @@ def subjects(ctx: RequestContext, search: str, *, persons_only: bool = False, ch
     if not persons_only:
         some = groups.page(ctx, search=search, limit=MOST)
         found += [(each.uid, f"{each.name} (group)") for each in some.items]
-        everybody = VisibleRefs(ctx).ref(groups.everybody(ctx))
+        everybody = VisibleRefs(ctx).ref(groups.all_members_group(ctx))
         if everybody and search.casefold() in everybody.name.casefold():
             found.append((everybody.uid, f"{everybody.name} (everybody here)"))
         more = some.after is not None
@@ -47,7 +47,7 @@ def subjects(ctx: RequestContext, search: str, *, persons_only: bool = False, ch
     return Subjects(search, found, more or people.after is not None)
 
 
-def subject(ctx: RequestContext, uid: str) -> Ref:
+def subject(ctx: RequestContext, uid: str) -> ResourceRef:
     """The one that was chosen."""
     found = VisibleRefs(ctx).ref(uid)
     if found is None:

@@ -11,7 +11,7 @@ from lakehold.access.decisions.explanation import HIDDEN
 from lakehold.access.decisions.explanation import RulePath as Rule
 from lakehold.access.model.policy import GROUP, MEMBER
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import acting, saying
 from lakehold.web.access.strands import Alternative, Strand, alternatives

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.access.model.schema import EdgeKind, KindSchema
-from lakehold.catalog import kinds, shapes
-from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import kinds, resource_view
+from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, format_moment
 from lakehold.kit.errors import LakeholdError
@@ -27,7 +27,7 @@ _DAY = 10
 class Given:
     """One grant, with what can be done with it."""
 
-    held: Held
+    held: GrantedRole
     group: bool
     note: str
     actions: list[Action]
@@ -63,20 +63,20 @@ class Pointing:
 
     name: str
     title: str
-    ends: list[Ref]
-    options: list[Ref]
+    ends: list[ResourceRef]
+    options: list[ResourceRef]
     """What could be chosen; empty if the caller may not, or if it is edited together with the thing itself."""
     edited: bool
     """Whether it is edited together with the thing itself."""
 
 
-def grants(ctx: RequestContext, uid: str, held: list[Held]) -> list[Given]:
+def grants(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[Given]:
     """Everything but what belongs to a person."""
     roles = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles)
     return [given(ctx, uid, each) for each in held if not roles[each.role].person_only]
 
 
-def owners(ctx: RequestContext, uid: str, held: list[Held]) -> list[Owning]:
+def owners(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[Owning]:
     """The roles that belong to a person."""
     found = []
     for role in ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles).values():
@@ -88,7 +88,7 @@ def owners(ctx: RequestContext, uid: str, held: list[Held]) -> list[Owning]:
     return found
 
 
-def given(ctx: RequestContext, uid: str, held: Held) -> Given:
+def given(ctx: RequestContext, uid: str, held: GrantedRole) -> Given:
     """One grant as it is shown."""
     until = f"until {choosing.last_day(held.until)}" if held.until < FOREVER else ""
     begins = f"from {format_moment(held.since)[:_DAY]}" if held.since > ctx.at else ""
@@ -101,7 +101,7 @@ def settings(ctx: RequestContext, uid: str) -> list[Setting]:
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     if not _is_of_catalog(ctx, uid):
         return []
-    values = ctx.session.read_view(lambda view: shapes.attributes_of(view, uid))
+    values = ctx.session.read_view(lambda view: resource_view.attributes_of(view, uid))
     found = []
     for attribute in schema.attributes.values():
         if attribute.name in _NOT_HERE or not attribute.set_with:
@@ -121,7 +121,7 @@ def edges(ctx: RequestContext, uid: str) -> list[Pointing]:
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     if not _is_of_catalog(ctx, uid):
         return []
-    there = ctx.session.read_view(lambda view: shapes.edges_of(view, uid))
+    there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid))
     eyes, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
         if edge.name == schema.parent:
@@ -134,20 +134,20 @@ def edges(ctx: RequestContext, uid: str) -> list[Pointing]:
     return found
 
 
-def _choices(ctx: RequestContext, uid: str, schema: KindSchema, edge: EdgeKind) -> list[Ref]:
+def _choices(ctx: RequestContext, uid: str, schema: KindSchema, edge: EdgeKind) -> list[ResourceRef]:
     """What lies in the same workspace and may be pointed at, if it is not too much."""
     right = _setting_action(schema, edge)
     if right is None or not ctx.session.check(ctx.asker, right, uid):
         return []
     within = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid))
-    found: list[Ref] = []
+    found: list[ResourceRef] = []
     for word in edge.to:
         kind = str(word) if "." in word else f"{schema.model}.{word}"
         sight = ctx.view.policy.kind(kind).schema.visible
         page = ctx.session.list(ctx.asker, sight, kind, within=within, limit=MOST_ENDS)
         if page.after is not None:
             return []
-        found += [Ref(each.uid, each.kind, each.name) for each in page.items if each.uid != uid]
+        found += [ResourceRef(each.uid, each.kind, each.name) for each in page.items if each.uid != uid]
     return found if len(found) <= MOST_ENDS else []
 
 
@@ -162,7 +162,7 @@ def _is_of_catalog(ctx: RequestContext, uid: str) -> bool:
     return ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) is not None
 
 
-def _actions(ctx: RequestContext, uid: str, held: Held) -> list[Action]:
+def _actions(ctx: RequestContext, uid: str, held: GrantedRole) -> list[Action]:
     if not _may(ctx, Remove(Grant(held.subject.uid, held.role, uid))):
         return []
     which = (("subject", held.subject.uid), ("role", held.role))

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import grants, kinds
-from lakehold.catalog.grants import Held
+from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
@@ -48,7 +48,7 @@ def give(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     asking = Asking(f"Give {title} to {who.name}?", _when(span), do=f"Give {title}", back=back)
     if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, [Add(wanted)])):
         return question
-    before = next((each for each in grants.direct(ctx, uid) if _is(each, wanted)), None)
+    before = next((each for each in grants.list_direct(ctx, uid) if _is(each, wanted)), None)
     grants.give(ctx, wanted, since=span.since, until=span.until)
     told = f"{who.name} is now {title} on {_name(ctx, uid)}{_after(span)}."
     undo = undoing.given(ctx, wanted) if before is None else undoing.changed(ctx, wanted, before)
@@ -82,7 +82,7 @@ def change(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     )
     if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, changes)):
         return question
-    grants.change(ctx, old, wanted.role, until=span.until)
+    grants.change_role(ctx, old, wanted.role, until=span.until)
     told = f"{held.subject.name} is now {title} on {_name(ctx, uid)}{_after(span)}."
     return pages.go(request, _access(uid), Flash(told, undo=undoing.changed(ctx, wanted, held)))
 
@@ -125,7 +125,7 @@ def _give_form(
 
 
 def _change_form(
-    request: Request, ctx: RequestContext, held: Held, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, held: GrantedRole, filled: dict[str, str], error: Exception | None = None
 ) -> Response:
     uid = held.resource.uid
     values: dict[str, object] = {
@@ -146,9 +146,9 @@ def _told(error: Exception | None, field: str) -> dict[str, object]:
     return {"errors": {error.field if isinstance(error, FieldError) else field: str(error)}}
 
 
-def _roles(ctx: RequestContext, uid: str, held: Held | None = None) -> list[tuple[str, str]]:
+def _roles(ctx: RequestContext, uid: str, held: GrantedRole | None = None) -> list[tuple[str, str]]:
     """The roles that the caller may give there, most first; refused if there is none."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     may = [role for role in schema.roles.values() if ctx.session.check(ctx.asker, "give", uid, role=role.name)]
     if held and schema.roles[held.role].person_only:
@@ -160,14 +160,14 @@ def _roles(ctx: RequestContext, uid: str, held: Held | None = None) -> list[tupl
     return [(role.name, role.title) for role in may]
 
 
-def _held(ctx: RequestContext, grant: Grant) -> Held:
-    for held in grants.direct(ctx, grant.resource):
+def _held(ctx: RequestContext, grant: Grant) -> GrantedRole:
+    for held in grants.list_direct(ctx, grant.resource):
         if _is(held, grant):
             return held
     raise NotFoundError("Nobody holds that there.", "Look at who does; it may have been taken away already.")
 
 
-def _is(held: Held, grant: Grant) -> bool:
+def _is(held: GrantedRole, grant: Grant) -> bool:
     return (held.subject.uid, held.role) == (grant.subject, grant.role)
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import holders
-from lakehold.catalog.grants import Held
-from lakehold.catalog.holders import Holders
+from lakehold.catalog import grants
+from lakehold.catalog.grants import ActionHolders, GrantedRole
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.ids import fold_name
@@ -37,7 +36,7 @@ class Matrix:
 class _Asked:
     """What all rows are made from."""
 
-    found: Holders
+    found: ActionHolders
     why: dict[str, str]
     """Where each action is explained, for oneself."""
     ends: dict[str, Moment]
@@ -53,9 +52,9 @@ def filters(actions: tuple[str, ...]) -> tuple[Filter, ...]:
     )
 
 
-def matrix(ctx: RequestContext, uid: str, listing: Listing, given: list[Held]) -> Matrix:
+def matrix(ctx: RequestContext, uid: str, listing: Listing, given: list[GrantedRole]) -> Matrix:
     """Those who have something first, then all others, each by name."""
-    found = holders.of(ctx, uid)
+    found = grants.load_holders(ctx, uid)
     members = ctx.session.read_view(lambda view: _chosen(view, found, listing, ctx.caller.member))
     seen = ctx.session.read_view(lambda view: _seen(ctx, view, members))
     why = {action: addresses.why(uid, action) for action in found.actions}
@@ -64,7 +63,7 @@ def matrix(ctx: RequestContext, uid: str, listing: Listing, given: list[Held]) -
     return Matrix([spoken(each) for each in found.actions], rows, len(seen), found.everybody)
 
 
-def _chosen(view: FactView, found: Holders, listing: Listing, me: str) -> list[int]:
+def _chosen(view: FactView, found: ActionHolders, listing: Listing, me: str) -> list[int]:
     may, path, access = (listing.chosen[key] for key in ("may", "path", "access"))
     having = set(found.members(may, path))
     if not found.everybody:
@@ -93,12 +92,12 @@ def _row(view: FactView, asked: _Asked, member: int) -> Row:
 
 
 def _cell(asked: _Asked, who: str, href: str, path: str) -> Cell:
-    until = choosing.last_day(asked.ends[who]) if path == holders.DIRECT and who in asked.ends else ""
+    until = choosing.last_day(asked.ends[who]) if path == grants.DIRECT and who in asked.ends else ""
     note = f"Given to them until {until}" if until else ""
-    return Cell(bool(path), path or holders.DIRECT, note, href, until)
+    return Cell(bool(path), path or grants.DIRECT, note, href, until)
 
 
-def _ends(given: list[Held]) -> dict[str, Moment]:
+def _ends(given: list[GrantedRole]) -> dict[str, Moment]:
     """When all that somebody holds here themself has ended, if it does."""
     last: dict[str, Moment] = {}
     for held in given:

@@ -11,7 +11,7 @@ from lakehold.access.decisions.ways import MissingFact, Way
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses
 from lakehold.web.access import saying

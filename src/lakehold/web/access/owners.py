@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import kinds, ownership, shapes
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog import kinds, ownership, resource_view
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
@@ -47,7 +47,7 @@ def transfer(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     )
     if question := ask_first(request, sent, asking, lambda: previewing.told(ctx, uid, changes)):
         return question
-    ownership.transfer(ctx, uid, filled["role"], new.uid, from_=old.uid)
+    ownership.transfer_role(ctx, uid, filled["role"], new.uid, from_=old.uid)
     told = f"{new.name} is now {title}, in place of {old.name}."
     return pages.go(request, _after(ctx, uid), Flash(told, undo=_undo(ctx, uid, filled["role"], old.uid, new.uid)))
 
@@ -56,7 +56,7 @@ def transfer(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def undo_transfer(request: Request, ctx: Writing, uid: str) -> Response:
     """Back to whom it belonged, if who has handed it over may still do that."""
     asked = request.query_params
-    ownership.transfer(ctx, uid, asked.get("role", ""), asked.get("to", ""), from_=asked.get("from", ""))
+    ownership.transfer_role(ctx, uid, asked.get("role", ""), asked.get("to", ""), from_=asked.get("from", ""))
     return pages.go(request, addresses.resource(uid, "access"), Flash("It is as it was."))
 
 
@@ -89,7 +89,7 @@ def _form(
 ) -> Response:
     title = _title(ctx, uid, filled["role"])
     ctx.need("give", uid, role=filled["role"])
-    held = ctx.session.read_view(lambda view: shapes.owners_of(view, uid)).get(filled["role"], [])
+    held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {
         **frame(ctx, uid, "Hand over"),
         "title": title,
@@ -102,5 +102,5 @@ def _form(
 
 
 def _title(ctx: RequestContext, uid: str, role: str) -> str:
-    ctx.see(uid)
+    ctx.need_visible(uid)
     return ctx.view.policy.role(ctx.session.read_view(lambda view: kinds.schema_of(view, uid).id), role).title

@@ -13,8 +13,8 @@ from lakehold.access import Add, Remove
 from lakehold.access.decisions.what_if import AccessEffect as Row
 from lakehold.access.facts.records import Fact
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import proposals, sharing
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import change_preview, request_table
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import addresses, effects, pages
@@ -33,9 +33,9 @@ _LONGEST = 6_000
 class Line:
     """One member wins or loses one action on one thing."""
 
-    member: Ref
+    member: ResourceRef
     action: str
-    resource: Ref
+    resource: ResourceRef
     gained: bool
 
 
@@ -48,8 +48,8 @@ def told(ctx: RequestContext, uid: str, changes: Sequence[Add | Remove]) -> list
 
 def address(uid: str, changes: Sequence[Add | Remove]) -> str:
     """Where the rows of the changes are listed; empty if there are too many of them for an address."""
-    added = proposals.kept([change.fact for change in changes if isinstance(change, Add)])
-    removed = proposals.kept([change.fact for change in changes if isinstance(change, Remove)])
+    added = request_table.dump_facts([change.fact for change in changes if isinstance(change, Add)])
+    removed = request_table.dump_facts([change.fact for change in changes if isinstance(change, Remove)])
     asked = urlencode({"add": added, "remove": removed})
     return f"{addresses.resource(uid, 'access/effects')}?{asked}" if len(asked) < _LONGEST else ""
 
@@ -57,11 +57,11 @@ def address(uid: str, changes: Sequence[Add | Remove]) -> str:
 @routes.get("/resources/{uid:path}/access/effects")
 def effects_page(request: Request, ctx: Reading, uid: str, add: str = "[]", remove: str = "[]") -> Response:
     """Who exactly would win and lose what."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     listing = Listing.of(request, ("name",), size=_SIZE)
     changes: list[Add | Remove] = [Remove(fact) for fact in _facts(remove)]
     changes += [Add(fact) for fact in _facts(add)]
-    found = sharing.preview(ctx, changes)
+    found = change_preview.preview(ctx, changes)
     start = (listing.page - 1) * _SIZE
     values: dict[str, object] = {
         **frame(ctx, uid, "What would change"),
@@ -76,7 +76,7 @@ def effects_page(request: Request, ctx: Reading, uid: str, add: str = "[]", remo
 
 def _facts(text: str) -> list[Fact]:
     try:
-        return proposals.read(text)
+        return request_table.load_facts(text)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise InvalidInputError("This address is not whole.", "Go back, and follow the link again.") from None
 

@@ -9,9 +9,9 @@ from fastapi import Request, Response
 from lakehold.access import Add
 from lakehold.access.facts.records import Fact
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import answers, requests
-from lakehold.catalog.requests import Told
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog import approvals, requests
+from lakehold.catalog.requests import RequestView
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.web import pages
@@ -47,7 +47,7 @@ class Event:
 def waiting_page(request: Request, ctx: Reading) -> Response:
     """What waits for an answer that one can give."""
     listing = Listing.of(request, ("asked",), size=_SIZE)
-    found = answers.waiting_for(ctx, before=_before(listing), limit=_SIZE + 1)
+    found = approvals.list_answerable(ctx, before=_before(listing), limit=_SIZE + 1)
     columns = [Column("Who"), Column("Asks for"), Column("Why", wide=True), Column("Asked", wide=True)]
     return _list(request, ctx, "waiting", listing, columns, found)
 
@@ -56,7 +56,7 @@ def waiting_page(request: Request, ctx: Reading) -> Response:
 def mine_page(request: Request, ctx: Reading) -> Response:
     """What one has asked for."""
     listing = Listing.of(request, ("asked",), [Filter("state", "State", STATES)], _SIZE)
-    found = requests.mine(ctx, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)
+    found = requests.list_own(ctx, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)
     columns = [Column("Asked for"), Column("Why", wide=True), Column("State"), Column("Asked", wide=True)]
     return _list(request, ctx, "mine", listing, columns, found)
 
@@ -89,16 +89,16 @@ def one_page(
     return pages.page(request, "access/request.html", values, status=422 if errors else 200)
 
 
-def thing(told: Told) -> str:
+def thing(told: RequestView) -> str:
     """What it is called, or the id by which it was asked for."""
     return told.resource.name if told.resource else told.request.resource
 
 
 def _list(  # noqa: PLR0917 - both lists are told alike
-    request: Request, ctx: RequestContext, which: str, listing: Listing, columns: list[Column], found: list[Told]
+    request: Request, ctx: RequestContext, which: str, listing: Listing, columns: list[Column], found: list[RequestView]
 ) -> Response:
-    waiting = found if which == "waiting" and not listing.after else answers.waiting_for(ctx, limit=_MOST_COUNTED)
-    pending = requests.mine(ctx, state="pending", limit=_MOST_COUNTED)
+    waiting = found if which == "waiting" and not listing.after else approvals.list_answerable(ctx, limit=_MOST_COUNTED)
+    pending = requests.list_own(ctx, state="pending", limit=_MOST_COUNTED)
     values: dict[str, object] = {
         "which": which,
         "listing": listing,
@@ -119,16 +119,16 @@ def _before(listing: Listing) -> int | None:
     return int(listing.after) if listing.after.isdecimal() and len(listing.after) < 18 else None  # noqa: PLR2004 - fits
 
 
-def _wanted(ctx: RequestContext, told: Told) -> tuple[list[Fact], list[Fact]]:
+def _wanted(ctx: RequestContext, told: RequestView) -> tuple[list[Fact], list[Fact]]:
     """What is left to be given as far as the caller may see it, and what of it they can give."""
     if not told.may_answer:
         return list(told.facts), []
-    left = requests.still_wanted(ctx, requests.found(ctx, told.request.uid)) or []
+    left = requests.missing_facts(ctx, requests.find(ctx, told.request.uid)) or []
     able = [fact for fact in left if requests.may_give(ctx, fact)]
     return list(told.facts) or able, able
 
 
-def _effects(ctx: RequestContext, told: Told, able: list[Fact]) -> list[Effect]:
+def _effects(ctx: RequestContext, told: RequestView, able: list[Fact]) -> list[Effect]:
     return previewing.told(ctx, told.request.resource, [Add(fact) for fact in able]) if able else []
 
 
@@ -137,7 +137,7 @@ def _words(ctx: RequestContext, fact: Fact, asker: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _events(ctx: RequestContext, told: Told) -> list[Event]:
+def _events(ctx: RequestContext, told: RequestView) -> list[Event]:
     """Newest first."""
     request, eyes = told.request, VisibleRefs(ctx)
     asker = "You" if request.asker == ctx.caller.member else told.asker.name if told.asker else "Somebody"

@@ -6,8 +6,8 @@ from fastapi import Request, Response
 
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import grants, kinds, sharing
-from lakehold.catalog.shapes import ref
+from lakehold.catalog import change_preview, grants, kinds
+from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting, given, holding
@@ -23,10 +23,10 @@ _MOST_GIVEN = 12
 @routes.get("/resources/{uid:path}/access")
 def access_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Members × actions; and beside it what is given here."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     listing = Listing.of(request, ("name",), holding.filters(schema.actions), holding.SIZE)
-    held, gives = grants.direct(ctx, uid), sharing.gives_here(ctx, uid)
+    held, gives = grants.list_direct(ctx, uid), change_preview.gives_roles_on(ctx, uid)
     roles = [each for each in held if not schema.roles[each.role].person_only]
     values: dict[str, object] = {
         **frame(ctx, uid, "Access"),
@@ -48,7 +48,7 @@ def access_page(request: Request, ctx: Reading, uid: str) -> Response:
 def given_page(request: Request, ctx: Reading, uid: str) -> Response:
     """All that is given here."""
     listing = Listing.of(request, ("name",))
-    found = [each for each in grants.direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
+    found = [each for each in grants.list_direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
     values: dict[str, object] = {
         **frame(ctx, uid, "Given here"),
         "listing": listing,
@@ -72,7 +72,7 @@ def _give(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bool) -> 
 def frame(ctx: RequestContext, uid: str, *crumbs: str) -> dict[str, object]:
     """What all pages about one thing show around themselves."""
     return {
-        "it": ctx.session.read_view(lambda view: ref(view, uid)),
+        "it": ctx.session.read_view(lambda view: make_ref(view, uid)),
         "crumbs": acting.crumbs(ctx, uid, *crumbs),
         "tabs": acting.tabs(ctx, uid),
         "path": addresses.resource(uid, "access"),

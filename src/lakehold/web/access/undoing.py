@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import grants
-from lakehold.catalog.grants import Held
+from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import LakeholdError
@@ -27,13 +27,13 @@ def given(ctx: RequestContext, grant: Grant) -> str:
     return _address("give", grant) if may(ctx, Remove(grant)) else ""
 
 
-def changed(ctx: RequestContext, now: Grant, before: Held) -> str:
+def changed(ctx: RequestContext, now: Grant, before: GrantedRole) -> str:
     """Where the role and the end of before come back."""
     back = Grant(now.subject, before.role, now.resource)
     return _address("change", now, to=before.role, until=before.until) if may(ctx, Add(back), Remove(now)) else ""
 
 
-def revoked(ctx: RequestContext, held: Held) -> str:
+def revoked(ctx: RequestContext, held: GrantedRole) -> str:
     """Where it is given again."""
     grant = Grant(held.subject.uid, held.role, held.resource.uid)
     since = held.since if held.since > ctx.at else 0
@@ -69,7 +69,7 @@ def undo_change(
     request: Request, ctx: Writing, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
 ) -> Response:
     """Give the role back that was there before."""
-    grants.change(ctx, Grant(subject, role, uid), to, until=_end(until))
+    grants.change_role(ctx, Grant(subject, role, uid), to, until=_end(until))
     return _back(request, uid)
 
 

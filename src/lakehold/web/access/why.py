@@ -12,8 +12,8 @@ from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import Reason
 from lakehold.access.decisions.explanation import RulePath as Rule
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import kinds, sharing
-from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.catalog import change_preview, kinds
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -55,10 +55,10 @@ class Answer:
 @routes.get("/resources/{uid:path}/why")
 def why_page(request: Request, ctx: Reading, uid: str, action: str = "", member: str = "") -> Response:
     """Why may they, or why not? About oneself unless another member is named."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     who = member or ctx.caller.member
     _need_to_know(ctx, uid, who)
-    here = ctx.session.read_view(lambda view: ref(view, uid))
+    here = ctx.session.read_view(lambda view: make_ref(view, uid))
     actions = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
     asked = action if action in actions else actions[0] if actions else ""
     values: dict[str, object] = {
@@ -67,8 +67,8 @@ def why_page(request: Request, ctx: Reading, uid: str, action: str = "", member:
         "mine": who == ctx.caller.member,
         "actions": [(each, spoken(each)) for each in actions],
         "answer": _answer(ctx, here, asked, who) if asked else None,
-        "knows": sharing.may_know_holders(ctx, uid),
-        "gives": sharing.gives_here(ctx, uid),
+        "knows": change_preview.may_know_holders(ctx, uid),
+        "gives": change_preview.gives_roles_on(ctx, uid),
         "crumbs": acting.crumbs(ctx, uid, "Why?"),
         "tabs": acting.tabs(ctx, uid),
         "path": addresses.resource(uid, "why"),
@@ -80,13 +80,13 @@ def _need_to_know(ctx: RequestContext, uid: str, who: str) -> None:
     """About others: who gives roles there, or may ask about others."""
     if who == ctx.caller.member:
         return
-    ctx.see(who, "ask about")
+    ctx.need_visible(who, "ask about")
     ctx.session.read_view(lambda view: view.member(who))
-    if not sharing.may_know_holders(ctx, uid):
-        ctx.need(sharing.ASK, ctx.caller.tenant)
+    if not change_preview.may_know_holders(ctx, uid):
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
 
 
-def _answer(ctx: RequestContext, here: Ref, action: str, who: str) -> Answer:
+def _answer(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> Answer:
     mine = who == ctx.caller.member
     found = ctx.session.explain(ctx.asker if mine else who, action, here.uid, viewer=ctx.asker)
     drawn = Drawing(ctx, who, here.uid).held(found) if found.allowed else Missing(ctx, who, here.uid).paths(found)

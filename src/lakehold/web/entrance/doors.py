@@ -10,10 +10,10 @@ from lakehold.api.directory.visiting import caller_now
 from lakehold.api.frame.callers import COOKIE
 from lakehold.api.frame.works import retried
 from lakehold.directory import accounts, sign_ins
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_ins import SignedIn
-from lakehold.directory.visit import Visit
+from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import cookies, csrf, pages
@@ -30,7 +30,13 @@ class Guest:
 
 
 def let_in(
-    request: Request, platform: Platform, visit: Visit, signed_in: SignedIn, *, to: str, flash: Flash | None = None
+    request: Request,
+    platform: Platform,
+    visit: ClientInfo,
+    signed_in: CreatedSignIn,
+    *,
+    to: str,
+    flash: Flash | None = None,
 ) -> Response:
     """Send somebody on who is signed in now. Whoever was signed in here before is no longer, and neither the visit nor
     what forms have shown of it is good for anything any more.
@@ -43,11 +49,11 @@ def let_in(
     return response
 
 
-def leave(request: Request, platform: Platform, visit: Visit) -> None:
+def leave(request: Request, platform: Platform, visit: ClientInfo) -> None:
     """End the sign-in of this browser, if there is one. While one looks with another's eyes, it is still one's own."""
     secret = request.cookies.get(COOKIE, "")
     try:
-        caller = sign_ins.caller(platform, secret)
+        caller = sign_ins.authenticate(platform, secret)
     except UnauthorizedError:
         return
     themself = replace(caller, request=visit.request, address=visit.address)
@@ -70,6 +76,6 @@ def guest(request: Request, platform: Platform) -> Guest | None:
         return None
     with platform.read(caller) as ctx:
         member = caller.impersonator or caller.member
-        account = accounts.of(ctx, member)
+        account = accounts.get(ctx, member)
         name = ctx.view.names.get(ctx.view.member(member)) or member
         return Guest(caller.tenant, name, account.email if account else "")

@@ -9,12 +9,12 @@ from lakehold import workspaces
 from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame.works import House, retried
 from lakehold.demo import company, furnishing
-from lakehold.directory import first_run, passwords
-from lakehold.directory.emails import key, valid_email
+from lakehold.directory import passwords, tenants
+from lakehold.directory.accounts import email_key, valid_email
+from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.tenants import Founding
+from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
@@ -48,15 +48,15 @@ def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent
     demo = filled["start"] == DEMO
     # The demo company knows itself by its id; what it is called is up to the Owner.
     uid = company.TENANT if demo else ""
-    wanted = Founding(filled["tenant"], filled["name"], filled["email"], password, uid)
+    wanted = TenantSetup(filled["tenant"], filled["name"], filled["email"], password, uid)
     try:
-        founded = retried(lambda: first_run.begin(platform, workspaces.models(), wanted, visit))
+        founded = retried(lambda: tenants.create_first_tenant(platform, workspaces.models(), wanted, visit))
     except ConflictError:
         return _done(request)
     if demo:
         company.fill(platform.access)
         furnishing.furnish(platform)
-    method = Password(filled["email"], password, founded.tenant)
+    method = PasswordMethod(filled["email"], password, founded.tenant)
     signed_in = retried(lambda: sign_in(platform, method, visit))
     flash = Flash(f"{wanted.name} is set up, and you are its Owner.")
     return doors.let_in(request, platform, visit, signed_in, to="/", flash=flash)
@@ -64,10 +64,10 @@ def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent
 
 def _shut(request: Request, platform: Platform, secret: str) -> Response | None:
     try:
-        first_run.need_secret(platform, secret)
+        tenants.need_setup_secret(platform, secret)
     except UnauthorizedError as error:
         return refused(request, "This is not the right link", error)
-    return None if first_run.is_open(platform) else _done(request)
+    return None if tenants.is_setup_open(platform) else _done(request)
 
 
 def _done(request: Request) -> Response:
@@ -81,13 +81,13 @@ def _faults(sent: FormData) -> Faults:
         tenant=lambda: valid_name(text(sent, "tenant").strip(), "name"),
         name=lambda: valid_name(name, "name"),
         email=lambda: _address(email, text(sent, "start")),
-        password=lambda: passwords.valid(text(sent, "password"), name, email),
+        password=lambda: passwords.valid_password(text(sent, "password"), name, email),
     )
 
 
 def _address(email: str, start: str) -> None:
     valid_email(email)
-    if start == DEMO and key(email).endswith(f"@{furnishing.MAILS_TO}"):
+    if start == DEMO and email_key(email).endswith(f"@{furnishing.MAILS_TO}"):
         raise InvalidInputError("This is an address of the demo company.", "Use your own.")
 
 

@@ -8,10 +8,10 @@ from fastapi import Request, Response
 
 from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame.works import House, Writing, retried
-from lakehold.directory import accepting, passwords
-from lakehold.directory.accepting import Open
-from lakehold.directory.emails import key
+from lakehold.directory import invite_acceptance, passwords
+from lakehold.directory.accounts import email_key
 from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.invite_acceptance import InviteInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
@@ -30,7 +30,7 @@ routes = router("/invite")
 def look_at_invite(request: Request, platform: House, secret: str) -> Response:
     """What it is about, and how to accept it."""
     try:
-        return _page(request, platform, secret, accepting.look(platform, secret))
+        return _page(request, platform, secret, invite_acceptance.get_info(platform, secret))
     except UnauthorizedError as error:
         return _used_up(request, error)
 
@@ -40,13 +40,14 @@ def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, s
     """Become a member, and be signed in."""
     name, password = text(sent, "name").strip(), text(sent, "password")
     try:
-        found = accepting.look(platform, secret)
+        found = invite_acceptance.get_info(platform, secret)
         wrong = faults(
-            name=lambda: valid_name(name, "name"), password=lambda: passwords.valid(password, name, found.email)
+            name=lambda: valid_name(name, "name"),
+            password=lambda: passwords.valid_password(password, name, found.email),
         )
         if wrong:
             return _page(request, platform, secret, found, name=name, wrong=wrong)
-        signed_in = retried(lambda: accepting.accept(platform, secret, name, password, visit))
+        signed_in = retried(lambda: invite_acceptance.accept(platform, secret, name, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     flash = Flash(f"Welcome to {found.tenant_name}.")
@@ -56,12 +57,12 @@ def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, s
 @routes.post("/{secret}/accept")
 def accept_as_member(request: Request, ctx: Writing, secret: str) -> Response:
     """Take what comes with it, as who one is."""
-    accepting.accept_as_member(ctx, secret)
+    invite_acceptance.accept_as_member(ctx, secret)
     return pages.go(request, "/", Flash("You have accepted the invite."))
 
 
 def _page(
-    request: Request, platform: Platform, secret: str, found: Open, *, name: str = "", wrong: Faults | None = None
+    request: Request, platform: Platform, secret: str, found: InviteInfo, *, name: str = "", wrong: Faults | None = None
 ) -> Response:
     guest = doors.guest(request, platform)
     path = f"/invite/{quote(secret, safe='')}"
@@ -77,8 +78,8 @@ def _page(
     return pages.page(request, "entrance/invite.html", values, around=Around(), status=422 if wrong else 200)
 
 
-def _is_for(found: Open, guest: Guest) -> bool:
-    return found.has_account and guest.tenant == found.tenant and key(guest.email) == key(found.email)
+def _is_for(found: InviteInfo, guest: Guest) -> bool:
+    return found.has_account and guest.tenant == found.tenant and email_key(guest.email) == email_key(found.email)
 
 
 def _used_up(request: Request, error: UnauthorizedError) -> Response:

@@ -7,10 +7,9 @@ from fastapi import Request, Response
 from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame.works import House, retried
 from lakehold.directory import links
+from lakehold.directory.authentication import MagicLinkMethod, sign_in
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.magic_link import MagicLink
-from lakehold.directory.mails import PASSWORD
-from lakehold.directory.sign_in import sign_in
+from lakehold.directory.links import PASSWORD
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.entrance import doors
@@ -25,7 +24,7 @@ routes = router("/link")
 def look_at_link(request: Request, platform: House, secret: str) -> Response:
     """Whom it signs in, and where."""
     try:
-        found = links.look(platform, secret)
+        found = links.get_info(platform, secret)
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose == PASSWORD:
@@ -38,7 +37,7 @@ def look_at_link(request: Request, platform: House, secret: str) -> Response:
 def sign_in_with_link(request: Request, platform: House, visit: Visiting, secret: str) -> Response:
     """Use it up."""
     try:
-        signed_in = retried(lambda: sign_in(platform, MagicLink(secret), visit))
+        signed_in = retried(lambda: sign_in(platform, MagicLinkMethod(secret), visit))
     except (UnauthorizedError, ThrottledError) as error:
         return _used_up(request, error)
     return doors.let_in(request, platform, visit, signed_in, to="/")

@@ -9,10 +9,9 @@ from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame import problems
 from lakehold.api.frame.callers import COOKIE
 from lakehold.api.frame.works import House, retried
-from lakehold.directory import links, mails, new_passwords
+from lakehold.directory import authentication, links
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.links import Open
-from lakehold.directory.mails import PASSWORD
+from lakehold.directory.links import PASSWORD, LinkInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
@@ -45,7 +44,7 @@ def ask_for_link(request: Request, platform: House, visit: Visiting, sent: Sent)
 def new_password_page(request: Request, platform: House, secret: str) -> Response:
     """The form, for whoever has the link."""
     try:
-        found = links.look(platform, secret)
+        found = links.get_info(platform, secret)
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose != PASSWORD:
@@ -58,11 +57,11 @@ def set_password(request: Request, platform: House, visit: Visiting, secret: str
     """Set it. All sign-ins end, so that one signs in with the new one."""
     password = faults.text(sent, "password")
     try:
-        retried(lambda: new_passwords.set_with_link(platform, secret, password, visit))
+        retried(lambda: authentication.set_password_with_link(platform, secret, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     except InvalidInputError as error:
-        return _form(request, links.look(platform, secret), faults.told(error))
+        return _form(request, links.get_info(platform, secret), faults.told(error))
     response = pages.go(request, "/sign-in", Flash("Your password is set. Sign in with it."))
     cookies.drop(request, response, COOKIE)
     return response
@@ -75,7 +74,7 @@ def _asking(
         "filled": filled,
         "refusal": error,
         "asks_tenant": sign_in.asks_tenant(platform),
-        "mails": mails.can_be_sent(platform.settings),
+        "mails": links.can_send_mail(platform.settings),
     }
     response = pages.page(
         request, "entrance/forgot.html", values, around=Around(), status=error.status if error else 200
@@ -85,7 +84,7 @@ def _asking(
     return response
 
 
-def _form(request: Request, found: Open, fault: str = "") -> Response:
+def _form(request: Request, found: LinkInfo, fault: str = "") -> Response:
     values: dict[str, object] = {"link": found, "fault": fault}
     return pages.page(request, "entrance/password.html", values, around=Around(), status=422 if fault else 200)
 

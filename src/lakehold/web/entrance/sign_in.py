@@ -10,12 +10,12 @@ from starlette.datastructures import FormData
 from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame import problems
 from lakehold.api.frame.works import House, retried
-from lakehold.directory import first_run, links, mails, tenants
+from lakehold.directory import links, tenants
+from lakehold.directory.authentication import PasswordMethod, sign_in
+from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.mails import SIGN_IN
+from lakehold.directory.links import SIGN_IN
 from lakehold.directory.platform import Platform
-from lakehold.directory.sign_in import Password, sign_in
-from lakehold.directory.visit import Visit
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.entrance import doors
@@ -35,7 +35,7 @@ def sign_in_page(request: Request, platform: House) -> Response:
     """The form; who is in already is sent on."""
     if doors.guest(request, platform) is not None:
         return pages.go(request, _next(request.query_params.get("next", "")))
-    if first_run.is_open(platform):
+    if tenants.is_setup_open(platform):
         text = "Start it with `lakehold up`: the link that it prints sets everything up."
         return shut(request, "Nobody is here yet", text, label="", status=200)
     return _form(request, platform, dict(request.query_params))
@@ -47,7 +47,7 @@ def let_somebody_in(request: Request, platform: House, visit: Visiting, sent: Se
     try:
         if text(sent, "how") == _BY_LINK:
             return _mail(request, platform, visit, sent)
-        method = Password(text(sent, "email"), text(sent, "password"), text(sent, "tenant").strip())
+        method = PasswordMethod(text(sent, "email"), text(sent, "password"), text(sent, "tenant").strip())
         signed_in = retried(lambda: sign_in(platform, method, visit))
     except (UnauthorizedError, ThrottledError) as error:
         return _form(request, platform, _filled(sent), error)
@@ -60,18 +60,18 @@ def mail_is_on_its_way(request: Request, platform: House) -> Response:
     return pages.page(request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, around=Around())
 
 
-def ask(platform: Platform, visit: Visit, sent: FormData, purpose: str) -> None:
+def ask(platform: Platform, visit: ClientInfo, sent: FormData, purpose: str) -> None:
     """Let a link be mailed, if there is somebody to mail it to."""
     email, tenant = text(sent, "email"), text(sent, "tenant").strip()
-    retried(lambda: links.ask(platform, email, purpose, visit, tenant))
+    retried(lambda: links.request_link(platform, email, purpose, visit, tenant))
 
 
 def asks_tenant(platform: Platform) -> bool:
     """Whether one has to say where one belongs. Which tenants there are is nobody's business."""
-    return not tenants.only(platform)
+    return not tenants.only_tenant(platform)
 
 
-def _mail(request: Request, platform: Platform, visit: Visit, sent: FormData) -> Response:
+def _mail(request: Request, platform: Platform, visit: ClientInfo, sent: FormData) -> Response:
     if not text(sent, "email").strip():
         return _form(request, platform, _filled(sent), faults={"email": "Write your e-mail address first."})
     ask(platform, visit, sent, SIGN_IN)
@@ -94,7 +94,7 @@ def _form(
         "refusal": error,
         "waits": isinstance(error, ThrottledError),
         "asks_tenant": asks_tenant(platform),
-        "mails": mails.can_be_sent(platform.settings),
+        "mails": links.can_send_mail(platform.settings),
     }
     status = error.status if error else 422 if faults else 200
     response = pages.page(request, "entrance/sign_in.html", values, around=Around(), status=status)

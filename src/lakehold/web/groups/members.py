@@ -30,17 +30,17 @@ def add_form(request: Request, ctx: Reading, uid: str) -> Response:
     groups.need_edit(ctx, uid)
     asked = request.query_params
     filled = {name: asked.get(name, "") for name in ("member", "until", "from")}
-    return _form(request, ctx, groups.one(ctx, uid), filled, find=asked.get("find", ""))
+    return _form(request, ctx, groups.get(ctx, uid), filled, find=asked.get("find", ""))
 
 
 @routes.post("/{uid:path}/add")
 def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they win, then let them in."""
     groups.need_edit(ctx, uid)
-    group = groups.one(ctx, uid)
+    group = groups.get(ctx, uid)
     filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
     try:
-        until, member = days.until(ctx, filled["until"]), members.one(ctx, filled["member"])
+        until, member = days.until(ctx, filled["until"]), members.get(ctx, filled["member"])
     except (InvalidInputError, NotFoundError) as error:
         return _form(request, ctx, group, filled, error=error)
     fact = Edge(MEMBER_OF, member.uid, uid)
@@ -61,7 +61,7 @@ def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they lose, then let them go."""
     groups.need_edit(ctx, uid)
-    group, member = groups.one(ctx, uid), members.one(ctx, str(sent.get("member", "")))
+    group, member = groups.get(ctx, uid), members.get(ctx, str(sent.get("member", "")))
     back = _back(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = Asking(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)

@@ -10,9 +10,9 @@ from fastapi import Request, Response
 from lakehold.access import Grant, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import grants, kinds, sharing
-from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog import change_preview, grants, kinds
+from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups
 from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
@@ -37,7 +37,7 @@ _COLUMNS = (Column("Member", "name"),)
 def rename_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What it is called now."""
     groups.need_edit(ctx, uid)
-    group = groups.one(ctx, uid)
+    group = groups.get(ctx, uid)
     values: dict[str, object] = {"crumbs": trail(ctx, group, "Rename"), "group": group, "name": group.name}
     return pages.page(request, "groups/rename.html", {**values, "error": ""})
 
@@ -46,7 +46,7 @@ def rename_form(request: Request, ctx: Reading, uid: str) -> Response:
 def rename(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Call it by another name."""
     groups.need_edit(ctx, uid)
-    group, name = groups.one(ctx, uid), str(sent.get("name", "")).strip()
+    group, name = groups.get(ctx, uid), str(sent.get("name", "")).strip()
     try:
         groups.rename(ctx, uid, valid_name(name))
     except InvalidInputError as error:
@@ -60,7 +60,7 @@ def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it, once it is known what its members lose by that."""
     groups.need_edit(ctx, uid)
     ctx.need("delete", uid)
-    group = groups.one(ctx, uid)
+    group = groups.get(ctx, uid)
     asking = Asking(
         f"Delete {group.name}?",
         "Its members lose what they had by it, and nothing else.",
@@ -77,7 +77,7 @@ def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 @routes.get("/{uid:path}")
 def group_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The page."""
-    group = groups.one(ctx, uid)
+    group = groups.get(ctx, uid)
     keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
     listing = replace(Listing.of(request, sorts=("name",)), path=addresses.group(uid))
     inside = [found for found in eyes.refs(group.members) if fold_name(listing.search) in fold_name(found.name)]
@@ -108,16 +108,16 @@ def trail(ctx: RequestContext, group: Group, here: str = "") -> list[Crumb]:
     return [*crumbs, Crumb(here)] if here else crumbs
 
 
-def _held(ctx: RequestContext, uid: str) -> list[Held] | None:
+def _held(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
     """What it holds; None for those who may not ask. One's own groups, and All, everybody may."""
     number = ctx.view.resource(uid)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
-    if number not in mine and not sharing.may_ask_about_others(ctx):
+    if number not in mine and not change_preview.may_ask_about_others(ctx):
         return None
-    return [held for held in grants.held_by(ctx, uid) if held.resource.uid != ctx.caller.tenant]
+    return [held for held in grants.list_held_by(ctx, uid) if held.resource.uid != ctx.caller.tenant]
 
 
-def _lies_in(ctx: RequestContext, held: Iterable[Held]) -> dict[str, str]:
+def _lies_in(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[str, str]:
     """The workspace that each thing is in, if the caller sees that: layers of two lakehouses may be called alike."""
     eyes = VisibleRefs(ctx)
     spaces = {each.resource.uid: kinds.workspace_of(ctx.view, each.resource.uid) for each in held}
@@ -141,4 +141,4 @@ def _lost(ctx: RequestContext, uid: str) -> list[Effect]:
     changes = ctx.session.read_view(held)
     if not changes:
         return []
-    return effects.told(ctx.view.policy, sharing.seen(ctx, ctx.session.what_if(changes)))
+    return effects.told(ctx.view.policy, change_preview.visible_effects(ctx, ctx.session.what_if(changes)))

@@ -8,7 +8,8 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER_OF, TENANT
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.directory import groups, roles
+from lakehold.directory import groups
+from lakehold.directory import members as roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
@@ -85,7 +86,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 def _everybody(ctx: RequestContext, keeper: Keeper, listing: Listing) -> list[Row]:
     """The group All, on the first page and if it fits."""
-    uid = groups.everybody(ctx)
+    uid = groups.all_members_group(ctx)
     if listing.after or not ctx.session.can_see(ctx.asker, uid):
         return []
     row = _row(ctx, keeper, uid, None)
@@ -97,7 +98,7 @@ def _row(ctx: RequestContext, keeper: Keeper, uid: str, since: Moment | None) ->
     number = view.resource(uid)
     built_in = since is None
     inside = None if built_in else len(view.edges_in[MEMBER_OF].get(number) or ())
-    titles = [view.policy.role(TENANT, role).title for role in roles.of(ctx, uid)]
+    titles = [view.policy.role(TENANT, role).title for role in roles.tenant_roles(ctx, uid)]
     return Row(uid, view.names.get(number) or uid, built_in, inside, titles, since, _actions(keeper, uid, built_in))
 
 

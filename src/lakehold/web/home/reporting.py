@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from lakehold.access.query.listing import ListedResource
-from lakehold.catalog import details, workspaces
-from lakehold.catalog.shapes import Ref, VisibleRefs, owners_of, ref
+from lakehold.catalog import resource_metadata, workspaces
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run, Runs
 from lakehold.web import addresses, views
@@ -22,8 +22,8 @@ _LOOKED_AT = 300
 class Reportable:
     """A data mart, and where a report on it is made."""
 
-    mart: Ref
-    project: Ref
+    mart: ResourceRef
+    project: ResourceRef
     new: str
 
 
@@ -31,8 +31,8 @@ class Reportable:
 class Own:
     """A report of one's own, and how it went last."""
 
-    report: Ref
-    mart: Ref | None
+    report: ResourceRef
+    mart: ResourceRef | None
     last: Run | None
 
 
@@ -60,7 +60,7 @@ def reporting(ctx: RequestContext, runs: Runs) -> Reporting | None:
         found = _usable(ctx, each.uid)
         more = more or (addresses.workspace(each.uid, "data_mart") if len(found) > _MOST else "")
         marts += [
-            Reportable(Ref(item.uid, DATA_MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
+            Reportable(ResourceRef(item.uid, DATA_MART, item.name), each, f"{form}?{urlencode({'mart': item.uid})}")
             for item in found[:_MOST]
         ]
         reports += _own(ctx, runs, each.uid)
@@ -70,15 +70,15 @@ def reporting(ctx: RequestContext, runs: Runs) -> Reporting | None:
 def _usable(ctx: RequestContext, project: str) -> list[ListedResource]:
     """Those that can be reported on come before drafts; each by name."""
     found = ctx.session.list(ctx.asker, "use", DATA_MART, within=project, limit=_LOOKED_AT).items
-    told = details.read_many(ctx, [item.id for item in found])
+    told = resource_metadata.load_many(ctx, [item.id for item in found])
     published = {number for number, each in told.items() if each.settings.get("published") is True}
     return sorted(found, key=lambda item: item.id not in published)
 
 
-def _projects(ctx: RequestContext) -> list[Ref]:
+def _projects(ctx: RequestContext) -> list[ResourceRef]:
     found = workspaces.page(ctx, limit=_MOST_PROJECTS).items
     return [
-        Ref(each.uid, each.kind, each.name)
+        ResourceRef(each.uid, each.kind, each.name)
         for each in found
         if each.kind == PROJECT and ctx.session.check(ctx.asker, "create_destination", each.uid)
     ]
@@ -89,7 +89,7 @@ def _own(ctx: RequestContext, runs: Runs, project: str) -> list[Own]:
     seen = ctx.session.list(ctx.asker, "see", REPORT, within=project, limit=_LOOKED_AT).items
     me = ctx.caller.member
     mine = ctx.session.read_view(
-        lambda view: [ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
+        lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
     )
     eyes = VisibleRefs(ctx)
     return [Own(each, eyes.parent(each.uid), _last(ctx, runs, each.uid)) for each in mine[:_MOST]]

@@ -6,8 +6,8 @@ from fastapi import Request, Response
 
 from lakehold import workspaces as workspace_kinds
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import answers, discovery, requests, usage, workspaces
-from lakehold.catalog.shapes import Ref, ref
+from lakehold.catalog import approvals, discovery, requests, usage, workspaces
+from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.usage import LastUse
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
@@ -31,7 +31,7 @@ _runs = Runs(workspace_kinds.runnables())
 def home(request: Request, ctx: Reading) -> Response:
     """What somebody comes back to."""
     spaces = workspaces.page(ctx, limit=50)
-    asked = [told for told in requests.mine(ctx, limit=_MOST_ASKED) if told.request.state == "pending"]
+    asked = [told for told in requests.list_own(ctx, limit=_MOST_ASKED) if told.request.state == "pending"]
     values: dict[str, object] = {
         "name": _first_name(ctx),
         "reporting": reporting(ctx, _runs),
@@ -41,7 +41,7 @@ def home(request: Request, ctx: Reading) -> Response:
         "more_workspaces": spaces.after is not None,
         "recent": _recent(ctx),
         "failed": _failed(ctx),
-        "waiting": answers.waiting_for(ctx, limit=_MOST_WAITING),
+        "waiting": approvals.list_answerable(ctx, limit=_MOST_WAITING),
         "asked": asked[:_MOST_WAITING],
         "asked_for": frozenset(told.request.resource for told in asked),
         "discoveries": discovery.find(ctx, limit=_MOST_FOUND).items,
@@ -55,17 +55,17 @@ def _first_name(ctx: RequestContext) -> str:
     return name.partition(",")[0]
 
 
-def _recent(ctx: RequestContext) -> list[tuple[Ref, LastUse]]:
+def _recent(ctx: RequestContext) -> list[tuple[ResourceRef, LastUse]]:
     """What they used last, each once."""
-    found: dict[str, tuple[Ref, LastUse]] = {}
-    for use in usage.of_member(ctx, ctx.caller.member):
+    found: dict[str, tuple[ResourceRef, LastUse]] = {}
+    for use in usage.list_for_member(ctx, ctx.caller.member):
         found.setdefault(use.resource.uid, (use.resource, use))
         if len(found) == _MOST_RECENT:
             break
     return list(found.values())
 
 
-def _failed(ctx: RequestContext) -> list[tuple[Ref, Run]]:
+def _failed(ctx: RequestContext) -> list[tuple[ResourceRef, Run]]:
     """The last runs that failed, of what they may see."""
     found = _runs.page(ctx, state=FAILED, limit=_MOST_FAILED)
-    return [(ref(ctx.view, run.resource), run) for run in found]
+    return [(make_ref(ctx.view, run.resource), run) for run in found]

@@ -7,8 +7,8 @@ from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import kinds
-from lakehold.directory import invites, mails
-from lakehold.directory.invitations import Invitation, Place, Setting
+from lakehold.directory import invites, links
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -32,32 +32,34 @@ def new_form(request: Request, ctx: Reading, platform: House) -> Response:
 def invite(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response:
     """Make the invite, and go where its link is shown once."""
     workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
-    mail = bool(sent.get("mail")) and mails.can_be_sent(platform.settings)
+    mail = bool(sent.get("mail")) and links.can_send_mail(platform.settings)
     try:
         if workspace and not sent.get("role"):
             return _form(
                 request, ctx, platform, workspace, filled=sent, errors={"role": "Choose what they are to be there."}
             )
-        made = invites.make(ctx, platform.settings, email, _wanted(ctx, workspace, sent), mail=mail)
+        made = invites.create(ctx, platform.settings, email, _wanted(ctx, workspace, sent), mail=mail)
     except (InvalidInputError, ConflictError) as error:
         return _form(request, ctx, platform, workspace, filled=sent, errors={"email": str(error)})
     return shown(request, ctx, platform, made)
 
 
-def _wanted(ctx: RequestContext, workspace: str, sent: FormData) -> Invitation:
-    places: list[Place] = []
-    settings: list[Setting] = []
+def _wanted(ctx: RequestContext, workspace: str, sent: FormData) -> InviteGrants:
+    places: list[InvitedRole] = []
+    settings: list[MembershipSetting] = []
     if workspace:
-        ctx.see(workspace, "invite")
-        places.append(Place(str(sent.get("role")), workspace))
+        ctx.need_visible(workspace, "invite")
+        places.append(InvitedRole(str(sent.get("role")), workspace))
         known = kinds.schema_of(ctx.view, workspace).membership
-        settings = [Setting(workspace, name, str(sent[VALUE + name])) for name in known if sent.get(VALUE + name)]
+        settings = [
+            MembershipSetting(workspace, name, str(sent[VALUE + name])) for name in known if sent.get(VALUE + name)
+        ]
         for chosen in sent.getlist(LABEL):
             role, _, uid = str(chosen).partition(" ")
-            places.append(Place(role, uid))
+            places.append(InvitedRole(role, uid))
     if sent.get("tenant_role"):
-        places.append(Place(str(sent["tenant_role"]), ctx.caller.tenant))
-    return Invitation(tuple(places), tuple(settings))
+        places.append(InvitedRole(str(sent["tenant_role"]), ctx.caller.tenant))
+    return InviteGrants(tuple(places), tuple(settings))
 
 
 def _form(
@@ -85,7 +87,7 @@ def _form(
         "plain": plain,
         "tenant_roles": offers.tenant_roles(ctx),
         "needs_workspace": chosen is None and not plain,
-        "mailing": mails.can_be_sent(platform.settings),
+        "mailing": links.can_send_mail(platform.settings),
         "filled": filled,
         "labels": [str(value) for value in filled.getlist(LABEL)],
         "days": platform.settings.invite_days,

@@ -12,9 +12,9 @@ from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import AttributeKind as Declared
 from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.shapes import Summary
-from lakehold.directory import invitations
-from lakehold.directory.invitations import Invitation, Place
+from lakehold.catalog.resource_view import ResourceSummary
+from lakehold.directory import invite_grants
+from lakehold.directory.invite_grants import InvitedRole, InviteGrants
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.words import spoken
 
@@ -47,15 +47,15 @@ class Label:
 class Offer:
     """All that somebody can be invited to in one workspace."""
 
-    workspace: Summary
+    workspace: ResourceSummary
     roles: list[tuple[str, str]]
     values: list[Value]
     labels: list[Label]
 
 
-def may(ctx: RequestContext, *places: Place) -> bool:
+def may(ctx: RequestContext, *places: InvitedRole) -> bool:
     """Whether the caller may invite to all of it."""
-    return invitations.may(ctx.session, ctx.caller.tenant, ctx.asker, Invitation(places))
+    return invite_grants.may_invite(ctx.session, ctx.caller.tenant, ctx.asker, InviteGrants(places))
 
 
 def may_invite(ctx: RequestContext) -> bool:
@@ -63,7 +63,7 @@ def may_invite(ctx: RequestContext) -> bool:
     return may(ctx) or bool(open_workspaces(ctx))
 
 
-def open_workspaces(ctx: RequestContext) -> list[Summary]:
+def open_workspaces(ctx: RequestContext) -> list[ResourceSummary]:
     """The workspaces that the caller may invite to, by name."""
     return [found for found in workspaces.page(ctx, limit=_MOST_WORKSPACES).items if roles_in(ctx, found.uid)]
 
@@ -71,18 +71,18 @@ def open_workspaces(ctx: RequestContext) -> list[Summary]:
 def roles_in(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
     """The roles in a workspace that the caller may invite with: names and titles."""
     roles = kinds.schema_of(ctx.view, uid).roles
-    return [(name, role.title) for name, role in roles.items() if not role.single and may(ctx, Place(name, uid))]
+    return [(name, role.title) for name, role in roles.items() if not role.single and may(ctx, InvitedRole(name, uid))]
 
 
 def tenant_roles(ctx: RequestContext) -> list[tuple[str, str]]:
     """The roles on the tenant that the caller may invite with."""
     roles = ctx.view.policy.kind(TENANT).schema.roles
-    return [(name, role.title) for name, role in roles.items() if may(ctx, Place(name, ctx.caller.tenant))]
+    return [(name, role.title) for name, role in roles.items() if may(ctx, InvitedRole(name, ctx.caller.tenant))]
 
 
-def offer(ctx: RequestContext, workspace: Summary) -> Offer:
+def offer(ctx: RequestContext, workspace: ResourceSummary) -> Offer:
     """What there is to choose in a workspace."""
-    schema = kinds.kept_here(ctx.view.policy, workspace.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, workspace.kind)
     roles = roles_in(ctx, workspace.uid)
     values = [_value(ctx, workspace.uid, declared) for declared in schema.membership.values()]
     return Offer(workspace, roles, values, _labels(ctx, schema, workspace.uid, roles))

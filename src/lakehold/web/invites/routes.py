@@ -8,9 +8,9 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
 from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.catalog.shapes import Ref, VisibleRefs
-from lakehold.directory import invites, mails
-from lakehold.directory.invites import Invite, Made
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory import invites, links
+from lakehold.directory.invites import CreatedInvite, Invite
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import fold_name
@@ -42,9 +42,9 @@ class Row:
 
     id: str
     email: str
-    places: list[tuple[str, Ref]]
+    places: list[tuple[str, ResourceRef]]
     """Roles by their title, and where; only what the caller may see."""
-    by: Ref | None
+    by: ResourceRef | None
     sent: Moment
     until: Moment
     over: bool
@@ -55,7 +55,7 @@ class Row:
 def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
     """Those that the caller made, or could have made."""
     listing = Listing.of(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
-    mailing = mails.can_be_sent(platform.settings)
+    mailing = links.can_send_mail(platform.settings)
     eyes = VisibleRefs(ctx)
     rows = [_row(ctx, eyes, found, mailing=mailing) for found in invites.page(ctx, limit=_MOST)]
     state, searched = listing.chosen["state"], fold_name(listing.search)
@@ -75,14 +75,14 @@ def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
 @routes.post("/{id_}/again")
 def send_again(request: Request, ctx: Writing, platform: House, id_: str) -> Response:
     """A new link in place of the old one."""
-    made = invites.resend(ctx, platform.settings, id_, mail=mails.can_be_sent(platform.settings))
+    made = invites.resend(ctx, platform.settings, id_, mail=links.can_send_mail(platform.settings))
     return shown(request, ctx, platform, made)
 
 
 @routes.post("/{id_}/revoke")
 def revoke(request: Request, ctx: Writing, id_: str, sent: Sent) -> Response:
     """The link is good for nothing any more."""
-    invite = invites.one(ctx, id_)
+    invite = invites.get(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
     if asked := unsure(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
         return asked
@@ -90,11 +90,11 @@ def revoke(request: Request, ctx: Writing, id_: str, sent: Sent) -> Response:
     return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
 
 
-def shown(request: Request, ctx: RequestContext, platform: House, made: Made) -> Response:
+def shown(request: Request, ctx: RequestContext, platform: House, made: CreatedInvite) -> Response:
     """The link, once; or where it was mailed to."""
     if made.mailed:
         return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
-    sends = mails.can_be_sent(platform.settings)
+    sends = links.can_send_mail(platform.settings)
     text = "Hand it over yourself." if sends else "Hand it over yourself: this installation sends no mails."
     told = Secret(f"An invite for {made.invite.email}", "Link", made.link, text, made.invite.until, "/invites")
     return once.show(request, ctx.caller, told)
@@ -103,7 +103,7 @@ def shown(request: Request, ctx: RequestContext, platform: House, made: Made) ->
 def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: bool) -> Row:
     places = [
         (ctx.view.policy.role(there.kind, place.role).title, there)
-        for place in invite.invitation.places
+        for place in invite.grants.roles
         if (there := eyes.ref(place.resource)) is not None
     ]
     tenant = [(title, there) for title, there in places if there.kind == TENANT]
@@ -135,8 +135,8 @@ def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: boo
 
 def _may(ctx: RequestContext, invite: Invite, again: Action, end: Action) -> list[Action]:
     """Who has lost the right to invite to it cannot send it again, and may still revoke it."""
-    if offers.may(ctx, *invite.invitation.places):
+    if offers.may(ctx, *invite.grants.roles):
         return [again, end]
-    place = next(iter(invite.invitation.places), None)
+    place = next(iter(invite.grants.roles), None)
     asked = addresses.request(place.resource if place else ctx.caller.tenant, "")
     return [Action(again.label, icon=again.icon, why_not="You may not invite to this any more.", request=asked), end]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import details
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.runs.runnable import RunOptions, Span
@@ -53,7 +53,7 @@ def backfill(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     return pages.go(request, addresses.run(started.id), Flash(f"A past span of {found.name} is run anew."))
 
 
-def _need(ctx: RequestContext, uid: str) -> Resource:
+def _need(ctx: RequestContext, uid: str) -> ResourceView:
     found = need_pipeline(ctx, uid)
     if found.kind not in SPANNED:
         raise InvalidInputError("This is done as a whole each time.", "Run it, or reload it.")
@@ -64,7 +64,7 @@ def _need(ctx: RequestContext, uid: str) -> Resource:
 def _page(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     span: Span,
     *,
     errors: dict[str, str] | None = None,
@@ -84,11 +84,11 @@ def _page(
     return pages.page(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
 
 
-def _cursors(ctx: RequestContext, found: Resource) -> list[Cursor]:
+def _cursors(ctx: RequestContext, found: ResourceView) -> list[Cursor]:
     """What is read over the span, of what the caller sees."""
     if found.kind == QueryPipeline.kind:
         field = str((found.settings or {}).get("cursor", ""))
         return [Cursor("", field)] if field else []
     streams = VisibleRefs(ctx).refs(ways.streams(ctx, found.uid))
-    told = [(each.name, details.read(ctx, each.uid).settings) for each in streams]
+    told = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
     return [Cursor(name, str(of.get("cursor", ""))) for name, of in told if of.get("mode") == INCREMENTAL]

@@ -12,7 +12,7 @@ from lakehold.access import Draft
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.shapes import Ref, Summary
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import NotFoundError
@@ -47,7 +47,7 @@ _COLUMNS = [
 class Item:
     """A table or a volume, and what is known of its rows."""
 
-    thing: Summary
+    thing: ResourceSummary
     href: str
     rows: int | None = None
     size: str = ""
@@ -58,7 +58,7 @@ class Item:
 class Layer:
     """A layer, and the first of what lies in it."""
 
-    thing: Summary
+    thing: ResourceSummary
     items: list[Item]
     all: str
     """Where all of it is."""
@@ -116,11 +116,11 @@ def browse_layer(request: Request, ctx: Reading, lake: InLake, uid: str, layer: 
     return pages.page(request, "lakehouse/layer.html", values)
 
 
-def _data_crumbs(space: Ref, name: str) -> list[Crumb]:
+def _data_crumbs(space: ResourceRef, name: str) -> list[Crumb]:
     return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
 
 
-def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summary]) -> list[Layer]:
+def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[ResourceSummary]) -> list[Layer]:
     """Some are opened, until there is enough to look at."""
     made: list[Layer] = []
     for n, each in enumerate(layers):
@@ -130,7 +130,7 @@ def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summa
     return made
 
 
-def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: Summary) -> Layer:
+def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: ResourceSummary) -> Layer:
     tables = resources.page(ctx, TABLE, within=layer.uid, limit=_IN_A_LAYER)
     volumes = resources.page(ctx, VOLUME, within=layer.uid, limit=_IN_A_LAYER)
     items = _items(ctx, lake, [*tables.items, *volumes.items])
@@ -139,7 +139,7 @@ def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: Summary) -> Layer
     return Layer(layer, items, _all_of(space, layer.uid, ""), more, makes)
 
 
-def _found(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Summary], search: str) -> list[Layer]:
+def _found(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[ResourceSummary], search: str) -> list[Layer]:
     """What was searched for, layer by layer. Who searches for a layer wants to see what is in it."""
     called = [each for each in layers if fold_name(search) in fold_name(each.name)]
     shelves = {each.uid: _shelf(ctx, lake, space, each) for each in called[:_OPENED]}
@@ -160,7 +160,7 @@ def _all_of(space: str, layer: str, search: str) -> str:
     return addresses.workspace(space, f"data/{quote(layer, safe='')}") + asked
 
 
-def _items(ctx: RequestContext, lake: Lake, found: Iterable[Summary]) -> list[Item]:
+def _items(ctx: RequestContext, lake: Lake, found: Iterable[ResourceSummary]) -> list[Item]:
     things = list(found)
     places = {each.uid: reading.place_of(ctx, each.uid) for each in things if "read" in each.actions}
     tables = {each.uid for each in things if each.kind == TABLE} & set(places)
@@ -168,7 +168,7 @@ def _items(ctx: RequestContext, lake: Lake, found: Iterable[Summary]) -> list[It
     return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in things]
 
 
-def _item(thing: Summary, location: str | None) -> Item:
+def _item(thing: ResourceSummary, location: str | None) -> Item:
     part = views.VIEWS[thing.kind][0].part if thing.kind in views.VIEWS else ""
     href = addresses.resource(thing.uid, part)
     now = _current(location) if location else None
@@ -191,7 +191,7 @@ def _makes(ctx: RequestContext, space: str, layer: str) -> list[Action]:
 
 def _making(ctx: RequestContext, kind: str, edge: str, within: str, space: str) -> Action:
     """Make one there, or why the caller may not."""
-    title = kinds.kept_here(ctx.view.policy, kind).title.lower()
+    title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
     form = views.form(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
     act = Action(f"New {title}", form, icon="plus")
     if ctx.session.check(ctx.asker, "create", Draft(kind, {edge: within})):

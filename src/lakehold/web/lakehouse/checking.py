@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fastapi import Request
 
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import UnavailableError

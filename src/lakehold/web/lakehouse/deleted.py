@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing, house_of
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -30,10 +30,10 @@ class Shown:
     """A table that was deleted."""
 
     table: Dropped
-    layer: Ref
+    layer: ResourceRef
     until: Moment
     """When its rows go too."""
-    held: list[tuple[Ref, str]]
+    held: list[tuple[ResourceRef, str]]
     """Who had which level on it."""
 
 
@@ -75,7 +75,7 @@ def _page(
     return pages.page(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
 
 
-def _held(eyes: VisibleRefs, each: Dropped) -> list[tuple[Ref, str]]:
+def _held(eyes: VisibleRefs, each: Dropped) -> list[tuple[ResourceRef, str]]:
     return [(ref, role) for uid, role in each.held if (ref := eyes.ref(uid))]
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.errors import ChangedMeanwhileError
-from lakehold.catalog.shapes import Ref, Resource
+from lakehold.catalog.resource_metadata import VersionConflictError
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.request_context import RequestContext, Targets
+from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web.lakehouse.sources import tables
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
@@ -23,7 +23,7 @@ QUERY, HISTORY, NOTEBOOK, INTEGRATION = (
     f"lakehouse.{word}" for word in ("query", "history", "notebook", "integration")
 )
 NEW, THERE, NOWHERE = "new", "there", "nowhere"
-MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, ChangedMeanwhileError)
+MENDED = (InvalidInputError, ConflictError, HiddenError, DeniedError, VersionConflictError)
 """Refusals that whoever fills a form in can do something about: it is shown again, with all that was filled in."""
 _MOST = 300
 _COMMAS = re.compile(r"[,\n]")
@@ -60,7 +60,7 @@ class Filled:
     closes_missing: bool = True
     version: str = ""
 
-    def edges(self, kind: str) -> Targets:
+    def edges(self, kind: str) -> EdgeTargets:
         """What it reads and where it writes: a table, or the layer in which one is made."""
         if kind == INTEGRATION or self.output == NOWHERE:
             return {"reads": list(self.reads), "writes": [], "into": []}
@@ -145,7 +145,7 @@ def sent(form: FormData) -> Filled:
     )
 
 
-def present(found: Resource) -> Filled:
+def present(found: ResourceView) -> Filled:
     """What it says now."""
     told = found.settings or {}
     writes = [*found.edges.get("writes", ()), *found.edges.get("into", ())]
@@ -170,7 +170,7 @@ def present(found: Resource) -> Filled:
     )
 
 
-def _output(kind: str, end: Ref | None) -> str:
+def _output(kind: str, end: ResourceRef | None) -> str:
     if end is None and kind in {NOTEBOOK, INTEGRATION}:
         return NOWHERE
     return THERE if end is not None and end.kind == TABLE else NEW

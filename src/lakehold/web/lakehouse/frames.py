@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from lakehold.catalog import resources, workspaces
-from lakehold.catalog.shapes import Ref, Resource, ref
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
@@ -17,16 +17,16 @@ from lakehold.web.words import spoken
 LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
 
 
-def need_lakehouse(ctx: RequestContext, uid: str) -> Ref:
+def need_lakehouse(ctx: RequestContext, uid: str) -> ResourceRef:
     """The lakehouse, if the caller sees it."""
     workspaces.need_workspace(ctx, uid)
-    found = ctx.session.read_view(lambda view: ref(view, uid))
+    found = ctx.session.read_view(lambda view: make_ref(view, uid))
     if found.kind != LAKEHOUSE:
         raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Look its name up in the list of workspaces.")
     return found
 
 
-def need_rows(ctx: RequestContext, uid: str) -> Resource:
+def need_rows(ctx: RequestContext, uid: str) -> ResourceView:
     """What has rows: a table or a data mart, if the caller may read them."""
     found = resources.get(ctx, uid)
     if found.kind not in READABLE:
@@ -35,7 +35,7 @@ def need_rows(ctx: RequestContext, uid: str) -> Resource:
     return found
 
 
-def need_table(ctx: RequestContext, uid: str, action: str) -> Resource:
+def need_table(ctx: RequestContext, uid: str, action: str) -> ResourceView:
     """The table, if the caller may do this with it."""
     found = resources.get(ctx, uid)
     if found.kind != TABLE:
@@ -44,7 +44,7 @@ def need_table(ctx: RequestContext, uid: str, action: str) -> Resource:
     return found
 
 
-def shell(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
+def shell(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """What all views of a table have in common."""
     return {
         "crumbs": acting.crumbs(ctx, found.uid, views.label(found.kind, part) or spoken(part)),
@@ -55,7 +55,7 @@ def shell(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
     }
 
 
-def _ask(ctx: RequestContext, found: Resource) -> str:
+def _ask(ctx: RequestContext, found: ResourceView) -> str:
     """Where the table is asked for its rows in SQL; empty for who may not."""
     space = found.workspace
     if space is None or found.kind != TABLE or not ctx.session.check(ctx.asker, "execute_query", space.uid):

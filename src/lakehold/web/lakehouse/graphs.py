@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from lakehold.catalog.shapes import Ref
+from lakehold.catalog.resource_view import ResourceRef
 from lakehold.web.icons import icon_of
 
 K = TypeVar("K", bound=Hashable)
@@ -54,7 +54,7 @@ class Drawing:
     """Each as the `d` of a path."""
 
 
-def box(title: str, ref: Ref, href: str) -> Box:
+def box(title: str, ref: ResourceRef, href: str) -> Box:
     """A resource."""
     return Box(title, ref.name, icon_of(ref.kind), href, ref.uid)
 

@@ -52,5 +52,5 @@ _BY_KIND: Mapping[str, Holding] = {nouns.STORAGE: Holding(files, "use", "edit", 
 
 def of(ctx: RequestContext, uid: str) -> Holding:
     """How its files are kept. What has none is refused by the service of volumes."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     return _BY_KIND.get(ctx.session.read_view(lambda view: view.kind(view.resource(uid))), _VOLUME)

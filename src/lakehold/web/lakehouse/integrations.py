@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing, house_of
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.tokens import Token
+from lakehold.directory.tokens import ApiToken
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, once, pages
 from lakehold.web.access import acting
@@ -55,7 +55,7 @@ def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
 def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End a token of it, once they are sure."""
     back, wanted = acting.home_of(ctx, uid), str(sent.get("token", ""))
-    if wanted not in {each.id for each in tokens.ways_into(ctx, uid)}:
+    if wanted not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
         raise NotFoundError("There is no such token here.", "Reload the page.")
     said = "The tool that has it is let in no more."
     if asked := unsure(request, sent, "Revoke this token?", said, do="Revoke", back=back):
@@ -64,7 +64,7 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     return pages.go(request, back, Flash("The token was revoked."))
 
 
-def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> dict[str, object]:
+def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> dict[str, object]:
     """For the page."""
     opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
     base = house_of(request).settings.base_url
@@ -79,9 +79,9 @@ def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: Resou
     }
 
 
-def _tokens(ctx: RequestContext, uid: str) -> list[Token]:
+def _tokens(ctx: RequestContext, uid: str) -> list[ApiToken]:
     try:
-        return tokens.ways_into(ctx, uid)
+        return tokens.list_of_integration(ctx, uid)
     except DeniedError:
         # Who looks with another's eyes sees none of their tokens.
         return []

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages
 from lakehold.web.access import acting

@@ -7,9 +7,9 @@ from typing import Literal
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import House, Reading
-from lakehold.catalog import editing, kinds, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import kinds, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages, views
@@ -76,7 +76,7 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     filled, errors = checking.checked(request, platform, within, found.kind, forms.sent(sent))
     if errors:
         return reading.run(lambda ctx: _form(request, ctx, within, found.kind, filled, found=found, errors=errors))
-    wanted = Edit(
+    wanted = ResourceEdit(
         name=filled.name,
         description=filled.description,
         settings=filled.settings(found.kind, found.settings),
@@ -84,23 +84,23 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     )
     version = forms.whole(filled.version)
     try:
-        looking.writing(request).run(lambda ctx: editing.edit(ctx, uid, wanted, expect_version=version))
+        looking.writing(request).run(lambda ctx: resource_edit.apply_edit(ctx, uid, wanted, expect_version=version))
     except forms.MENDED as refused:
         error = refused
         return reading.run(lambda ctx: _form(request, ctx, within, found.kind, filled, found=found, error=error))
     return pages.go(request, views.home(uid, found.kind), Flash("Saved. It is so from the next run on."))
 
 
-def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     found = need_pipeline(ctx, uid)
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     if found.kind not in HAS_FORM:
-        title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
     return found
 
 
-def _workspace(found: Resource) -> str:
+def _workspace(found: ResourceView) -> str:
     return found.workspace.uid if found.workspace else ""
 
 
@@ -111,11 +111,11 @@ def _form(
     kind: str,
     filled: forms.Filled,
     *,
-    found: Resource | None = None,
+    found: ResourceView | None = None,
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
-    title = kinds.kept_here(ctx.view.policy, kind).title
+    title = kinds.catalog_kind(ctx.view.policy, kind).title
     word = kind.rpartition(".")[2]
     there = addresses.resource(found.uid, "pipeline/edit") if found else ""
     values: dict[str, object] = {

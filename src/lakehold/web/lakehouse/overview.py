@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.shapes import Summary
+from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.web import addresses, pages
@@ -54,7 +54,7 @@ def overview(request: Request, ctx: Reading, uid: str) -> Response:
         "counts": _counts(ctx, uid),
         "layers": layers.items,
         "more_layers": layers.after is not None,
-        "new_layer": spaces.new(ctx, kinds.kept_here(ctx.view.policy, LAYER), uid),
+        "new_layer": spaces.new(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
         "runs": runs.rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
         "failed": runs.rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_SHOWN)),
         "pipelines": _pipelines(ctx, uid),
@@ -71,7 +71,7 @@ def _makes(ctx: RequestContext, uid: str) -> list[Action]:
     return [each for each in made if not each.why_not]
 
 
-def _pipelines(ctx: RequestContext, uid: str) -> Sequence[Summary]:
+def _pipelines(ctx: RequestContext, uid: str) -> Sequence[ResourceSummary]:
     return resources.find(ctx, among=PIPELINES, within=uid, limit=_SHOWN).items
 
 

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -68,7 +68,7 @@ _MEANT = {
 def pipeline_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_pipeline(ctx, uid)
-    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
+    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     eyes = VisibleRefs(ctx)
     runs = latest(ctx, found, _LATEST)
     read, written = ways.reads(ctx, uid), ways.writes(ctx, eyes, uid)
@@ -136,28 +136,28 @@ def run(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     return pages.go(request, addresses.run(started.id), Flash(f"{found.name} was started."))
 
 
-def need_pipeline(ctx: RequestContext, uid: str) -> Resource:
+def need_pipeline(ctx: RequestContext, uid: str) -> ResourceView:
     """The pipeline, or a refusal if it is none."""
     found = resources.get(ctx, uid)
     if found.kind not in PIPELINES and found.kind not in RUN_AGAIN:
-        title = kinds.kept_here(ctx.view.policy, found.kind).title
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title
         raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
     return found
 
 
-def sees_runs(found: Resource) -> bool:
+def sees_runs(found: ResourceView) -> bool:
     """Whether it has runs that the caller may see."""
     return found.kind in RUNS.runnables and RUNS.runnables[found.kind].see in found.actions
 
 
-def latest(ctx: RequestContext, found: Resource, limit: int) -> list[Run]:
+def latest(ctx: RequestContext, found: ResourceView, limit: int) -> list[Run]:
     """Its newest runs."""
     return RUNS.page(ctx, resource=found.uid, limit=limit) if sees_runs(found) else []
 
 
-def shown(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
+def shown(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """What is around every view of a pipeline."""
-    uid, title = found.uid, kinds.kept_here(ctx.view.policy, found.kind).title.lower()
+    uid, title = found.uid, kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
     last = views.label(found.kind, part)
     return {
         "found": found,
@@ -188,7 +188,7 @@ def _meant(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _running(ctx: RequestContext, found: Resource, title: str) -> list[Action]:
+def _running(ctx: RequestContext, found: ResourceView, title: str) -> list[Action]:
     here = addresses.resource(found.uid, "pipeline/run")
     if found.kind == integrations.KIND:
         return []
@@ -204,7 +204,7 @@ def _running(ctx: RequestContext, found: Resource, title: str) -> list[Action]:
     return [act for action, each in wanted for act in acting.actions_of(ctx, found.uid, {action: each})]
 
 
-def _menu(ctx: RequestContext, found: Resource) -> list[Action]:
+def _menu(ctx: RequestContext, found: ResourceView) -> list[Action]:
     here = addresses.resource
     edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
     drawn = found.kind in PIPELINES
@@ -219,7 +219,7 @@ def _menu(ctx: RequestContext, found: Resource) -> list[Action]:
     return graph + _past(ctx, found) + switching.switches(ctx, found) + acting.actions_of(ctx, found.uid, wanted)
 
 
-def _past(ctx: RequestContext, found: Resource) -> list[Action]:
+def _past(ctx: RequestContext, found: ResourceView) -> list[Action]:
     if found.kind not in SPANNED:
         return []
     past = Action("Run a past span…", addresses.resource(found.uid, "pipeline/backfill"), icon="history")

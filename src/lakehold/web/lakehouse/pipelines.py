@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Summary, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.runs.runs import Run
@@ -42,7 +42,7 @@ _MOST_DRAWN = 60
 class Row:
     """A pipeline in the list."""
 
-    item: Summary
+    item: ResourceSummary
     can_run: bool
     last: Run | None
     triggers: Sequence[Trigger]
@@ -132,19 +132,19 @@ def _makes(ctx: RequestContext, uid: str) -> list[Action]:
     return [spaces.new(ctx, ctx.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
 
 
-def _rows(ctx: RequestContext, items: Sequence[Summary]) -> list[Row]:
+def _rows(ctx: RequestContext, items: Sequence[ResourceSummary]) -> list[Row]:
     last = _last(ctx, items)
     return [Row(each, _runs(each), last.get(each.uid), _triggers(ctx, each)) for each in items]
 
 
-def _triggers(ctx: RequestContext, item: Summary) -> Sequence[Trigger]:
+def _triggers(ctx: RequestContext, item: ResourceSummary) -> Sequence[Trigger]:
     return TRIGGERS.of(ctx, item.uid) if _runs(item) else ()
 
 
-def _runs(item: Summary) -> bool:
+def _runs(item: ResourceSummary) -> bool:
     """Whether it can be run, and the caller may see how."""
     return item.kind in RUNS.runnables and RUNS.runnables[item.kind].see in item.actions
 
 
-def _last(ctx: RequestContext, items: Sequence[Summary]) -> dict[str, Run]:
+def _last(ctx: RequestContext, items: Sequence[ResourceSummary]) -> dict[str, Run]:
     return RUNS.last(ctx, [item.uid for item in items if _runs(item)])

@@ -10,10 +10,10 @@ from typing import Generic, Protocol, TypeVar
 
 from fastapi import Request, Response
 
-from lakehold.catalog import credentials, editing, kinds, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import RequestContext, Targets
+from lakehold.catalog import credentials, kinds, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -44,7 +44,7 @@ class Filled(Protocol):
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it beside the edges."""
 
-    def edges(self) -> Targets:
+    def edges(self) -> EdgeTargets:
         """What it reads or writes."""
 
 
@@ -61,7 +61,7 @@ class Form(ABC, Generic[_F]):
     holder, listed = "lakehouse", "pipelines"
     """The edge to its workspace, and where all of them are listed there."""
 
-    def __init__(self, request: Request, within: str, found: Resource | None = None) -> None:
+    def __init__(self, request: Request, within: str, found: ResourceView | None = None) -> None:
         self.request, self.within, self.found = request, within, found
 
     @property
@@ -136,7 +136,7 @@ class Form(ABC, Generic[_F]):
 
     def secrets(self, ctx: RequestContext) -> list[str]:
         """The names of the secrets that are kept."""
-        return credentials.names(ctx, self.uid) if self.uid else []
+        return credentials.list_names(ctx, self.uid) if self.uid else []
 
     def keep(self, filled: _F, secrets: Mapping[str, str]) -> str:
         """Make it, or change it; in a transaction of its own. Returns its id."""
@@ -150,23 +150,23 @@ class Form(ABC, Generic[_F]):
         else:
             uid = self.found.uid
             settings = filled.settings(self.found.settings)
-            wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
-            editing.edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
+            wanted = ResourceEdit(filled.name, filled.description, settings, edges=filled.edges())
+            resource_edit.apply_edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
         if secrets:
-            credentials.put(ctx, uid, dict(secrets))
+            credentials.save(ctx, uid, dict(secrets))
         return uid
 
 
-def need(ctx: RequestContext, uid: str, kind: str) -> Resource:
+def need(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     """The source or destination, if the caller may edit it."""
     found = resources.get(ctx, uid)
     if found.kind != kind:
-        title = kinds.kept_here(ctx.view.policy, found.kind).title.lower()
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
         raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Choose one.")
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 
-def within(found: Resource) -> str:
+def within(found: ResourceView) -> str:
     """The workspace that it is in."""
     return found.workspace.uid if found.workspace else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import VisibleRefs, ref
+from lakehold.catalog.resource_view import VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
@@ -148,7 +148,7 @@ def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Respo
 
 def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
-    thing = ctx.session.read_view(lambda view: ref(view, run.resource))
+    thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
     lines = RUNS.last_lines(ctx, run.id, limit=_MOST_LINES)
     return {
         "run": run,

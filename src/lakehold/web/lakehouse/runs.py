@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.shapes import Ref, VisibleRefs, ref
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.runs import Run
@@ -41,8 +41,8 @@ class Row:
     """A run in a list."""
 
     run: Run
-    thing: Ref
-    whom: Ref | None
+    thing: ResourceRef
+    whom: ResourceRef | None
     cause: saying.Cause
     took: str
 
@@ -72,7 +72,7 @@ def rows(ctx: RequestContext, found: Sequence[Run]) -> list[Row]:
     return [
         Row(
             run,
-            ctx.session.read_view(lambda view, uid=run.resource: ref(view, uid)),  # type: ignore[misc]
+            ctx.session.read_view(lambda view, uid=run.resource: make_ref(view, uid)),  # type: ignore[misc]
             saying.whom(eyes, run.started_by),
             saying.cause(ctx, run),
             saying.took(run.started_at, run.ended_at, ctx.at),

@@ -9,9 +9,9 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.callers import shown_by
 from lakehold.api.frame.works import Asked, House, Reading, Writing
-from lakehold.catalog import editing, kinds, resources, shapes
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import kinds, resource_edit, resource_view, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote as quote_text
@@ -41,20 +41,22 @@ class Kept:
     may_edit: bool
 
 
-def mine(ctx: RequestContext, workspace: str) -> list[shapes.Ref]:
+def mine(ctx: RequestContext, workspace: str) -> list[resource_view.ResourceRef]:
     """The caller's own there, by name. Who may see those of others finds them in the list of the kind."""
-    found: list[shapes.Ref] = []
+    found: list[resource_view.ResourceRef] = []
     after, seen = None, 0
     while seen < _MOST:
         some = ctx.session.list(ctx.asker, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
-        found += [shapes.Ref(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)]
+        found += [
+            resource_view.ResourceRef(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)
+        ]
         seen, after = seen + len(some.items), some.after
         if after is None:
             break
     return found
 
 
-def actions(workspace: str, kept: shapes.Ref) -> list[Action]:
+def actions(workspace: str, kept: resource_view.ResourceRef) -> list[Action]:
     """What one does with a query of one's own, beside the editor."""
     here = addresses.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
     return [
@@ -108,7 +110,7 @@ def rename(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> 
     """Call it something else."""
     found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
     try:
-        editing.edit(ctx, query, Edit(name=name))
+        resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
     except (InvalidInputError, ConflictError) as error:
         return _renaming(request, ctx, uid, found, name=name, error=error)
     return pages.go(request, _address(uid, query), Flash(f"It is called {name} now."))
@@ -142,7 +144,7 @@ def _renaming(
     request: Request,
     ctx: RequestContext,
     uid: str,
-    found: Resource,
+    found: ResourceView,
     *,
     name: str | None = None,
     error: LakeholdError | None = None,
@@ -157,7 +159,7 @@ def _renaming(
     return pages.page(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
 
 
-def _need(ctx: RequestContext, workspace: str, uid: str) -> Resource:
+def _need(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
     need_lakehouse(ctx, workspace)
     found = resources.get(ctx, uid)
     if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
@@ -165,14 +167,14 @@ def _need(ctx: RequestContext, workspace: str, uid: str) -> Resource:
     return found
 
 
-def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> Resource:
+def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
     found = _need(ctx, workspace, uid)
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 
 def _is_mine(ctx: RequestContext, uid: str) -> bool:
-    owners = ctx.session.read_view(lambda view: shapes.owners_of(view, uid))
+    owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
     return any(ctx.caller.member in held for held in owners.values())
 
 

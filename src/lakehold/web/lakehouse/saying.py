@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
@@ -76,7 +76,7 @@ def _lowered(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def whom(eyes: VisibleRefs, member: str) -> Ref | None:
+def whom(eyes: VisibleRefs, member: str) -> ResourceRef | None:
     """Whom it is for, if the reader may know of them."""
     return eyes.ref(member)
 

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.triggers import ACTIVATE, DEACTIVATE
 from lakehold.web import addresses, pages
@@ -36,7 +36,7 @@ def deactivate(request: Request, ctx: Writing, uid: str) -> Response:
     return pages.go(request, acting.home_of(ctx, uid), flash)
 
 
-def switches(ctx: RequestContext, found: Resource) -> list[Action]:
+def switches(ctx: RequestContext, found: ResourceView) -> list[Action]:
     """What can be done about its triggers; nothing where there are none that the caller may know of."""
     if found.kind == integrations.KIND:
         return _of_integration(ctx, found)
@@ -51,7 +51,7 @@ def switches(ctx: RequestContext, found: Resource) -> list[Action]:
     return acting.actions_of(ctx, found.uid, wanted) if wanted else []
 
 
-def _of_integration(ctx: RequestContext, found: Resource) -> list[Action]:
+def _of_integration(ctx: RequestContext, found: ResourceView) -> list[Action]:
     is_on = integrations.is_active(ctx, found.uid)
     word, icon = (DEACTIVATE, "pause") if is_on else (ACTIVATE, "play")
     turn = Action(word.capitalize(), addresses.resource(found.uid, f"pipeline/{word}"), "post", icon)
@@ -59,7 +59,7 @@ def _of_integration(ctx: RequestContext, found: Resource) -> list[Action]:
 
 
 def _switched(ctx: RequestContext, uid: str, *, active: bool) -> str:
-    ctx.see(uid)
+    ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == integrations.KIND:
         integrations.switch(ctx, uid, active=active)
         return "Its tokens are let in again." if active else "Its tokens let nobody in any more."

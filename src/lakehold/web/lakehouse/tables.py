@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
@@ -58,8 +58,8 @@ class Wrote:
     """A run that writes the table, and what was run."""
 
     run: Run
-    what: Ref
-    by: Ref | None
+    what: ResourceRef
+    by: ResourceRef | None
     cause: saying.Cause
     took: str
 
@@ -110,7 +110,9 @@ def table_runs(request: Request, ctx: Reading, uid: str) -> Response:
     found = need_table(ctx, uid, "see_runs")
     writers, hidden = lineage.writers(ctx, uid)
     wrote = sorted(
-        _wrote(ctx, [*writers, Ref(uid, found.kind, found.name)]), key=lambda each: each.run.made_at, reverse=True
+        _wrote(ctx, [*writers, ResourceRef(uid, found.kind, found.name)]),
+        key=lambda each: each.run.made_at,
+        reverse=True,
     )[:_MOST_RUNS]
     return _page(
         request,
@@ -121,7 +123,7 @@ def table_runs(request: Request, ctx: Reading, uid: str) -> Response:
     )
 
 
-def _page(request: Request, ctx: RequestContext, found: Resource, part: str, values: dict[str, object]) -> Response:
+def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str, values: dict[str, object]) -> Response:
     return pages.page(request, f"lakehouse/{part}.html", shell(ctx, found, part) | values)
 
 
@@ -176,7 +178,7 @@ def _seen_runs(ctx: RequestContext, states: list[Was]) -> frozenset[str]:
     return frozenset(seen)
 
 
-def _wrote(ctx: RequestContext, writers: list[Ref]) -> Iterator[Wrote]:
+def _wrote(ctx: RequestContext, writers: list[ResourceRef]) -> Iterator[Wrote]:
     eyes = VisibleRefs(ctx)
     for writer in writers:
         if writer.kind not in RUNS.runnables:

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
@@ -37,8 +37,8 @@ class Shown:
 
     trigger: Trigger
     words: str
-    after: list[Ref]
-    whom: Ref | None
+    after: list[ResourceRef]
+    whom: ResourceRef | None
     actions: list[Action]
     upcoming: list[str]
     """The next times at which a schedule is due, on the clocks of its zone."""
@@ -108,7 +108,7 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def _page(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     *,
     filled: FormData | None = None,
     changed: str = "",
@@ -154,7 +154,7 @@ def _shown(ctx: RequestContext, each: Trigger, action: str) -> Shown:
     return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
 
 
-def _others(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
+def _others(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
     """Pipelines whose success can be waited for: those whose runs the caller may see."""
     within = found.workspace.uid if found.workspace else None
     others: list[tuple[str, str]] = []

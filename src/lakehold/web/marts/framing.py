@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
 
 
-def frame(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
+def frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """For each of its views."""
     label = views.label(found.kind, part)
     return {
@@ -21,7 +21,7 @@ def frame(ctx: RequestContext, found: Resource, part: str) -> dict[str, object]:
     }
 
 
-def menu(ctx: RequestContext, found: Resource) -> list[Action]:
+def menu(ctx: RequestContext, found: ResourceView) -> list[Action]:
     """Edit and delete, or why not."""
     here = addresses.resource
     edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")

@@ -9,8 +9,8 @@ from fastapi import Request, Response
 from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import details, kinds, resources, workspaces
-from lakehold.catalog.shapes import Ref, Summary, ref
+from lakehold.catalog import kinds, resource_metadata, resources, workspaces
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
@@ -42,7 +42,7 @@ class Shelf:
     count: int
     more: bool
     """Whether there are more than were counted."""
-    items: list[Summary]
+    items: list[ResourceSummary]
     new: Action
 
 
@@ -68,7 +68,7 @@ def overview(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
-    schema = kinds.kept_here(ctx.view.policy, kind)
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
     listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_COUNTED)
     items = resources.page(ctx, kind, within=uid, limit=_SHOWN).items
     return Shelf(
@@ -94,13 +94,13 @@ def _new(ctx: RequestContext, schema: KindSchema, uid: str) -> Action:
     return new if may else replace(new, why_not="Your role here does not let you make one.")
 
 
-def _published(ctx: RequestContext, marts: list[Summary]) -> frozenset[str]:
+def _published(ctx: RequestContext, marts: list[ResourceSummary]) -> frozenset[str]:
     """Those that may be reported on."""
     numbers = {ctx.view.resource(mart.uid): mart.uid for mart in marts}
-    told = details.read_many(ctx, numbers)
+    told = resource_metadata.load_many(ctx, numbers)
     return frozenset(numbers[n] for n, detail in told.items() if detail.settings.get("published") is True)
 
 
-def _failed(ctx: RequestContext, uid: str) -> list[tuple[Ref, Run]]:
+def _failed(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, Run]]:
     found = RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
-    return [(ref(ctx.view, run.resource), run) for run in found]
+    return [(make_ref(ctx.view, run.resource), run) for run in found]

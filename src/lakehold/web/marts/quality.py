@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import resources
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
@@ -72,7 +72,7 @@ def check_now(request: Request, ctx: Writing, uid: str) -> Response:
     return pages.go(request, addresses.run(started.id), Flash("The checks are looked at."))
 
 
-def _need(ctx: RequestContext, uid: str) -> Resource:
+def _need(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
     if found.kind != nouns.DATA_MART:
         raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
@@ -86,7 +86,7 @@ def _looks(ctx: RequestContext, uid: str, *, some: bool) -> list[Action]:
     return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(ctx, uid, {"edit": each})]
 
 
-def _promises(found: Resource, names: list[str], outcomes: list[Outcome]) -> list[Promise]:
+def _promises(found: ResourceView, names: list[str], outcomes: list[Outcome]) -> list[Promise]:
     by_name: dict[str, list[Outcome]] = {name: [] for name in names}
     for outcome in outcomes:
         if len(before := by_name.get(outcome.name, [])) < _DRAWN:
@@ -97,7 +97,7 @@ def _promises(found: Resource, names: list[str], outcomes: list[Outcome]) -> lis
     ]
 
 
-def _edits(found: Resource, n: int) -> list[Action]:
+def _edits(found: ResourceView, n: int) -> list[Action]:
     here, sent = addresses.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
     asks = "Take this check away?"
     return [

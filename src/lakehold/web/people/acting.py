@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from lakehold.directory.members import Member
+from lakehold.directory.act_for import MANAGE
+from lakehold.directory.members import OWNER, Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.roles import OWNER
-from lakehold.directory.standing import MANAGE
 from lakehold.web import addresses
 from lakehold.web.actions import Action
 

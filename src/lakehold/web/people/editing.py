@@ -23,14 +23,14 @@ routes = router("/people")
 def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What they are called now."""
     members.need_rename(ctx, uid)
-    return _form(request, ctx, members.one(ctx, uid))
+    return _form(request, ctx, members.get(ctx, uid))
 
 
 @routes.post("/{uid:path}/edit")
 def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Both are looked at before either is changed."""
     members.need_rename(ctx, uid)
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", member.email or "")).strip()
     changes_email = email != (member.email or "")
     errors: dict[str, str] = {}

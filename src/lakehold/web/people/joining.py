@@ -20,7 +20,7 @@ _MOST = 500
 @routes.get("/{uid:path}/groups")
 def join_form(request: Request, ctx: Reading, uid: str) -> Response:
     """Which group to add them to. The rest is the group's own form, with the member filled in."""
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     ctx.need("manage_groups", ctx.caller.tenant)
     found = [item for item in groups.page(ctx, limit=_MOST).items if item.uid not in member.groups]
     values: dict[str, object] = {

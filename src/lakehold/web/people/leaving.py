@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.directory import members, removal
+from lakehold.directory import member_removal, members
 from lakehold.directory.errors import HiddenError
-from lakehold.directory.removal import Removed
+from lakehold.directory.member_removal import RemovalResult
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
@@ -36,14 +36,14 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     if what == HAND_OVER and not receiver:
         return _form(request, ctx, uid, what=what, error="Choose who gets what they own.")
     mine = uid == ctx.caller.member
-    name = members.one(ctx, uid).name
+    name = members.get(ctx, uid).name
     question = "Leave for good?" if mine else f"Remove {name}?"
     text = "Their sign-ins, tokens and links end at once. Nothing that they own is deleted."
     back = addresses.member(uid, "remove")
     if asked := unsure(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
         return asked
     try:
-        done = removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
+        done = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
     except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as error:
         return _form(request, ctx, uid, what=what, receiver=receiver, error=str(error))
     if mine:
@@ -51,7 +51,7 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     return pages.go(request, "/people", Flash(_told(done)))
 
 
-def _told(done: Removed) -> str:
+def _told(done: RemovalResult) -> str:
     parts = [f"{done.name} was removed."]
     if done.moved:
         parts.append(f"{counted(len(done.moved), 'ownership')} handed over.")
@@ -70,8 +70,8 @@ def _form(
     receiver: str = "",
     error: str = "",
 ) -> Response:
-    preview = removal.preview(ctx, uid)
-    member = members.one(ctx, uid)
+    preview = member_removal.preview(ctx, uid)
+    member = members.get(ctx, uid)
     mine = uid == ctx.caller.member
     values: dict[str, object] = {
         "crumbs": trail(ctx, member, "Leave" if mine else "Remove"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import grants, kinds, sharing
-from lakehold.catalog.grants import Held
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog import change_preview, grants, kinds
+from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import members, sign_ins, tokens
+from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import MANAGE
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
 from lakehold.web.navigation import Crumb
@@ -24,7 +24,7 @@ routes = router("/people")
 @routes.get("/{uid:path}")
 def member_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Who they are, what they hold, and what they can reach."""
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     keeper = Keeper(ctx)
     values: dict[str, object] = {
         "crumbs": trail(ctx, member),
@@ -40,7 +40,7 @@ def member_page(request: Request, ctx: Reading, uid: str) -> Response:
         "ask": Action(
             "See what they can reach",
             why_not=f"You need the right to ask about others in {keeper.name}.",
-            request=addresses.request(ctx.caller.tenant, sharing.ASK),
+            request=addresses.request(ctx.caller.tenant, change_preview.ASK),
         ),
         "held": _held(ctx, member.uid) if may_ask(ctx, uid) else None,
         **_kept(ctx, member),
@@ -50,7 +50,7 @@ def member_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 def may_ask(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know what they can reach: about oneself everybody may."""
-    return uid == ctx.caller.member or sharing.may_ask_about_others(ctx)
+    return uid == ctx.caller.member or change_preview.may_ask_about_others(ctx)
 
 
 def trail(ctx: RequestContext, member: Member, here: str = "") -> list[Crumb]:
@@ -60,10 +60,10 @@ def trail(ctx: RequestContext, member: Member, here: str = "") -> list[Crumb]:
     return [*crumbs, Crumb(here)] if here else crumbs
 
 
-def _held(ctx: RequestContext, uid: str) -> list[Held]:
+def _held(ctx: RequestContext, uid: str) -> list[GrantedRole]:
     """The roles that they hold in workspaces themself."""
-    roots = {root.id for root in kinds.roots(ctx.view.policy)}
-    return grants.held_by(ctx, uid, among=roots)
+    roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
+    return grants.list_held_by(ctx, uid, among=roots)
 
 
 def _kept(ctx: RequestContext, member: Member) -> dict[str, object]:
@@ -72,7 +72,7 @@ def _kept(ctx: RequestContext, member: Member) -> dict[str, object]:
     keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
     told = whole and (keeps or member.uid == ctx.caller.member)
     return {
-        "sign_ins": sign_ins.of(ctx, member.uid) if told and not member.service else None,
-        "tokens": tokens.of(ctx, member.uid) if told and keeps and member.service else None,
+        "sign_ins": sign_ins.list_of_member(ctx, member.uid) if told and not member.service else None,
+        "tokens": tokens.list_of_member(ctx, member.uid) if told and keeps and member.service else None,
         "may_group": ctx.session.check(ctx.asker, "manage_groups", ctx.caller.tenant),
     }

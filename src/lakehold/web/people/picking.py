@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import MEMBER
-from lakehold.catalog.shapes import ref
+from lakehold.catalog.resource_view import make_ref
 from lakehold.directory import groups
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -50,8 +50,8 @@ def people_and_groups(ctx: RequestContext, find: str = "", *, but: Collection[st
     """Groups first, All among them, then members."""
     made = groups.page(ctx, search=find, limit=MOST)
     known = [(item.uid, f"{item.name} (group)") for item in made.items if item.uid not in but]
-    everybody = groups.everybody(ctx)
-    told = ctx.session.read_view(lambda view: ref(view, everybody))
+    everybody = groups.all_members_group(ctx)
+    told = ctx.session.read_view(lambda view: make_ref(view, everybody))
     if everybody not in but and fold_name(find) in fold_name(told.name):
         known.insert(0, (everybody, f"{told.name} (everybody)"))
     members = people(ctx, find, but=but)
@@ -70,4 +70,4 @@ def _with(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> l
         return options
     if not ctx.session.can_see(ctx.asker, chosen):
         return options
-    return [(chosen, ctx.session.read_view(lambda view: ref(view, chosen)).name), *options]
+    return [(chosen, ctx.session.read_view(lambda view: make_ref(view, chosen)).name), *options]

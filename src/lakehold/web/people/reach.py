@@ -20,7 +20,7 @@ from lakehold.api.access.abilities import Listed
 from lakehold.api.access.asking import Asking
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -44,7 +44,7 @@ _FEW = 2_000
 class Shelf:
     """A workspace, and how many of each kind in it can be reached."""
 
-    workspace: Ref | None
+    workspace: ResourceRef | None
     """None for what lies in a workspace that the caller may not see."""
     counts: list[tuple[KindSchema, int]]
 
@@ -54,7 +54,7 @@ class Row:
     """One thing that can be reached."""
 
     thing: ListedResource
-    place: Ref | None
+    place: ResourceRef | None
     actions: Sequence[str]
     through: Through
     why: str
@@ -65,7 +65,7 @@ def counts_page(request: Request, ctx: Reading, uid: str) -> Response:
     """How much of what, where."""
     asking = Asking(ctx)
     asking.subject(uid)
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     values: dict[str, object] = {
         "crumbs": trail(ctx, member, "Reach"),
         "member": member,
@@ -80,7 +80,7 @@ def reach_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The things themselves."""
     asking = Asking(ctx)
     asker = asking.subject(uid)
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     listing = Listing.of(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=addresses.member(uid, "reach"))
     wanted = _wanted(ctx, listing)
@@ -115,7 +115,7 @@ def shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
 def _shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
     counted: dict[int | None, list[tuple[KindSchema, int]]] = {}
     above: dict[int, int | None] = {}
-    roots = {root.id for root in kinds.roots(ctx.view.policy)}
+    roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
     for kind in kinds.all_kinds(ctx.view.policy):
         if kind.id in roots or not kind.actions:
             continue
@@ -124,7 +124,7 @@ def _shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
     eyes = VisibleRefs(ctx)
-    found = [Shelf(eyes.numbered(place) if place else None, counts) for place, counts in counted.items()]
+    found = [Shelf(eyes.by_number(place) if place else None, counts) for place, counts in counted.items()]
     return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
 
 
@@ -176,7 +176,7 @@ def _filters(ctx: RequestContext) -> list[Filter]:
 def _wanted(ctx: RequestContext, listing: Listing) -> list[KindSchema]:
     policy, chosen = ctx.view.policy, listing.chosen
     if chosen["kind"]:
-        return [kinds.kept_here(policy, chosen["kind"])]
+        return [kinds.catalog_kind(policy, chosen["kind"])]
     if chosen["workspace"]:
         model = kinds.schema_of(ctx.view, chosen["workspace"]).model
         return list(policy.models[model].kinds.values())

@@ -10,8 +10,8 @@ from starlette.datastructures import FormData
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Ref, ref
-from lakehold.directory import roles
+from lakehold.catalog.resource_view import ResourceRef, make_ref
+from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages
@@ -38,7 +38,9 @@ _HINTS = {
 def roles_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What they hold on the tenant now, or what was chosen before going back."""
     subject = _subject(ctx, uid)
-    chosen = request.query_params.getlist("role") if "chosen" in request.query_params else roles.of(ctx, uid)
+    chosen = (
+        request.query_params.getlist("role") if "chosen" in request.query_params else members.tenant_roles(ctx, uid)
+    )
     return _form(request, ctx, subject, chosen)
 
 
@@ -47,20 +49,20 @@ def roles_form(request: Request, ctx: Reading, uid: str) -> Response:
 def set_roles(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what it would do, then do it."""
     subject = _subject(ctx, uid)
-    wanted = _wanted(ctx, subject, sent, roles.of(ctx, uid))
+    wanted = _wanted(ctx, subject, sent, members.tenant_roles(ctx, uid))
     try:
-        roles.need_put(ctx, uid, wanted)
+        members.need_set_tenant_roles(ctx, uid, wanted)
         if question := _ask(request, ctx, sent, subject, wanted):
             return question
-        roles.put(ctx, uid, wanted)
+        members.set_tenant_roles(ctx, uid, wanted)
     except (ConflictError, InvalidInputError) as error:
         return _form(request, ctx, subject, wanted, str(error))
     return pages.go(request, addresses.of(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
 
 
-def _subject(ctx: RequestContext, uid: str) -> Ref:
+def _subject(ctx: RequestContext, uid: str) -> ResourceRef:
     ctx.need("see", uid)
-    found = ctx.session.read_view(lambda view: ref(view, uid))
+    found = ctx.session.read_view(lambda view: make_ref(view, uid))
     if not any(ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role) for role in _all(ctx)):
         ctx.need("set_tenant_role", ctx.caller.tenant)
     return found
@@ -70,22 +72,24 @@ def _all(ctx: RequestContext) -> list[str]:
     return list(ctx.view.policy.kind(TENANT).schema.roles)
 
 
-def _wanted(ctx: RequestContext, subject: Ref, sent: FormData, held: Sequence[str]) -> list[str]:
+def _wanted(ctx: RequestContext, subject: ResourceRef, sent: FormData, held: Sequence[str]) -> list[str]:
     """What was chosen, and what is held and not theirs to take."""
     chosen = [str(role) for role in sent.getlist("role")]
     kept = [role for role in held if not _may(ctx, subject, role)]
     return [role for role in _all(ctx) if role in {*chosen, *kept}]
 
 
-def _may(ctx: RequestContext, subject: Ref, role: str) -> bool:
+def _may(ctx: RequestContext, subject: ResourceRef, role: str) -> bool:
     declared = ctx.view.policy.role(TENANT, role)
     if declared.person_only and subject.kind != MEMBER:
         return False
     return ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role)
 
 
-def _ask(request: Request, ctx: RequestContext, sent: FormData, subject: Ref, wanted: Sequence[str]) -> Response | None:
-    held, tenant = roles.of(ctx, subject.uid), ctx.caller.tenant
+def _ask(
+    request: Request, ctx: RequestContext, sent: FormData, subject: ResourceRef, wanted: Sequence[str]
+) -> Response | None:
+    held, tenant = members.tenant_roles(ctx, subject.uid), ctx.caller.tenant
     changes: list[Add | Remove] = [Add(Grant(subject.uid, role, tenant)) for role in wanted if role not in held]
     changes += [Remove(Grant(subject.uid, role, tenant)) for role in held if role not in wanted]
     if not changes:
@@ -103,7 +107,9 @@ def _ask(request: Request, ctx: RequestContext, sent: FormData, subject: Ref, wa
     return ask_first(request, sent, asking, lambda: preview(ctx, changes))
 
 
-def _form(request: Request, ctx: RequestContext, subject: Ref, chosen: Sequence[str], error: str = "") -> Response:
+def _form(
+    request: Request, ctx: RequestContext, subject: ResourceRef, chosen: Sequence[str], error: str = ""
+) -> Response:
     declared = ctx.view.policy.kind(TENANT).schema.roles
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")

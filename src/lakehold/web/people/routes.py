@@ -6,12 +6,12 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import VisibleRefs
-from lakehold.directory import choosing, groups, members
-from lakehold.directory.choosing import Wanted
+from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.directory import groups, member_filters, members
+from lakehold.directory.act_for import MANAGE
+from lakehold.directory.member_filters import MemberFilter
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import MANAGE
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import addresses, pages
@@ -80,7 +80,7 @@ def add(request: Request, ctx: Writing, sent: Sent) -> Response:
 def add_member(ctx: RequestContext, name: str, email: str) -> str:
     """Make the member, once it is sure that the address can be theirs."""
     if email:
-        members.refuse_email(ctx, email)
+        members.refuse_invalid_email(ctx, email)
     return members.add(ctx, name, email=email)
 
 
@@ -98,10 +98,12 @@ def _found(ctx: RequestContext, listing: Listing) -> tuple[list[Member], int | N
     """Those on this page; how many there are in all if that is known, else where the next page begins."""
     chosen = listing.chosen
     service = {"person": False, "service": True}.get(chosen["kind"])
-    wanted = Wanted(listing.search, chosen["role"], chosen["group"], service)
+    wanted = MemberFilter(listing.search, chosen["role"], chosen["group"], service)
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     if wanted.is_narrow:
-        some = choosing.page(ctx, wanted, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size)
+        some = member_filters.filtered_page(
+            ctx, wanted, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size
+        )
         return some.items, some.total, None
     found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
     return found.items, None, found.after

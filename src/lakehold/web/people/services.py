@@ -8,8 +8,8 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.directory import members, service_accounts, tokens
-from lakehold.directory.standing import MANAGE, need_over
+from lakehold.directory import members, tokens
+from lakehold.directory.act_for import MANAGE, need_act_for
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import addresses, once, pages
@@ -37,7 +37,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
     try:
-        made = service_accounts.create(ctx, valid_name(name))
+        made = members.create_service_account(ctx, valid_name(name))
     except InvalidInputError as error:
         return pages.page(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
     return pages.go(request, addresses.member(made), Flash(f"{name} was made. Give it roles and a token next."))
@@ -46,8 +46,8 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 @routes.get("/{uid:path}/tokens/new")
 def token_form(request: Request, ctx: Reading, uid: str) -> Response:
     """What the token is for, and how long it lasts."""
-    member = members.one(ctx, uid)
-    need_over(ctx, "make tokens", uid)
+    member = members.get(ctx, uid)
+    need_act_for(ctx, "make tokens", uid)
     values: dict[str, object] = {"crumbs": trail(ctx, member, "New token"), "member": member, "lasts": _LASTS}
     return pages.page(request, "people/token.html", {**values, "name": "", "days": "90", "error": ""})
 
@@ -55,10 +55,10 @@ def token_form(request: Request, ctx: Reading, uid: str) -> Response:
 @routes.post("/{uid:path}/tokens/new")
 def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Make it, and show it once."""
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
     try:
-        made = tokens.make(ctx, name, member=uid, days=_days(sent))
+        made = tokens.create(ctx, name, member=uid, days=_days(sent))
     except (InvalidInputError, ConflictError) as error:
         values: dict[str, object] = {"member": member, "lasts": _LASTS, "name": name, "days": days}
         values |= {"crumbs": trail(ctx, member, "New token"), "error": str(error)}
@@ -71,7 +71,7 @@ def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
 @routes.post("/{uid:path}/tokens/revoke")
 def revoke_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End one at once."""
-    token = tokens.one(ctx, str(sent.get("token", "")))
+    token = tokens.get(ctx, str(sent.get("token", "")))
     back = addresses.member(uid)
     text = "Whatever calls with it is refused from then on."
     if asked := unsure(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import House, Writing
-from lakehold.directory import links, mails, members, sign_ins
+from lakehold.directory import links, members, sign_ins
 from lakehold.kit.errors import ConflictError
 from lakehold.web import addresses, once, pages
 from lakehold.web.confirming import unsure
@@ -19,14 +19,14 @@ routes = router("/people")
 @routes.post("/{uid:path}/links")
 def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
     """A link to sign in with, or to set a password with. Older ones end."""
-    member = members.one(ctx, uid)
+    member = members.get(ctx, uid)
     try:
-        made = links.make(ctx, platform.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
+        made = links.create(ctx, platform.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
     except ConflictError as error:
         return pages.go(request, addresses.member(uid), Flash(str(error), "bad"))
     if made.mailed:
         return pages.go(request, addresses.member(uid), Flash(f"The link was mailed to {member.name}."))
-    signs_in = made.purpose == mails.SIGN_IN
+    signs_in = made.purpose == links.SIGN_IN
     told = Secret(
         title=f"A sign-in link for {member.name}" if signs_in else f"A password link for {member.name}",
         label="Link",
@@ -36,7 +36,7 @@ def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: S
         else "Whoever opens it sets their password, once. All their sign-ins end then.",
         until=made.until,
         back=addresses.member(uid),
-        mail=[addresses.member(uid, "links"), made.purpose] if mails.can_be_sent(platform.settings) else (),
+        mail=[addresses.member(uid, "links"), made.purpose] if links.can_send_mail(platform.settings) else (),
     )
     return once.show(request, ctx.caller, told)
 
@@ -44,7 +44,7 @@ def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: S
 @routes.post("/{uid:path}/sign-out")
 def sign_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End one sign-in, or all."""
-    name = members.one(ctx, uid).name
+    name = members.get(ctx, uid).name
     one = str(sent.get("sign_in", ""))
     back = addresses.member(uid)
     question = f"End this sign-in of {name}?" if one else f"Sign {name} out everywhere?"

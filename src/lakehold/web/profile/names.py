@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
 from lakehold.directory import accounts, members
-from lakehold.directory.emails import valid_email
+from lakehold.directory.accounts import valid_email
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
@@ -24,7 +24,7 @@ routes = router(own.PROFILE)
 @routes.post("")
 def save_profile(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Be called by another name, or sign in with another address."""
-    me, account = ctx.caller.member, accounts.of(ctx, ctx.caller.member)
+    me, account = ctx.caller.member, accounts.get(ctx, ctx.caller.member)
     before = ctx.view.names.get(ctx.view.member(me)) or ""
     name, email = text(sent, "name").strip(), text(sent, "email").strip()
     wrong = faults(name=lambda: valid_name(name), email=lambda: email and valid_email(email))

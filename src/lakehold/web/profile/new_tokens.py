@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
 from lakehold.catalog import workspaces
-from lakehold.catalog.shapes import Summary, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
@@ -73,7 +73,7 @@ def make_token(request: Request, ctx: Writing, sent: Sent) -> Response:
     if wrong := _faults(ctx, wanted):
         return _form(request, ctx, wanted, wrong)
     try:
-        made = tokens.make(
+        made = tokens.create(
             ctx,
             wanted.name,
             member=wanted.member,
@@ -127,5 +127,5 @@ def _actions(ctx: RequestContext) -> list[str]:
     return sorted(known | {"create"})
 
 
-def _spaces(ctx: RequestContext) -> list[Summary]:
+def _spaces(ctx: RequestContext) -> list[ResourceSummary]:
     return workspaces.page(ctx, limit=_MOST_SHOWN).items

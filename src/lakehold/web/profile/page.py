@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, house_of
-from lakehold.directory import accounts, mails, members
+from lakehold.directory import accounts, links, members
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.pages import THEMES
@@ -33,7 +33,7 @@ def show(
     faults: Mapping[str, str] | None = None,
 ) -> Response:
     """The page; with what was filled in and is wrong, if something is."""
-    me, account = members.one(ctx, ctx.caller.member), accounts.of(ctx, ctx.caller.member)
+    me, account = members.get(ctx, ctx.caller.member), accounts.get(ctx, ctx.caller.member)
     email = account.email if account else ""
     values: dict[str, object] = {
         "me": me,
@@ -41,7 +41,7 @@ def show(
         "email": email,
         "may_set_email": _may_set_email(ctx),
         "has_password": bool(account and account.password),
-        "mails": bool(email) and mails.can_be_sent(house_of(request).settings),
+        "mails": bool(email) and links.can_send_mail(house_of(request).settings),
         "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
         "faults": faults or {},
     }

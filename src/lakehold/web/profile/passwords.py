@@ -6,9 +6,9 @@ from fastapi import Request, Response
 
 from lakehold.api.directory.visiting import Visiting, caller_now
 from lakehold.api.frame.works import House, retried
-from lakehold.directory import accounts, links, new_passwords
+from lakehold.directory import accounts, authentication, links
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
-from lakehold.directory.mails import PASSWORD
+from lakehold.directory.links import PASSWORD
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import pages
 from lakehold.web.entrance import faults
@@ -27,7 +27,7 @@ def change_password(request: Request, platform: House, sent: Sent) -> Response:
     old, new = faults.text(sent, "old"), faults.text(sent, "new")
     wrong = {}
     try:
-        retried(lambda: new_passwords.change(platform, caller, old, new))
+        retried(lambda: authentication.change_password(platform, caller, old, new))
     except UnauthorizedError as error:
         wrong["old"] = error.message
     except ThrottledError as error:
@@ -45,8 +45,8 @@ def mail_me_a_link(request: Request, platform: House, visit: Visiting) -> Respon
     """For who has no password yet."""
     caller = caller_now(request, platform)
     with platform.read(caller) as ctx:
-        account = accounts.of(ctx, caller.member)
+        account = accounts.get(ctx, caller.member)
     if account is not None and not caller.impersonator:
         email = account.email
-        retried(lambda: links.ask(platform, email, PASSWORD, visit, caller.tenant))
+        retried(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
     return pages.go(request, own.PROFILE, Flash("A mail with a link is on its way to you."))

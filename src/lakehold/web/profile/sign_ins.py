@@ -46,7 +46,7 @@ class Row:
 def sign_ins_page(request: Request, ctx: Reading) -> Response:
     """All of them, this one first."""
     listing = Listing.of(request, sorts=("-used", "where", "since"))
-    rows = _rows(listing, sign_ins.of(ctx, ctx.caller.member))
+    rows = _rows(listing, sign_ins.list_of_member(ctx, ctx.caller.member))
     values: dict[str, object] = {
         "listing": listing,
         "columns": COLUMNS,
@@ -100,5 +100,5 @@ def _end(each: SignIn) -> Action:
 
 
 def _named(ctx: RequestContext, sign_in: str) -> str:
-    found = sign_ins.of(ctx, ctx.caller.member)
+    found = sign_ins.list_of_member(ctx, ctx.caller.member)
     return next((devices.spoken(each.agent) for each in found if each.id == sign_in), "")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Ref, VisibleRefs
-from lakehold.directory import service_accounts, tokens
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory import members, tokens
+from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.standing import MANAGE
-from lakehold.directory.tokens import Token
+from lakehold.directory.tokens import ApiToken
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages
@@ -41,10 +41,10 @@ _WHOSE = Filter("whose", "Whose", (("mine", "Mine"), ("service", "Of service acc
 class Row:
     """A token as its list shows it."""
 
-    token: Token
+    token: ApiToken
     service: str
     """The name of the service account whose it is; empty for one's own."""
-    resources: list[Ref] | None
+    resources: list[ResourceRef] | None
     actions: list[Action]
 
 
@@ -69,7 +69,7 @@ def tokens_page(request: Request, ctx: Reading) -> Response:
 @routes.post("/{token}/revoke")
 def revoke_token(request: Request, ctx: Writing, token: str, sent: Sent) -> Response:
     """End one at once."""
-    found = tokens.one(ctx, token)
+    found = tokens.get(ctx, token)
     text = "Whatever uses it is refused from now on. This cannot be taken back."
     if asked := unsure(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=own.TOKENS):
         return asked
@@ -80,20 +80,20 @@ def revoke_token(request: Request, ctx: Writing, token: str, sent: Sent) -> Resp
 def kept_by(ctx: RequestContext) -> list[Member]:
     """The service accounts that the caller keeps."""
     keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
-    return service_accounts.every(ctx) if keeps and not ctx.caller.impersonator else []
+    return members.list_service_accounts(ctx) if keeps and not ctx.caller.impersonator else []
 
 
 def _rows(ctx: RequestContext, kept: list[Member]) -> list[Row]:
     eyes = VisibleRefs(ctx)
-    found = [(token, "") for token in tokens.of(ctx, ctx.caller.member)]
-    found += [(token, member.name) for member in kept for token in tokens.of(ctx, member.uid)]
+    found = [(token, "") for token in tokens.list_of_member(ctx, ctx.caller.member)]
+    found += [(token, member.name) for member in kept for token in tokens.list_of_member(ctx, member.uid)]
     return [
         Row(token, service, None if token.resources is None else eyes.refs(token.resources), [_revoke(token)])
         for token, service in found
     ]
 
 
-def _revoke(token: Token) -> Action:
+def _revoke(token: ApiToken) -> Action:
     return Action(
         "Revoke",
         f"{own.TOKENS}/{token.id}/revoke",

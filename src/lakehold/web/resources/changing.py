@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import editing, kinds, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.errors import ChangedMeanwhileError
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import kinds, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_metadata import VersionConflictError
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -34,34 +34,34 @@ def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
 def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
     found = _need_edit(ctx, uid)
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     edges = {name: ends for name, ends in fields.sent_edges(schema, sent).items() if name != schema.parent}
-    wanted = Edit(
+    wanted = ResourceEdit(
         name=str(sent.get("name", "")).strip(), description=str(sent.get("description", "")).strip(), edges=edges
     )
     version = str(sent.get("version", ""))
     try:
-        editing.edit(ctx, uid, wanted, expect_version=int(version) if version.isdigit() else None)
-    except (InvalidInputError, ConflictError, HiddenError, ChangedMeanwhileError) as error:
+        resource_edit.apply_edit(ctx, uid, wanted, expect_version=int(version) if version.isdigit() else None)
+    except (InvalidInputError, ConflictError, HiddenError, VersionConflictError) as error:
         return _form(request, ctx, found, filled=sent, error=error)
     return pages.go(request, addresses.resource(uid), Flash("Saved."))
 
 
-def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 
 def _form(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     *,
     filled: Sent | None = None,
     error: Exception | None = None,
 ) -> Response:
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     chosen = {
         name: [str(end) for end in filled.getlist(f"edge_{name}")] if filled else [end.uid for end in ends]
         for name, ends in found.edges.items()

@@ -22,7 +22,7 @@ routes = router("/resources/new")
 @routes.get("")
 def new_form(request: Request, ctx: Reading, kind: str = "", within: str = "") -> Response:
     """The form for a new one. The address says `in`, which is no name in Python."""
-    schema = kinds.kept_here(ctx.view.policy, kind)
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
     where = request.query_params.get("in", within)
     if where and (own := views.form(where, kind)):
         return pages.go(request, own)
@@ -32,7 +32,7 @@ def new_form(request: Request, ctx: Reading, kind: str = "", within: str = "") -
 @routes.post("")
 def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Make it."""
-    schema = kinds.kept_here(ctx.view.policy, str(sent.get("kind", "")))
+    schema = kinds.catalog_kind(ctx.view.policy, str(sent.get("kind", "")))
     within = str(sent.get("in", ""))
     name, description = str(sent.get("name", "")), str(sent.get("description", ""))
     edges, values = fields.sent_edges(schema, sent), fields.sent_values(schema, sent)
@@ -56,7 +56,7 @@ def _form(
     error: Exception | None = None,
 ) -> Response:
     if within:
-        ctx.see(within)
+        ctx.need_visible(within)
     chosen = {name: [str(end) for end in filled.getlist(f"edge_{name}")] for name in schema.edges} if filled else {}
     if not filled and schema.parent and within:
         chosen[schema.parent] = [within]

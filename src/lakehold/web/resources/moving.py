@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import kinds, moves, resources
+from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.kit.errors import ConflictError
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -21,7 +21,7 @@ routes = router("/resources")
 def move_form(request: Request, ctx: Reading, uid: str) -> Response:
     """Ask where to."""
     found = resources.get(ctx, uid)
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if schema.parent is None or schema.edges[schema.parent].set_with is None:
         raise ConflictError(f"A {schema.title.lower()} stays where it is.", "Make a new one there.")
     here = [found.parent.uid] if found.parent else []
@@ -36,10 +36,10 @@ def move(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show who wins and loses what by it, then move it."""
     found = resources.get(ctx, uid)
     to = str(sent.get("to", ""))
-    effect = moves.preview_move(ctx, uid, to)
+    effect = resource_edit.preview_reparent(ctx, uid, to)
     title = f"Move {found.name} to {ctx.view.names.get(ctx.view.resource(to))}?"
     asking = Asking(title, do="Move", back=addresses.resource(uid, "move"))
     if question := ask_first(request, sent, asking, lambda: told(ctx.view.policy, effect)):
         return question
-    moves.move(ctx, uid, to)
+    resource_edit.reparent(ctx, uid, to)
     return pages.go(request, addresses.resource(uid), Flash(f"{found.name} was moved."))

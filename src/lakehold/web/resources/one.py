@@ -9,7 +9,7 @@ from lakehold.access.model.schema import KindSchema
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import kinds, resources, usage
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -27,7 +27,7 @@ _MOST_USES = 8
 def resource_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """A resource, as the caller may see it."""
     found = resources.get(ctx, uid)
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if found.workspace and found.workspace.uid == uid:
         return pages.go(request, addresses.workspace(uid))
     if own := views.home(uid, found.kind):
@@ -45,12 +45,12 @@ def resource_page(request: Request, ctx: Reading, platform: House, uid: str) -> 
         "edges": [(spoken(name), ends) for name, ends in found.edges.items() if ends],
         "inside": ctx.session.read_view(lambda view: _inside(ctx, view, uid)),
         "pointing": ctx.session.read_view(lambda view: _pointing(ctx, view, uid)),
-        "uses": usage.of_resource(ctx, uid)[:_MOST_USES],
+        "uses": usage.list_for_resource(ctx, uid)[:_MOST_USES],
     }
     return pages.page(request, "resources/one.html", values)
 
 
-def _shown(found: Resource) -> dict[str, str]:
+def _shown(found: ResourceView) -> dict[str, str]:
     return {name: value for name, value in found.attributes.items() if name != kinds.DELETED}
 
 
@@ -61,7 +61,7 @@ def _told(schema: KindSchema, name: str, value: str) -> str:
     return spoken(value)
 
 
-def _menu(ctx: RequestContext, found: Resource, schema: KindSchema) -> list[Action]:
+def _menu(ctx: RequestContext, found: ResourceView, schema: KindSchema) -> list[Action]:
     """What can be done with the resource itself, whatever its model."""
     uid, here, ask = found.uid, addresses.resource, ctx.session.read_view
     edit = Action("Edit", here(uid, "edit"), icon="pencil")
@@ -69,18 +69,18 @@ def _menu(ctx: RequestContext, found: Resource, schema: KindSchema) -> list[Acti
     delete = Action("Delete", here(uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?")
     movable = schema.parent is not None and schema.edges[schema.parent].set_with is not None
     return [
-        acting.if_right(ctx, ask(lambda view: kinds.editing(view, uid)), edit),
+        acting.if_right(ctx, ask(lambda view: kinds.edit_right(view, uid)), edit),
         *([move] if movable else []),
-        acting.if_right(ctx, ask(lambda view: kinds.deleting(view, uid)), delete),
+        acting.if_right(ctx, ask(lambda view: kinds.delete_right(view, uid)), delete),
     ]
 
 
-def _inside(ctx: RequestContext, view: FactView, uid: str) -> list[Ref]:
+def _inside(ctx: RequestContext, view: FactView, uid: str) -> list[ResourceRef]:
     """What lies in it, of what the caller may see."""
     return _seen(ctx, view, view.children(view.resource(uid)))
 
 
-def _pointing(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, list[Ref]]]:
+def _pointing(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, list[ResourceRef]]]:
     """What points at it and does not lie in it, by the kind."""
     here, found = view.resource(uid), []
     for kind in view.policy.kinds.values():
@@ -93,10 +93,10 @@ def _pointing(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, 
     return found
 
 
-def _seen(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[Ref]:
+def _seen(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[ResourceRef]:
     eyes, found = VisibleRefs(ctx), []
     for number in sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold()):
-        ref = eyes.numbered(number)
+        ref = eyes.by_number(number)
         if ref is not None:
             found.append(ref)
         if len(found) == _MOST_INSIDE:

@@ -11,7 +11,7 @@ from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.frame.works import Reading
 from lakehold.catalog import kinds, resources, workspaces
-from lakehold.catalog.shapes import Summary
+from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import addresses, pages, views
@@ -37,7 +37,7 @@ class Shelf:
     kind: KindSchema
     label: str
     href: str
-    items: list[Summary]
+    items: list[ResourceSummary]
     more: bool
 
 
@@ -73,7 +73,7 @@ def workspace_page(request: Request, ctx: Reading, uid: str) -> Response:
     """A workspace at a glance."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if own := views.overview(uid, found.kind):
         return pages.go(request, own)
     values: dict[str, object] = {

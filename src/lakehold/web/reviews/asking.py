@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from fastapi import Request
 
 from lakehold.access.model.policy import Policy
-from lakehold.catalog.campaign_sight import ENDED, KEPT, REMOVED, UNDECIDED, Row
-from lakehold.catalog.shapes import Ref
+from lakehold.catalog.campaign_visibility import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
+from lakehold.catalog.resource_view import ResourceRef
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import fold_name
 from lakehold.web.listing import Filter, Listing
@@ -22,7 +22,7 @@ STATES = {
 """Words and tones of what was decided."""
 _MOST_HOLDERS = 200
 
-_ORDER: dict[str, Callable[[Row], tuple[str | Moment, ...]]] = {
+_ORDER: dict[str, Callable[[CampaignRow], tuple[str | Moment, ...]]] = {
     "resource": lambda row: (fold_name(row.resource.name), row.resource.uid, fold_name(row.subject.name)),
     "holder": lambda row: (fold_name(row.subject.name), row.subject.uid, fold_name(row.resource.name)),
     "role": lambda row: (fold_name(row.title), fold_name(row.resource.name), fold_name(row.subject.name)),
@@ -30,7 +30,7 @@ _ORDER: dict[str, Callable[[Row], tuple[str | Moment, ...]]] = {
 }
 
 
-def listed(request: Request, rows: Sequence[Row], policy: Policy) -> Listing:
+def listed(request: Request, rows: Sequence[CampaignRow], policy: Policy) -> Listing:
     """The list as its address asks for it. What can be chosen is what the rows have, and nothing else."""
     holders = {row.subject.uid: row.subject.name for row in rows}
     kinds = {row.resource.kind: policy.kind(row.resource.kind).schema.title for row in rows}
@@ -42,7 +42,7 @@ def listed(request: Request, rows: Sequence[Row], policy: Policy) -> Listing:
     return Listing.of(request, sorts=tuple(_ORDER), filters=filters)
 
 
-def fitting(listing: Listing, rows: Sequence[Row]) -> list[Row]:
+def fitting(listing: Listing, rows: Sequence[CampaignRow]) -> list[CampaignRow]:
     """The rows that fit, in order."""
     words = fold_name(listing.search).split()
     wanted = listing.chosen
@@ -57,7 +57,7 @@ def fitting(listing: Listing, rows: Sequence[Row]) -> list[Row]:
     return sorted(found, key=_ORDER[listing.sort], reverse=listing.descending)
 
 
-def _said(who: Ref, what: Ref, title: str) -> str:
+def _said(who: ResourceRef, what: ResourceRef, title: str) -> str:
     return fold_name(f"{who.name} {what.name} {title}")
 
 

@@ -7,8 +7,8 @@ from fastapi import Request, Response
 from lakehold.access import Remove
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.works import Reading
-from lakehold.catalog import campaign_rows, campaigns, last_used
-from lakehold.catalog.campaign_sight import UNDECIDED, Row
+from lakehold.catalog import campaign_decisions, campaigns, usage
+from lakehold.catalog.campaign_visibility import UNDECIDED, CampaignRow
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
@@ -37,7 +37,7 @@ _COLUMNS = (
 def campaign_page(request: Request, ctx: Reading, uid: str) -> Response:
     """Who holds what, as the address asks for it."""
     told = campaigns.get(ctx, uid)
-    rows = campaign_rows.rows(ctx, uid)
+    rows = campaign_decisions.list_rows(ctx, uid)
     listing = listed(request, rows, ctx.view.policy)
     found = fitting(listing, rows)
     shown = listing.part(found)
@@ -49,7 +49,7 @@ def campaign_page(request: Request, ctx: Reading, uid: str) -> Response:
         "columns": (Column("Select"), *_COLUMNS) if is_open else _COLUMNS,
         "rows": shown,
         "total": len(found),
-        "uses": last_used.of(ctx, [(row.subject.uid, row.resource.uid) for row in shown]),
+        "uses": usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in shown]),
         "refusals": {row.n: _refusal(ctx, row) for row in shown} if is_open else {},
         "states": STATES,
         "files": _files(uid),
@@ -68,7 +68,7 @@ def _files(uid: str) -> list[Action]:
     return [Action("As CSV", f"{at}.csv", icon="download"), Action("As JSON lines", f"{at}.jsonl", icon="download")]
 
 
-def _refusal(ctx: RequestContext, row: Row) -> Action | None:
+def _refusal(ctx: RequestContext, row: CampaignRow) -> Action | None:
     """Why the caller may not take a role away; None if they may."""
     if row.state != UNDECIDED:
         return None

@@ -8,8 +8,8 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Writing
-from lakehold.catalog import campaign_rows, campaigns
-from lakehold.catalog.campaign_rows import Outcome
+from lakehold.catalog import campaign_decisions, campaigns
+from lakehold.catalog.campaign_decisions import DecisionResult
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.web import confirming, pages
@@ -21,16 +21,16 @@ routes = router("/reviews")
 
 _AGAIN = "undecided again"
 _DEEDS = {
-    "keep": (campaign_rows.keep, "kept"),
-    "remove": (campaign_rows.remove, "removed"),
-    "reopen": (campaign_rows.reopen, _AGAIN),
+    "keep": (campaign_decisions.keep, "kept"),
+    "remove": (campaign_decisions.remove, "removed"),
+    "reopen": (campaign_decisions.reopen, _AGAIN),
 }
 
 
 @routes.post("/{uid}/decide")
 def decide(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Decide about one row, or about all that were chosen."""
-    campaigns.found(ctx, uid)
+    campaigns.find(ctx, uid)
     deed, numbers = _asked(sent)
     back = _back(request, sent, uid)
     if not numbers:
@@ -47,8 +47,8 @@ def decide(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 @routes.post("/{uid}/reopen")
 def reopen(request: Request, ctx: Writing, uid: str, rows: str = "") -> Response:
     """Undo: what was taken away is given back."""
-    campaigns.found(ctx, uid)
-    outcome = campaign_rows.reopen(ctx, uid, _numbers(rows.split(",")))
+    campaigns.find(ctx, uid)
+    outcome = campaign_decisions.reopen(ctx, uid, _numbers(rows.split(",")))
     return _told(request, ctx, uid, outcome, words=_AGAIN, back=f"/reviews/{uid}")
 
 
@@ -87,7 +87,9 @@ def _numbers(texts: list[str]) -> list[int]:
     return sorted({int(text) for text in texts})
 
 
-def _told(request: Request, ctx: RequestContext, uid: str, outcome: Outcome, *, words: str, back: str) -> Response:
+def _told(
+    request: Request, ctx: RequestContext, uid: str, outcome: DecisionResult, *, words: str, back: str
+) -> Response:
     done = f"{counted(len(outcome.done), 'role')} {words}." if outcome.done else ""
     refused = ""
     if outcome.refused:
@@ -107,7 +109,7 @@ def _told(request: Request, ctx: RequestContext, uid: str, outcome: Outcome, *, 
 def _takes_part(ctx: RequestContext, uid: str) -> bool:
     """Who has taken away their own right does not any more."""
     try:
-        campaigns.found(ctx, uid)
+        campaigns.find(ctx, uid)
     except NotFoundError:
         return False
     return True

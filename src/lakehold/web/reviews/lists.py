@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing, house_of
-from lakehold.catalog import campaigns, sharing
-from lakehold.catalog.shapes import Ref
+from lakehold.catalog import campaigns, change_preview
+from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, days, pages
@@ -82,9 +82,9 @@ def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 
 def _form(request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str]) -> Response:
-    spaces = campaigns.reviewable(ctx)
+    spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
-        ctx.need(sharing.ASK, ctx.caller.tenant)
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
     chosen = filled["workspace"] if any(one.uid == filled["workspace"] for one in spaces) else ""
     values: dict[str, object] = {
         "filled": {**filled, "workspace": chosen},
@@ -98,7 +98,7 @@ def _form(request: Request, ctx: RequestContext, filled: dict[str, str], errors:
     return pages.page(request, "reviews/new.html", values, status=422 if errors else 200)
 
 
-def _title(ctx: RequestContext, space: Ref) -> str:
+def _title(ctx: RequestContext, space: ResourceRef) -> str:
     return ctx.view.policy.kind(space.kind).schema.title
 
 
@@ -109,10 +109,10 @@ def crumbs(ctx: RequestContext, *here: Crumb) -> list[Crumb]:
 
 
 def _new(ctx: RequestContext) -> Action:
-    if sharing.may_ask_about_others(ctx) or campaigns.reviewable(ctx):
+    if change_preview.may_ask_about_others(ctx) or campaigns.reviewable_workspaces(ctx):
         return Action("New review", "/reviews/new", icon="plus")
     why_not = "A review is for those who give roles in a workspace, or may ask what others may do."
-    return Action("New review", why_not=why_not, request=addresses.request(ctx.caller.tenant, sharing.ASK))
+    return Action("New review", why_not=why_not, request=addresses.request(ctx.caller.tenant, change_preview.ASK))
 
 
 def _field(error: Exception) -> str:

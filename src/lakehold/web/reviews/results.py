@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from fastapi import Response
 
 from lakehold.api.frame.works import Writing
-from lakehold.catalog import campaign_rows, campaigns, last_used
-from lakehold.catalog.campaign_sight import Row
+from lakehold.catalog import campaign_decisions, campaigns, usage
+from lakehold.catalog.campaign_visibility import CampaignRow
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
 from lakehold.web.routes import router
@@ -45,15 +45,15 @@ def result_as_json(ctx: Writing, uid: str) -> Response:
 
 
 def _lines(ctx: RequestContext, uid: str, format_: str) -> list[Line]:
-    ctx.writing()
+    ctx.need_writable()
     told = campaigns.get(ctx, uid)
-    rows = campaign_rows.rows(ctx, uid)
+    rows = campaign_decisions.list_rows(ctx, uid)
     ctx.note("take campaign", told.workspace.uid, after={"campaign": uid, "format": format_})
     return list(_told(ctx, rows))
 
 
-def _told(ctx: RequestContext, rows: list[Row]) -> Iterable[Line]:
-    uses = last_used.of(ctx, [(row.subject.uid, row.resource.uid) for row in rows])
+def _told(ctx: RequestContext, rows: list[CampaignRow]) -> Iterable[Line]:
+    uses = usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in rows])
     for row in rows:
         yield {
             "holder": row.subject.uid,

@@ -6,8 +6,8 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from lakehold.api.frame.works import Reading, Writing, house_of
-from lakehold.catalog import campaigns, sharing
-from lakehold.catalog.campaigns import Told
+from lakehold.catalog import campaigns, change_preview
+from lakehold.catalog.campaigns import CampaignView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import book, jobs
@@ -55,10 +55,10 @@ def take(request: Request, ctx: Writing, uid: str, job: str) -> Response:
     return FileResponse(result.file, media_type=result.media_type, filename=name, headers={"cache-control": "no-store"})
 
 
-def values(ctx: RequestContext, told: Told) -> dict[str, object]:
+def values(ctx: RequestContext, told: CampaignView) -> dict[str, object]:
     """What the part of the page needs."""
     found = [job for job in jobs.page(ctx, kind=REVIEW, limit=_LOOKED_THROUGH) if _is_about(job, told)][:_MOST_SHOWN]
-    may = sharing.may_ask_about_others(ctx)
+    may = change_preview.may_ask_about_others(ctx)
     return {
         "jobs": found,
         "running": any(job.state not in book.ENDED for job in found),
@@ -68,7 +68,7 @@ def values(ctx: RequestContext, told: Told) -> dict[str, object]:
     }
 
 
-def _is_about(job: Job, told: Told) -> bool:
+def _is_about(job: Job, told: CampaignView) -> bool:
     return job.kind == REVIEW and job.wanted.get("inside") == told.workspace.uid
 
 
@@ -76,5 +76,5 @@ def _refused(ctx: RequestContext) -> Action:
     return Action(
         "Work it out",
         why_not="It tells what everybody may do, which only those learn who may ask about others.",
-        request=addresses.request(ctx.caller.tenant, sharing.ASK),
+        request=addresses.request(ctx.caller.tenant, change_preview.ASK),
     )

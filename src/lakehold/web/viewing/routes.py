@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.routing import Match
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import viewing
+from lakehold.catalog import impersonation
 from lakehold.directory import members
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
@@ -28,8 +28,8 @@ _COLUMNS = (Column("Person", "name"), Column("Groups", wide=True))
 def choose(request: Request, ctx: Reading) -> Response:
     """Everybody whose eyes one could see with; while one does, until when."""
     if ctx.caller.impersonator:
-        return pages.page(request, "viewing/now.html", {"until": viewing.until(ctx)})
-    ctx.need(viewing.VIEW_AS, ctx.caller.tenant)
+        return pages.page(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
+    ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
     listing = Listing.of(request, sorts=("name",))
     sort = "-name" if listing.descending else "name"
     found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None)
@@ -45,7 +45,7 @@ def choose(request: Request, ctx: Reading) -> Response:
 @routes.post("")
 def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Begin. It is written down."""
-    seen = viewing.begin(ctx, str(sent.get("member", "")))
+    seen = impersonation.start(ctx, str(sent.get("member", "")))
     name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
     return pages.go(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
 
@@ -53,7 +53,7 @@ def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
 @routes.post("/end")
 def end(request: Request, ctx: Writing, sent: Sent) -> Response:
     """Stop, and see the same page with one's own eyes."""
-    viewing.end(ctx)
+    impersonation.stop(ctx)
     return pages.go(request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again."))
 
 
@@ -70,7 +70,7 @@ def _action(ctx: RequestContext, person: Member) -> Action:
 
 def _why_not(ctx: RequestContext, person: Member) -> str:
     try:
-        viewing.may_view_as(ctx, person.uid)
+        impersonation.impersonate(ctx, person.uid)
     except LakeholdError as error:
         return error.message
     return ""

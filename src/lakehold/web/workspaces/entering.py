@@ -6,8 +6,8 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import kinds, sharing, workspaces
-from lakehold.catalog.shapes import ref
+from lakehold.catalog import change_preview, kinds, workspaces
+from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -60,7 +60,7 @@ def set_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
             ctx, uid, member.subject.uid, roles=wanted.roles, attributes=wanted.values, until=wanted.until
         )
         for change in wanted.labels:
-            ctx.made(change)
+            ctx.make_unchecked(change)
     except (InvalidInputError, ConflictError) as error:
         return _form(request, ctx, uid, filled, errors={"until" if filled.until else "role": str(error)})
     except (HiddenError, NotFoundError) as error:
@@ -75,7 +75,7 @@ def _part(request: Request) -> str:
 def _need_keeper(ctx: RequestContext, uid: str) -> None:
     """Refuse who gives no role here, with what they would need."""
     workspaces.need_workspace(ctx, uid)
-    if not sharing.gives_here(ctx, uid):
+    if not change_preview.gives_roles_on(ctx, uid):
         role = next(iter(kinds.schema_of(ctx.view, uid).roles))
         ctx.need("give", uid, role=role)
 
@@ -91,7 +91,7 @@ def _form(
 ) -> Response:
     space, changes = space_of(ctx, uid), _part(request) == _CHANGE
     inside = set() if changes else {member.subject.uid for member in workspaces.members(ctx, uid)}
-    subject = ctx.session.read_view(lambda view: ref(view, filled.subject)) if changes else None
+    subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject)) if changes else None
     values: dict[str, object] = {
         "crumbs": trail(ctx, space, "Members"),
         "space": space,

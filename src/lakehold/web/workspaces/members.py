@@ -9,9 +9,9 @@ from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import kinds, leaving, sharing, workspaces
-from lakehold.catalog.shapes import Ref, ref
-from lakehold.catalog.workspaces import Member
+from lakehold.catalog import change_preview, kinds, ownership, workspaces
+from lakehold.catalog.resource_view import ResourceRef, make_ref
+from lakehold.catalog.workspaces import WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.ids import fold_name
@@ -43,7 +43,7 @@ def members_page(request: Request, ctx: Reading, uid: str) -> Response:
     listing = replace(listing, path=addresses.workspace(uid, "members"))
     rows = [member for member in found if _fits(member, listing)]
     rows.sort(key=lambda member: fold_name(member.subject.name), reverse=listing.descending)
-    keeps = sharing.gives_here(ctx, uid)
+    keeps = change_preview.gives_roles_on(ctx, uid)
     labels = membership.label_fields(ctx, uid)
     values: dict[str, object] = {
         "crumbs": trail(ctx, space, "Members"),
@@ -57,7 +57,7 @@ def members_page(request: Request, ctx: Reading, uid: str) -> Response:
         ],
         "total": len(rows),
         "keeps": keeps,
-        "sees_all": keeps or sharing.may_ask_about_others(ctx),
+        "sees_all": keeps or change_preview.may_ask_about_others(ctx),
         "add": _add_action(uid, keeps=keeps),
         "inherited": inherited.lines(ctx, uid),
         "may_invite": bool(offers.roles_in(ctx, uid)),
@@ -68,7 +68,7 @@ def members_page(request: Request, ctx: Reading, uid: str) -> Response:
 @routes.post("/{uid:path}/members/remove")
 def remove_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Show what they lose, then take them out."""
-    changes = workspaces.leaving(ctx, uid, str(sent.get("subject", "")))
+    changes = workspaces.plan_removal(ctx, uid, str(sent.get("subject", "")))
     member = member_of(ctx, uid, str(sent["subject"]))
     back = addresses.workspace(uid, "members")
     text = "What they hold on single things in it stays, and counts again should they come back."
@@ -87,9 +87,9 @@ def remove_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respo
     return pages.go(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))
 
 
-def _hand_over(ctx: RequestContext, uid: str, member: Member) -> Choice | None:
+def _hand_over(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> Choice | None:
     """Who could get what they own in it; nothing to choose where they own nothing."""
-    owns = leaving.owned(ctx, uid, member.subject.uid)
+    owns = ownership.owned_in_workspace(ctx, uid, member.subject.uid)
     if not owns:
         return None
     others = [each.subject for each in workspaces.members(ctx, uid) if each.subject.kind == MEMBER]
@@ -98,9 +98,11 @@ def _hand_over(ctx: RequestContext, uid: str, member: Member) -> Choice | None:
     return Choice(RECEIVER, "Hand over what they own", [("", "To nobody: it waits for them"), *options], hint)
 
 
-def _handed_over(request: Request, ctx: RequestContext, uid: str, member: Member, receiver: str) -> Response:
+def _handed_over(
+    request: Request, ctx: RequestContext, uid: str, member: WorkspaceMembership, receiver: str
+) -> Response:
     """Take them out when somebody else owns what was theirs. That is not undone by a button."""
-    moved, left = leaving.hand_over(ctx, uid, member.subject.uid, receiver)
+    moved, left = ownership.transfer_all(ctx, uid, member.subject.uid, receiver)
     workspaces.remove_member(ctx, uid, member.subject.uid)
     words = [f"{member.subject.name} was removed.", f"{counted(len(moved), 'thing')} handed over."]
     words += [f"{counted(len(left), 'thing')} left with them, which you may not give away."] if left else []
@@ -116,7 +118,7 @@ def undo(request: Request, ctx: Writing, uid: str) -> Response:
     return pages.go(request, addresses.workspace(uid, "members"), Flash("Taken back."))
 
 
-def trail(ctx: RequestContext, space: Ref, here: str) -> list[Crumb]:
+def trail(ctx: RequestContext, space: ResourceRef, here: str) -> list[Crumb]:
     """The way to a part of a workspace."""
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     return [
@@ -127,20 +129,20 @@ def trail(ctx: RequestContext, space: Ref, here: str) -> list[Crumb]:
     ]
 
 
-def space_of(ctx: RequestContext, uid: str) -> Ref:
+def space_of(ctx: RequestContext, uid: str) -> ResourceRef:
     """A workspace by name."""
     workspaces.need_workspace(ctx, uid)
-    return ctx.session.read_view(lambda view: ref(view, uid))
+    return ctx.session.read_view(lambda view: make_ref(view, uid))
 
 
-def member_of(ctx: RequestContext, uid: str, subject: str) -> Member:
+def member_of(ctx: RequestContext, uid: str, subject: str) -> WorkspaceMembership:
     """What a member or group has in the workspace; nothing, if they are not in it yet."""
-    ctx.see(subject, "grant")
+    ctx.need_visible(subject, "grant")
     found = next((member for member in workspaces.members(ctx, uid) if member.subject.uid == subject), None)
-    return found or Member(ctx.session.read_view(lambda view: ref(view, subject)), [], {})
+    return found or WorkspaceMembership(ctx.session.read_view(lambda view: make_ref(view, subject)), [], {})
 
 
-def _fits(member: Member, listing: Listing) -> bool:
+def _fits(member: WorkspaceMembership, listing: Listing) -> bool:
     who = "member" if member.subject.kind == MEMBER else "group"
     role = listing.chosen["role"]
     return (
@@ -156,7 +158,7 @@ def _value_columns(ctx: RequestContext, uid: str) -> list[Column]:
     return [Column(title, wide=True) for title in kept]
 
 
-def _told(ctx: RequestContext, member: Member, labels: list[LabelField]) -> list[str]:
+def _told(ctx: RequestContext, member: WorkspaceMembership, labels: list[LabelField]) -> list[str]:
     """What belongs to the membership, and the labels that they hold, as the columns have them."""
     if member.subject.kind != MEMBER:
         return []
@@ -165,7 +167,7 @@ def _told(ctx: RequestContext, member: Member, labels: list[LabelField]) -> list
     return [*(spoken(value) for value in member.attributes.values()), *([", ".join(names) or "–"] if labels else [])]
 
 
-def _actions(uid: str, member: Member, keeps: bool) -> list[Action]:  # noqa: FBT001 - read at the one place
+def _actions(uid: str, member: WorkspaceMembership, keeps: bool) -> list[Action]:  # noqa: FBT001 - read at the one place
     who = urlencode({"subject": member.subject.uid})
     page = Action("Open", addresses.of(member.subject.uid, member.subject.kind), icon="arrow-right")
     if not keeps:

@@ -17,7 +17,7 @@ from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.workspaces import Member, Plan
+from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import days
@@ -145,7 +145,7 @@ def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
     return found
 
 
-def present(ctx: RequestContext, uid: str, member: Member) -> Filled:
+def present(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> Filled:
     """What a member or group has now."""
     ends = {role.until for role in member.roles}
     until = days.day_of(ends.pop()) if len(ends) == 1 else ""
@@ -154,7 +154,7 @@ def present(ctx: RequestContext, uid: str, member: Member) -> Filled:
     return Filled(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
 
 
-def held_labels(ctx: RequestContext, member: Member) -> set[str]:
+def held_labels(ctx: RequestContext, member: WorkspaceMembership) -> set[str]:
     """The labels that a member holds, as the form names them."""
 
     def held(view: FactView) -> set[str]:
@@ -164,7 +164,7 @@ def held_labels(ctx: RequestContext, member: Member) -> set[str]:
     return ctx.session.read_view(held)
 
 
-def _is(grant: Grant, member: Member) -> bool:
+def _is(grant: Grant, member: WorkspaceMembership) -> bool:
     return grant.subject == member.subject.uid
 
 
@@ -175,7 +175,7 @@ class Wanted:
     roles: list[str]
     values: dict[str, str | bool]
     until: Moment | None
-    plan: Plan
+    plan: MembershipPlan
     labels: Sequence[Add | Remove]
 
     @property
@@ -184,7 +184,7 @@ class Wanted:
         return [*self.plan.changes, *self.labels]
 
 
-def wanted(ctx: RequestContext, uid: str, filled: Filled, member: Member) -> Wanted:
+def wanted(ctx: RequestContext, uid: str, filled: Filled, member: WorkspaceMembership) -> Wanted:
     """What the form asks for. What is not the caller's to give or take stays as it is."""
     held = {role.name for role in member.roles}
     givable = {field.name for field in role_fields(ctx, uid) if field.may}
@@ -195,11 +195,13 @@ def wanted(ctx: RequestContext, uid: str, filled: Filled, member: Member) -> Wan
     until = days.until(ctx, filled.until)
     if until is None and any(role.until < FOREVER for role in member.roles):
         until = FOREVER  # It had an end, and is to have none.
-    plan = workspaces.planned(ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None)
+    plan = workspaces.plan_membership(
+        ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None
+    )
     return Wanted(roles, values, until, plan, _labels(ctx, uid, filled, member) if is_member else [])
 
 
-def _labels(ctx: RequestContext, uid: str, filled: Filled, member: Member) -> list[Add | Remove]:
+def _labels(ctx: RequestContext, uid: str, filled: Filled, member: WorkspaceMembership) -> list[Add | Remove]:
     held = held_labels(ctx, member)
     found: list[Add | Remove] = []
     for field in label_fields(ctx, uid):

@@ -10,8 +10,8 @@ from lakehold.access import Draft
 from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.schema import AccessModel, KindSchema
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import details, kinds, workspaces
-from lakehold.catalog.shapes import Summary
+from lakehold.catalog import kinds, resource_metadata, workspaces
+from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
@@ -53,7 +53,7 @@ class Choice:
 @routes.get("")
 def workspaces_page(request: Request, ctx: Reading) -> Response:
     """The list."""
-    models = [ctx.view.policy.models[root.model] for root in kinds.roots(ctx.view.policy)]
+    models = [ctx.view.policy.models[root.model] for root in kinds.workspace_kinds(ctx.view.policy)]
     by_model = Filter("model", "Kind", tuple((model.name, words.title_of(model)) for model in models))
     listing = Listing.of(request, sorts=("name", "created"), filters=(by_model,))
     found = workspaces.page(
@@ -100,7 +100,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
     except InvalidInputError as error:
         return _form(request, chosen, filled, attributes, {"name": str(error)})
     try:
-        details.valid_description(filled["description"])
+        resource_metadata.valid_description(filled["description"])
         made = workspaces.create(
             ctx,
             chosen.model.name,
@@ -116,7 +116,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 def choices(ctx: RequestContext) -> list[Choice]:
     """All models, and whether the caller may make one of them."""
     found: list[Choice] = []
-    for root in kinds.roots(ctx.view.policy):
+    for root in kinds.workspace_kinds(ctx.view.policy):
         model = ctx.view.policy.models[root.model]
         edges = {root.parent: ctx.caller.tenant} if root.parent else {}
         may = ctx.session.check(ctx.asker, "create", Draft(root.id, edges))
@@ -141,11 +141,11 @@ def own_roles(ctx: RequestContext, uid: str) -> list[str]:
     return ctx.session.read_view(held)
 
 
-def _through(ctx: RequestContext, space: Summary) -> str:
+def _through(ctx: RequestContext, space: ResourceSummary) -> str:
     """By what they see it who hold no role in it."""
     if own_roles(ctx, space.uid):
         return ""
-    visible = kinds.kept_here(ctx.view.policy, space.kind).visible
+    visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
     told = ctx.session.explain(ctx.asker, visible, space.uid)
     return through(ctx, ctx.caller.member, told).words
 
@@ -165,7 +165,7 @@ def _asked(ctx: RequestContext) -> str:
     return addresses.request(ctx.caller.tenant, "create_workspace")
 
 
-def _actions(space: Summary) -> list[Action]:
+def _actions(space: ResourceSummary) -> list[Action]:
     return [
         Action("Open", addresses.workspace(space.uid), icon="arrow-right"),
         Action("Members", addresses.workspace(space.uid, "members"), icon="users"),

@@ -10,10 +10,10 @@ from starlette.datastructures import FormData
 from lakehold.access import Add, Attribute, Draft
 from lakehold.access.model.schema import AttributeKind as Declared
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import editing, kinds, resources, workspaces
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.errors import ChangedMeanwhileError
-from lakehold.catalog.shapes import Ref, Resource
+from lakehold.catalog import kinds, resource_edit, resources, workspaces
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_metadata import VersionConflictError
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages, views
@@ -52,7 +52,7 @@ class Labels:
 
     kind: str
     title: str
-    items: list[Ref]
+    items: list[ResourceRef]
     may: bool
 
 
@@ -69,13 +69,13 @@ def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     version = str(sent.get("version", ""))
     try:
-        editing.edit(
+        resource_edit.apply_edit(
             ctx,
             uid,
-            Edit(name=filled["name"], description=filled["description"]),
+            ResourceEdit(name=filled["name"], description=filled["description"]),
             expect_version=int(version) if version.isdigit() else None,
         )
-    except (InvalidInputError, ConflictError, ChangedMeanwhileError) as error:
+    except (InvalidInputError, ConflictError, VersionConflictError) as error:
         return _page(request, ctx, uid, filled=filled, errors={"name": str(error)})
     return pages.go(request, addresses.workspace(uid, "settings"), Flash("Saved."))
 
@@ -88,7 +88,7 @@ def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     shown = _switches(ctx, resources.get(ctx, uid))
     found = [each for each in shown if each.may or SWITCH + each.name in sent]
     wanted = {each.name: _sent(each, sent) for each in found}
-    plan = editing.planned(ctx, uid, Edit(attributes=wanted))
+    plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=wanted))
     there = addresses.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
     told = [Change(each.title, _said(each.value), _said(wanted[each.name])) for each in found]
@@ -99,7 +99,7 @@ def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     )
     if changes and (question := ask_first(request, sent, asking, lambda: preview(ctx, changes))):
         return question
-    editing.make(ctx, plan)
+    resource_edit.apply_edit_plan(ctx, plan)
     return pages.go(request, there, Flash("Saved."))
 
 
@@ -142,8 +142,8 @@ def _page(
 ) -> Response:
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    space = Ref(found.uid, found.kind, found.name)
-    kind = kinds.kept_here(ctx.view.policy, found.kind)
+    space = ResourceRef(found.uid, found.kind, found.name)
+    kind = kinds.catalog_kind(ctx.view.policy, found.kind)
     filled = {"name": found.name, "description": found.description, "label_name": "", **(filled or {})}
     values: dict[str, object] = {
         "crumbs": trail(ctx, space, "Settings"),
@@ -162,8 +162,8 @@ def _page(
     return pages.page(request, "workspaces/settings.html", values, status=422 if errors else 200)
 
 
-def _switches(ctx: RequestContext, found: Resource) -> list[Switch]:
-    schema = kinds.kept_here(ctx.view.policy, found.kind)
+def _switches(ctx: RequestContext, found: ResourceView) -> list[Switch]:
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     return [
         Switch(
             name,
@@ -196,16 +196,16 @@ def _said(value: str) -> str:
 
 
 def _labels(ctx: RequestContext, uid: str, kind: str) -> Labels:
-    schema = kinds.kept_here(ctx.view.policy, kind)
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
     listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MOST_LABELS).items
     draft = Draft(kind, {schema.parent: uid} if schema.parent else {})
     may = ctx.session.check(ctx.asker, "create", draft)
-    return Labels(kind, schema.title, [Ref(item.uid, item.kind, item.name) for item in listed], may)
+    return Labels(kind, schema.title, [ResourceRef(item.uid, item.kind, item.name) for item in listed], may)
 
 
 def _editing(ctx: RequestContext, uid: str) -> Action:
-    right = ctx.session.read_view(lambda view: kinds.editing(view, uid))
-    if kinds.has(ctx, right) or right is None:
+    right = ctx.session.read_view(lambda view: kinds.edit_right(view, uid))
+    if kinds.has_right(ctx, right) or right is None:
         return Action("Edit")
     return Action(
         "Edit",
@@ -214,10 +214,10 @@ def _editing(ctx: RequestContext, uid: str) -> Action:
     )
 
 
-def _delete_action(ctx: RequestContext, uid: str, found: Resource) -> Action:
+def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> Action:
     there = addresses.workspace(uid, "settings/delete")
     if found.may_delete:
         return Action("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
-    right = ctx.session.read_view(lambda view: kinds.deleting(view, uid))
+    right = ctx.session.read_view(lambda view: kinds.delete_right(view, uid))
     asked = addresses.request(right.resource, right.action) if right else ""
     return Action("Delete", icon="trash-2", why_not="You may not delete it.", request=asked)

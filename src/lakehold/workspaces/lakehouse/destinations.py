@@ -19,6 +19,6 @@ def may_try(ctx: RequestContext, destination: str, lakehouse: str, reads: Sequen
     if destination:
         ctx.need("edit", destination)
         return
-    ctx.see(lakehouse)
+    ctx.need_visible(lakehouse)
     edges = {"lakehouse": lakehouse, "reads": list(reads), "writes": [volume] if volume else []}
     ctx.need_draft(Draft(KIND, edges))

@@ -19,8 +19,8 @@ from lakehold.access.facts import tables
 
 # past the access filter: what is deleted is in no list; who could delete it is asked of the facts of then
 from lakehold.access.facts.tables import resource
-from lakehold.catalog import details, kinds, resources
-from lakehold.catalog.details import Detail
+from lakehold.catalog import kinds, resource_metadata, resources
+from lakehold.catalog.resource_metadata import ResourceMetadata
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -72,7 +72,7 @@ def dropped(ctx: RequestContext, lake: Lake, within: str = "") -> list[Dropped]:
 
 def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:
     """Make the table anew, and let a run bring its rows back."""
-    ctx.writing()
+    ctx.need_writable()
     row = next((each for each in _ended(ctx, lake) if each.uid == uid), None)
     found = None if row is None else _seen(ctx, row)
     if found is None:
@@ -82,7 +82,7 @@ def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[
     wanted = name or found.name
     if fold_name(wanted) in {fold_name(each) for each in _names(ctx, found.layer)}:
         raise ConflictError(f"There is a table {quote(wanted)} in the layer already.", "Restore it under another name.")
-    about = details.read_many(ctx, [found.number]).get(found.number, Detail()).description
+    about = resource_metadata.load_many(ctx, [found.number]).get(found.number, ResourceMetadata()).description
     made = resources.create(ctx, TABLE, wanted, edges={"layer": found.layer}, description=about)
     told = {DO: RESTORE, "number": found.number}
     return made, Runs(workspaces.runnables()).start(ctx, made, RunOptions(parameters=told))
@@ -93,7 +93,7 @@ def gone(platform: Platform) -> list[Place]:
     lake, found = Lake(platform.settings), list[Place]()
     until = platform.clock() - platform.settings.dropped_days * DAY
     try:
-        for tenant in tenants.every(platform):
+        for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
                 old = (row for row in _ended(ctx, lake, READABLE) if row.until < until)
                 found += [Place(ctx.session.tenant, row.id) for row in old]

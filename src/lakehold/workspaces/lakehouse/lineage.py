@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.ends import ends, starts
@@ -55,19 +55,19 @@ def down(ctx: RequestContext, uid: str, *, most: int = FARTHEST) -> Side:
 
 def need(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller sees it and rows can come from it or go into it."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id not in _FLOWING:
         raise InvalidInputError(f"A {schema.title.lower()} has no lineage.", "Choose a table, a volume or a pipeline.")
 
 
-def writers(ctx: RequestContext, uid: str) -> tuple[list[Ref], bool]:
+def writers(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
     """What writes the table, and whether there is more that the caller may not see."""
     side, eyes = Side(), VisibleRefs(ctx)
     return _seen(ctx, eyes, starts(ctx, uid, "writes"), side), side.hidden
 
 
-def listed(ctx: RequestContext, side: Side) -> list[tuple[Ref, int]]:
+def listed(ctx: RequestContext, side: Side) -> list[tuple[ResourceRef, int]]:
     """What was found, nearest first, and how far away each is."""
     eyes = VisibleRefs(ctx)
     found = [(ref, steps) for uid, steps in side.steps.items() if steps and (ref := eyes.ref(uid))]
@@ -101,9 +101,9 @@ def _near(ctx: RequestContext, uid: str, *, upward: bool) -> list[str]:
     return [*starts(ctx, uid, "reads"), *written, *starts(ctx, uid, "saved_from")]
 
 
-def _seen(ctx: RequestContext, eyes: VisibleRefs, near: Sequence[str], side: Side) -> list[Ref]:
+def _seen(ctx: RequestContext, eyes: VisibleRefs, near: Sequence[str], side: Side) -> list[ResourceRef]:
     """Those that are seen. A stream is told as its source, where that is seen."""
-    found: dict[str, Ref] = {}
+    found: dict[str, ResourceRef] = {}
     for each in near:
         ref = eyes.ref(each)
         if ref is None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.catalog import details, kinds
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -51,7 +51,7 @@ def schedule(platform: Platform) -> int:
     """Start the upkeep of tables that want it, one of each lakehouse at a time: others are not to wait behind it."""
     lake, count = Lake(platform.settings), 0
     try:
-        for tenant in tenants.every(platform):
+        for tenant in tenants.list_all(platform):
             caller = Caller(tenant.uid, "", address="worker")
             # Files are read in a transaction that keeps nobody waiting.
             with platform.read(caller) as ctx:
@@ -110,4 +110,4 @@ def _last(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]:
 
 
 def _wanted(ctx: RequestContext, lakehouse: str) -> bool:
-    return details.read(ctx, lakehouse).settings.get("upkeep") is not False
+    return resource_metadata.load(ctx, lakehouse).settings.get("upkeep") is not False

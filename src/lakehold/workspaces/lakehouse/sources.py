@@ -15,5 +15,5 @@ def may_look(ctx: RequestContext, source: str, lakehouse: str, layer: str) -> No
     if source:
         ctx.need("edit", source)
         return
-    ctx.see(lakehouse)
+    ctx.need_visible(lakehouse)
     ctx.need_draft(Draft(KIND, {"lakehouse": lakehouse, "into": layer}))

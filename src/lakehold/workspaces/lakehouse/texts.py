@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lakehold.catalog import details, editing, kinds, resources
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, UnavailableError
@@ -21,7 +21,7 @@ _KINDS = (SAVED_QUERY, "lakehouse.query")
 
 def place_of(ctx: RequestContext, uid: str) -> queries.Place:
     """Where the query is asked. Refuse unless the caller may edit it, and ask queries there."""
-    ctx.see(uid, "edit")
+    ctx.need_visible(uid, "edit")
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id not in _KINDS:
         raise InvalidInputError(f"A {schema.title.lower()} has no text of a query.", "Choose a query.")
@@ -52,5 +52,7 @@ def make(ctx: RequestContext, lakehouse: str, name: str, sql: str, found: Collec
 
 def change(ctx: RequestContext, uid: str, sql: str, found: Collection[str] | None) -> None:
     """Another text. Where nobody knows what it reads, what is written down of that stays."""
-    settings = {**details.read(ctx, uid).settings, "sql": sql}
-    editing.edit(ctx, uid, Edit(settings=settings, edges=None if found is None else {"reads": sorted(found)}))
+    settings = {**resource_metadata.load(ctx, uid).settings, "sql": sql}
+    resource_edit.apply_edit(
+        ctx, uid, ResourceEdit(settings=settings, edges=None if found is None else {"reads": sorted(found)})
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakehold import workspaces
-from lakehold.catalog import details, kinds
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
@@ -41,7 +41,7 @@ def describe(ctx: RequestContext, lake: Lake, uid: str, fields: Mapping[str, str
     for name, text in fields.items():
         if name not in there:
             raise InvalidInputError(f"The table has no field {quote(name)}.", f"It has: {', '.join(there[:50])}.")
-        if len(details.valid_description(text)) > _LONGEST_TEXT:
+        if len(resource_metadata.valid_description(text)) > _LONGEST_TEXT:
             raise InvalidInputError(f"The description of {quote(name)} is too long.", f"Use {_LONGEST_TEXT:,} at most.")
     if not fields or len(fields) > _MOST_FIELDS:
         raise InvalidInputError("No field is named, or too many are.", f"Name one, or {_MOST_FIELDS:,} at the most.")
@@ -50,7 +50,7 @@ def describe(ctx: RequestContext, lake: Lake, uid: str, fields: Mapping[str, str
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> None:
     """Refuse unless it is a table with which the caller may do this."""
-    ctx.see(uid, action)
+    ctx.need_visible(uid, action)
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id != TABLE:
         raise InvalidInputError(f"A {schema.title.lower()} is no table.", "Choose a table.")

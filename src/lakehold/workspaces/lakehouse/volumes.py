@@ -26,7 +26,7 @@ def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tupl
 
 def expected(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
     """Refuse a file before it is sent, if it could not be kept."""
-    ctx.writing()
+    ctx.need_writable()
     volume = files_of(ctx, settings, uid, "write")
     volume.refuse(valid_path(path), replace=replace)
     return volume
@@ -41,13 +41,13 @@ def arrived(
 
 def removed(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
     """Take a file away."""
-    ctx.writing()
+    ctx.need_writable()
     files.removed(ctx, uid, files_of(ctx, settings, uid, "delete_file"), path)
 
 
 def files_of(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
     """Its files, if the caller may do this with them."""
-    ctx.see(uid, action)
+    ctx.need_visible(uid, action)
     kind = ctx.view.kind(ctx.view.resource(uid))
     if kind != KIND:
         title = ctx.view.policy.kinds[kind].schema.title.lower()

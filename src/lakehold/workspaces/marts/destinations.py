@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakehold.access import Draft
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Ref, VisibleRefs, attributes_of
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline import reading
 from lakehold.workspaces.ends import starts
@@ -19,7 +19,7 @@ def may_try(ctx: RequestContext, destination: str, project: str) -> None:
     if destination:
         ctx.need("edit", destination)
         return
-    ctx.see(project)
+    ctx.need_visible(project)
     ctx.need_draft(Draft(nouns.DESTINATION, {"project": project}))
 
 
@@ -28,6 +28,6 @@ def is_deleted(ctx: RequestContext, uid: str) -> bool:
     return ctx.session.read_view(lambda view: attributes_of(view, uid).get(kinds.DELETED)) == "true"
 
 
-def reports(ctx: RequestContext, uid: str) -> list[Ref]:
+def reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
     """What goes there, of what the caller may see, by name."""
     return sorted(VisibleRefs(ctx).refs(starts(ctx, uid, "destination")), key=lambda each: each.name.casefold())

@@ -32,7 +32,7 @@ def may_look(ctx: RequestContext, asked: Feed) -> None:
     """Refuse unless the caller may edit the data mart, or make one there. Their own eyes only: it shows data."""
     reading.refuse_viewer(ctx)
     if not asked.mart:
-        ctx.see(asked.project)
+        ctx.need_visible(asked.project)
         ctx.need("create_data_mart", asked.project)
         return
     nouns.need(ctx, asked.mart, nouns.DATA_MART, "edit")
@@ -45,5 +45,5 @@ def look(platform: Platform, caller: Caller, asked: Feed) -> dict[str, Any]:
 
 def secrets(ctx: RequestContext, asked: Feed) -> dict[str, str]:
     """What it is connected to with. Never for an answer."""
-    kept = credentials.used_at(ctx, asked.mart, asked.settings) if asked.mart else {}
+    kept = credentials.load_for_test(ctx, asked.mart, asked.settings) if asked.mart else {}
     return {**kept, **asked.secrets}

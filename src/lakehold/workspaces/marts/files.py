@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -31,7 +31,7 @@ def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tupl
 
 def expected(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
     """Refuse a file before it is sent to a storage, if it could not be kept."""
-    ctx.writing()
+    ctx.need_writable()
     volume = _of(ctx, settings, uid, "edit", nouns.STORAGE)
     volume.refuse(valid_path(path), replace=replace)
     return volume
@@ -46,18 +46,18 @@ def arrived(
 
 def removed(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
     """Take a file of a storage away."""
-    ctx.writing()
+    ctx.need_writable()
     files.removed(ctx, uid, _of(ctx, settings, uid, "edit", nouns.STORAGE), path)
 
 
 def _of(ctx: RequestContext, settings: Settings, uid: str, action: str, *kinds: str) -> Volume:
     """Its files, if the caller may do this with it."""
-    ctx.see(uid, action)
+    ctx.need_visible(uid, action)
     kind = ctx.view.kind(ctx.view.resource(uid))
     if kind not in (kinds or _SAYS):
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no files of its own.", "Choose a storage or a destination of files.")
     ctx.need(action, uid)
-    if details.read(ctx, uid).settings.get(_SAYS[kind]) != _FILES:
+    if resource_metadata.load(ctx, uid).settings.get(_SAYS[kind]) != _FILES:
         raise ConflictError(f"{quote(uid)} keeps no files.", "Choose one that does.")
     return Volume(settings, reading.place_of(ctx, uid))

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from lakehold.catalog import details, shapes
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import resource_metadata, resource_view
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.runs import run_table as states
@@ -60,8 +60,8 @@ class Pulled:
 class Insight:
     """What became of one report."""
 
-    report: Ref
-    destination: Ref | None
+    report: ResourceRef
+    destination: ResourceRef | None
     """Where it goes, if the caller sees that."""
     delivered: Delivery
     pulled: Pulled
@@ -115,7 +115,7 @@ def placed(ctx: RequestContext, found: Sequence[Insight]) -> list[Insight]:
 
 def _counted(ctx: RequestContext, numbers: Sequence[int]) -> list[Insight]:
     delivered, pulled = _deliveries(ctx, numbers), _pulls(ctx, numbers)
-    reports = ctx.session.read_view(lambda view: [shapes.ref(view, view.uid(number)) for number in numbers])
+    reports = ctx.session.read_view(lambda view: [resource_view.make_ref(view, view.uid(number)) for number in numbers])
     return [
         Insight(report, None, delivered.get(number, Delivery()), pulled.get(number, Pulled()))
         for number, report in zip(numbers, reports, strict=True)
@@ -127,7 +127,7 @@ def _known(ctx: RequestContext, destinations: Iterable[str]) -> set[str]:
     settings are; files are for who may use it.
     """
     numbers = {ctx.view.resource(uid): uid for uid in destinations}
-    told = details.read_many(ctx, list(numbers))
+    told = resource_metadata.load_many(ctx, list(numbers))
     rights = {
         uid: "use" if number in told and told[number].settings.get("to") == _FILES else "edit"
         for number, uid in numbers.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -55,7 +55,7 @@ class _Joined:
         self.tables.append(
             f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
         )
-        told = SettingsReader(details.read(self.work, mart).settings, WORD)
+        told = SettingsReader(resource_metadata.load(self.work, mart).settings, WORD)
         allowed = set(ends(self.work, mart, "joins"))
         for each in told.each("joins"):
             other, name = each.text("mart"), each.text("name")

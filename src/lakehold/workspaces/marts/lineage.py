@@ -5,8 +5,8 @@ As far as the caller sees: behind what they may not see nothing is looked for.
 
 from __future__ import annotations
 
-from lakehold.catalog import details
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.lakehouse.lineage import FARTHEST, Side, walk
@@ -51,7 +51,7 @@ def _below(ctx: RequestContext, uid: str) -> list[str]:
 
 def _tables(ctx: RequestContext, uid: str) -> list[str]:
     """The tables of a lakehouse that it reads, as far as its definition tells."""
-    told, drawn = details.read(ctx, uid).settings, next(iter(ends(ctx, uid, "storage")), "")
+    told, drawn = resource_metadata.load(ctx, uid).settings, next(iter(ends(ctx, uid, "storage")), "")
     if not drawn or not VisibleRefs(ctx).sees(drawn):
         return []
     reads = told.get("reads")

@@ -15,7 +15,7 @@ REPORT = "marts.report"
 
 def need_kind(ctx: RequestContext, uid: str, kind: str, action: str = "see") -> None:
     """Refuse what the caller does not see, and what is of another kind. The action is what they came for."""
-    ctx.see(uid, action)
+    ctx.need_visible(uid, action)
     if ctx.view.kind(ctx.view.resource(uid)) != kind:
         word = kind.rpartition(".")[2].replace("_", " ")
         raise InvalidInputError(f"{quote(uid)} is no {word}.", "Choose one of the project's.")

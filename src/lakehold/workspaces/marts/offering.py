@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.pipeline.lake import Lake
 from lakehold.workspaces.marts import joining
@@ -37,7 +37,7 @@ def offered(ctx: RequestContext, lake: Lake, mart: str) -> list[Offered]:
 
 def _words(ctx: RequestContext, mart: str, before: str = "") -> dict[str, tuple[str, str]]:
     """Aliases and descriptions, by name."""
-    told = SettingsReader(details.read(ctx, mart).settings, WORD)
+    told = SettingsReader(resource_metadata.load(ctx, mart).settings, WORD)
     found = {
         f"{before}{each.text('name')}": (each.text("alias", ""), each.text("description", ""))
         for each in told.each("columns")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lakehold.access.decisions.explanation import describe_resource
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.pipeline import reading
@@ -36,8 +36,8 @@ def unpublish(ctx: RequestContext, uid: str) -> None:
 
 
 def _need(ctx: RequestContext, uid: str) -> None:
-    ctx.writing()
-    ctx.see(uid, "edit")
+    ctx.need_writable()
+    ctx.need_visible(uid, "edit")
     kind = ctx.view.kind(ctx.view.resource(uid))
     if kind != nouns.DATA_MART:
         title = ctx.view.policy.kinds[kind].schema.title.lower()
@@ -46,5 +46,5 @@ def _need(ctx: RequestContext, uid: str) -> None:
 
 
 def _set(ctx: RequestContext, uid: str, *, published: bool) -> None:
-    settings = {**details.read(ctx, uid).settings, "published": published}
-    editing.edit(ctx, uid, Edit(settings=settings))
+    settings = {**resource_metadata.load(ctx, uid).settings, "published": published}
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
@@ -21,7 +21,7 @@ WORD = "report"
 
 def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
     """The settings of a report."""
-    return SettingsReader(details.read(ctx, uid).settings, WORD)
+    return SettingsReader(resource_metadata.load(ctx, uid).settings, WORD)
 
 
 def text(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lakehold.access import Draft
-from lakehold.catalog import credentials, details
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -44,7 +44,7 @@ class Look:
 
 def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
     """The settings of a storage."""
-    return SettingsReader(details.read(ctx, uid).settings, WORD)
+    return SettingsReader(resource_metadata.load(ctx, uid).settings, WORD)
 
 
 def where(told: SettingsReader) -> In:
@@ -64,7 +64,7 @@ def let_in(ctx: RequestContext, asked: Look) -> SettingsReader:
             raise InvalidInputError(
                 "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
             )
-        ctx.see(asked.project)
+        ctx.need_visible(asked.project)
         ctx.need_draft(Draft(nouns.STORAGE, {"project": asked.project}))
     if asked.settings is None:
         return told_of(ctx, asked.storage)
@@ -76,9 +76,9 @@ def secrets(ctx: RequestContext, asked: Look) -> dict[str, str]:
     if not asked.storage:
         return dict(asked.secrets)
     kept = (
-        credentials.used(ctx, asked.storage)
+        credentials.load_for_use(ctx, asked.storage)
         if asked.settings is None
-        else credentials.used_at(ctx, asked.storage, asked.settings)
+        else credentials.load_for_test(ctx, asked.storage, asked.settings)
     )
     return {**kept, **asked.secrets}
 
@@ -127,7 +127,7 @@ def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[Named]:
     return [each for each in found if not dot or layer in each.name.casefold()]
 
 
-def marts_of(ctx: RequestContext, uid: str) -> tuple[list[Ref], bool]:
+def marts_of(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
     """The data marts that draw from it, and whether there are more that the caller may not see."""
     all_of_them = starts(ctx, uid, "storage")
     seen = VisibleRefs(ctx).refs(all_of_them)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Attribute, Grant
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.pipeline import reading
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
@@ -21,7 +21,9 @@ FAILED = "Orders has failed"
 
 def says(office: Office, uid: str, **settings: object) -> None:
     with office.platform.write(ADA) as ctx:
-        editing.edit(ctx, uid, Edit(settings={**details.read(ctx, uid).settings, **settings}))
+        resource_edit.apply_edit(
+            ctx, uid, ResourceEdit(settings={**resource_metadata.load(ctx, uid).settings, **settings})
+        )
 
 
 def looked(office: Office, run: str, *outcomes: tuple[str, str, str], place: int = 1) -> None:

@@ -14,7 +14,7 @@ from email.message import EmailMessage
 
 from pyspark.sql import DataFrame
 
-from lakehold.directory.emails import valid_email
+from lakehold.directory.accounts import valid_email
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.kit.ids import valid_name
 from lakehold.kit.mail import SmtpServer, build_message

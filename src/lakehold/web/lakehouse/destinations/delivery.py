@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.deliveries import filled as way
 from lakehold.web.deliveries.filled import Filled
 from lakehold.web.deliveries.ways import DATABASE, FILES, LABELS, MAIL, SIGNS, WEBHOOK
@@ -36,7 +36,7 @@ class Delivery(Filled):
         """The volume that it writes; empty if it writes none."""
         return self.text("volume") if self.to == FILES else ""
 
-    def edges(self) -> Targets:
+    def edges(self) -> EdgeTargets:
         """What it reads, and the volume that it writes."""
         return {"reads": list(self.reads), "writes": [self.volume] if self.volume else []}
 
@@ -68,7 +68,7 @@ def blank(to: str, reads: Sequence[str] = ()) -> Delivery:
     return _with(way.blank(to), reads=reads)
 
 
-def present(found: Resource, to: str = "") -> Delivery:
+def present(found: ResourceView, to: str = "") -> Delivery:
     """What a destination says now. One that says nothing yet can be given a way."""
     filled = way.present(found.settings or {}, to)
     writes = [end.uid for end in found.edges.get("writes", ()) if end.kind == "lakehouse.volume"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakehold.catalog import credentials
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run, StepState
 from lakehold.web import addresses
@@ -34,7 +34,7 @@ class Delivered:
     size: str
 
 
-def about(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequence[Run]) -> dict[str, object]:
+def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> dict[str, object]:
     """For the page."""
     here = addresses.resource
     change = Action("Edit", here(found.uid, "delivery"), icon="pencil")
@@ -49,15 +49,15 @@ def about(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequenc
     }
 
 
-def _where(ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> list[tuple[str, str]]:
+def _where(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> list[tuple[str, str]]:
     filled = delivery.present(found)
     if not filled.to:
         return []
-    secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.names(ctx, found.uid)]
+    secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.list_names(ctx, found.uid)]
     return [("As", ways.LABELS[filled.to]), *_place(eyes, found, filled), *secret]
 
 
-def _place(eyes: VisibleRefs, found: Resource, filled: Delivery) -> telling.Facts:
+def _place(eyes: VisibleRefs, found: ResourceView, filled: Delivery) -> telling.Facts:
     volume = eyes.ref(filled.volume)
     return telling.place(filled, found.settings or {}, volume=volume.name if volume else "None that you can see")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fastapi import Request, Response
 
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
@@ -57,13 +57,13 @@ def choose(request: Request, uid: str, sent: Sent) -> Response:
     return pages.go(request, to, Flash(f"{counted(count, 'stream')} on."))
 
 
-def _more(found: Resource, rows: Sequence[streams.Row], name: str) -> list[streams.Row]:
+def _more(found: ResourceView, rows: Sequence[streams.Row], name: str) -> list[streams.Row]:
     layer = next((end.name for end in found.edges.get("into", ())), "")
     known = {row.stream for row in rows}
     return [*rows, streams.named(name, layer)] if name and name not in known else list(rows)
 
 
-def _errors(ctx: RequestContext, found: Resource, rows: Sequence[streams.Row]) -> dict[str, str]:
+def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[streams.Row]) -> dict[str, str]:
     targets, errors = _targets(ctx, found), dict[str, str]()
     for n, row in enumerate(rows):
         if row.on:
@@ -73,7 +73,7 @@ def _errors(ctx: RequestContext, found: Resource, rows: Sequence[streams.Row]) -
     return errors
 
 
-def _targets(ctx: RequestContext, found: Resource) -> tables.Targets:
+def _targets(ctx: RequestContext, found: ResourceView) -> tables.Targets:
     return tables.targets(ctx, found.workspace.uid if found.workspace else "")
 
 
@@ -84,7 +84,7 @@ def _is_setup(request: Request) -> bool:
 def _page(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     rows: Sequence[streams.Row],
     *,
     seen: Seen | None = None,

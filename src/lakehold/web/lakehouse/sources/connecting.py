@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import House, Reading
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
@@ -53,7 +53,7 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     return _sent(Form(request, reaching.within(found), found), platform, sent)
 
 
-def need_source(ctx: RequestContext, uid: str) -> Resource:
+def need_source(ctx: RequestContext, uid: str) -> ResourceView:
     """The source, if the caller may edit it."""
     return reaching.need(ctx, uid, sources.KIND)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import apis, databases
 
@@ -48,7 +48,7 @@ class Connection:
             return apis.SECRETS.get(self.text("auth"), "")
         return "password" if self.connector == DATABASE else ""
 
-    def edges(self) -> Targets:
+    def edges(self) -> EdgeTargets:
         """The layer that its tables go into."""
         return {"into": [self.layer]}
 
@@ -126,7 +126,7 @@ def blank(connector: str, layer: str = "") -> Connection:
     return Connection(connector if connector in _TEXTS else "", layer=layer, texts=texts)
 
 
-def present(found: Resource, connector: str = "") -> Connection:
+def present(found: ResourceView, connector: str = "") -> Connection:
     """What a source says now. One that says nothing yet can be given a connector."""
     told = found.settings or {}
     into = found.edges.get("into", ())

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from lakehold.catalog import credentials, details
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, attributes_of
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run, StepState
 from lakehold.web import addresses
@@ -30,9 +30,9 @@ _WAYS = {"none": "Without anything", "bearer": "With a token", "basic": "With a 
 class Stream:
     """A stream of a source, and what became of it last."""
 
-    ref: Ref
+    ref: ResourceRef
     is_on: bool
-    into: Ref | None
+    into: ResourceRef | None
     """Its table, or the layer in which it will be made; None if the caller does not see it."""
     name: str
     """What the table is to be called, if it is not there."""
@@ -43,7 +43,7 @@ class Stream:
     """The run that this was in."""
 
 
-def about(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequence[Run]) -> dict[str, object]:
+def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> dict[str, object]:
     """For the page."""
     here, setup = addresses.resource, steps.at(found.uid, steps.CONNECT)
     streams = _streams(ctx, eyes, found, runs)
@@ -63,10 +63,10 @@ def about(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequenc
     }
 
 
-def _connection(ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> list[tuple[str, str]]:
+def _connection(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> list[tuple[str, str]]:
     told = found.settings or {}
     filled = connection.present(found)
-    kept = credentials.names(ctx, found.uid)
+    kept = credentials.list_names(ctx, found.uid)
     secret = [(name.capitalize(), "Kept, and not shown") for name in kept]
     match filled.connector:
         case "files":
@@ -85,16 +85,16 @@ def _connection(ctx: RequestContext, eyes: VisibleRefs, found: Resource) -> list
     return [("From", _WORDS[filled.connector]), *place]
 
 
-def _streams(ctx: RequestContext, eyes: VisibleRefs, found: Resource, runs: Sequence[Run]) -> list[Stream]:
+def _streams(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> list[Stream]:
     seen = sorted(eyes.refs(ways.streams(ctx, found.uid)), key=lambda ref: ref.name.casefold())
     last = _last(ctx, runs)
     return [_stream(ctx, eyes, found, ref, last.get(ref.name)) for ref in seen]
 
 
 def _stream(
-    ctx: RequestContext, eyes: VisibleRefs, found: Resource, ref: Ref, last: tuple[str, StepState] | None
+    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, ref: ResourceRef, last: tuple[str, StepState] | None
 ) -> Stream:
-    told = details.read(ctx, ref.uid).settings if found.settings is not None else {}
+    told = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
     on = ctx.session.read_view(lambda view: attributes_of(view, ref.uid).get("enabled"))
     end = next(iter(ends(ctx, ref.uid, "writes") or ends(ctx, found.uid, "into")), "")
     preview = f"{addresses.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
@@ -34,9 +34,9 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"
 class Looked:
     """A stream of a source, and what it was looked at with."""
 
-    source: Resource
-    streams: list[Ref]
-    chosen: Ref | None
+    source: ResourceView
+    streams: list[ResourceRef]
+    chosen: ResourceRef | None
     settings: Mapping[str, Any]
     """Of the chosen stream."""
 
@@ -89,7 +89,7 @@ def _looked(ctx: RequestContext, uid: str, stream: str) -> Looked:
     if stream and chosen is None:
         raise NotFoundError("The source has no such stream.", "Choose one of its streams.")
     chosen = chosen or next(iter(found), None)
-    return Looked(source, found, chosen, details.read(ctx, chosen.uid).settings if chosen else {})
+    return Looked(source, found, chosen, resource_metadata.load(ctx, chosen.uid).settings if chosen else {})
 
 
 def _changed(looked: Looked, sent: FormData) -> tuple[dict[str, Any], object]:
@@ -108,9 +108,11 @@ def _changed(looked: Looked, sent: FormData) -> tuple[dict[str, Any], object]:
 def _keep(ctx: RequestContext, looked: Looked, how: Mapping[str, Any], endpoints: object) -> None:
     if endpoints is not None:
         settings = {**(looked.source.settings or {}), "endpoints": endpoints}
-        editing.edit(ctx, looked.source.uid, Edit(settings=settings), expect_version=looked.source.version)
+        resource_edit.apply_edit(
+            ctx, looked.source.uid, ResourceEdit(settings=settings), expect_version=looked.source.version
+        )
     elif looked.chosen is not None:
-        editing.edit(ctx, looked.chosen.uid, Edit(settings=how))
+        resource_edit.apply_edit(ctx, looked.chosen.uid, ResourceEdit(settings=how))
 
 
 def _seen(request: Request, looked: Looked, how: Mapping[str, Any], endpoints: object) -> Seen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -54,7 +54,7 @@ def schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def _page(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     filled: Timing,
     *,
     run_now: bool,

@@ -9,9 +9,9 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog import details, editing, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import VisibleRefs, attributes_of
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web.lakehouse import ways
@@ -139,16 +139,16 @@ def _make(ctx: RequestContext, source: str, row: Row, targets: Targets) -> None:
 def _change(ctx: RequestContext, row: Row, before: Row, targets: Targets) -> None:
     if replace(row, there=before.there, fields=before.fields) == before:
         return
-    settings, edges = row.settings(details.read(ctx, row.uid).settings), None
+    settings, edges = row.settings(resource_metadata.load(ctx, row.uid).settings), None
     if row.table and row.table != before.table:
         target = targets.read(row.table)
         settings, edges = {**settings, "table": target.table}, {"writes": [target.end]}
     attributes = {"enabled": row.on} if row.on != before.on else None
-    editing.edit(ctx, row.uid, Edit(settings=settings, attributes=attributes, edges=edges))
+    resource_edit.apply_edit(ctx, row.uid, ResourceEdit(settings=settings, attributes=attributes, edges=edges))
 
 
 def _present(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> Row:
-    told = details.read(ctx, uid).settings
+    told = resource_metadata.load(ctx, uid).settings
     on = ctx.session.read_view(lambda view: attributes_of(view, uid).get("enabled")) != "false"
     keys = told.get("keys")
     return Row(

@@ -9,9 +9,9 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.frame.works import Reading, Writing
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.web import addresses, pages
@@ -121,7 +121,9 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     if question := unsure(request, sent, "Take this check away?", _name(check), do="Take away", back=back):
         return question
     left = [each for place, each in enumerate(of(told)) if place != n]
-    editing.edit(ctx, uid, Edit(settings={**told, "checks": left}), expect_version=whole(str(sent.get("version", ""))))
+    resource_edit.apply_edit(
+        ctx, uid, ResourceEdit(settings={**told, "checks": left}), expect_version=whole(str(sent.get("version", "")))
+    )
     return pages.go(request, back, Flash("The check is gone."))
 
 
@@ -131,8 +133,8 @@ def of(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     return [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
 
 
-def _kept(ctx: RequestContext, found: Resource, n: int, filled: Filled) -> None:
-    told = dict(details.read(ctx, found.uid).settings)
+def _kept(ctx: RequestContext, found: ResourceView, n: int, filled: Filled) -> None:
+    told = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in of(told)]
     wanted = filled.told()
     name = Check.of(SettingsReader(wanted, WORD)).name
@@ -144,7 +146,9 @@ def _kept(ctx: RequestContext, found: Resource, n: int, filled: Filled) -> None:
         some.append(wanted)
     if len(some) > _MOST:
         raise InvalidInputError(f"A data mart has {_MOST} checks at the most.", "Take one away first.")
-    editing.edit(ctx, found.uid, Edit(settings={**told, "checks": some}), expect_version=whole(filled.version))
+    resource_edit.apply_edit(
+        ctx, found.uid, ResourceEdit(settings={**told, "checks": some}), expect_version=whole(filled.version)
+    )
 
 
 def _at(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
@@ -180,7 +184,7 @@ def _said(value: object) -> str:
 def _form(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     n: int,
     filled: Filled,
     *,

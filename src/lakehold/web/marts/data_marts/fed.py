@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import apis, connection
 from lakehold.web.lakehouse.sources.connection import Connection
@@ -64,7 +64,7 @@ class Fed:
         """What a field of the connection says."""
         return self.reach.text(name)
 
-    def edges(self) -> Targets:
+    def edges(self) -> EdgeTargets:
         """The storage that it belongs to, if that is said."""
         return {"storage": self.storage} if self.storage else {}
 
@@ -110,7 +110,7 @@ def blank(connector: str, storage: str) -> Fed:
     return Fed(connection.blank(connector if connector in CONNECTORS else ""), storage)
 
 
-def present(found: Resource, connector: str = "") -> Fed:
+def present(found: ResourceView, connector: str = "") -> Fed:
     """What a data mart says now. One that says something else so far can be given a connector."""
     told = found.settings or {}
     keys, mode = told.get("keys"), str(told.get("mode", ""))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import RequestContext, Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.marts.data_marts import joins
 from lakehold.web.marts.data_marts.joins import Join
@@ -69,9 +69,9 @@ class Filled:
         said = (self.text.strip(), self.mode, parts(self.keys), self.cursor, self.kept_as)
         return (self.storage, self.by, *said, *self.joins)
 
-    def edges(self) -> Targets:
+    def edges(self) -> EdgeTargets:
         """Where it draws from, if that is said, and what is joined to it."""
-        drawn: Targets = {"storage": self.storage} if self.storage else {}
+        drawn: EdgeTargets = {"storage": self.storage} if self.storage else {}
         return {**drawn, "joins": list(dict.fromkeys(join.mart for join in self.joins))}
 
     def settings(
@@ -135,7 +135,7 @@ def blank(storage: str, table: str = "") -> Filled:
     return Filled(storage, by=By.TABLE.value if table else By.SQL.value, table=table)
 
 
-def present(ctx: RequestContext, found: Resource) -> Filled:
+def present(ctx: RequestContext, found: ResourceView) -> Filled:
     """What a data mart says now."""
     told = found.settings or {}
     keys = told.get("keys")

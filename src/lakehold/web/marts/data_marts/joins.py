@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.lakehouse.forms import parts
 

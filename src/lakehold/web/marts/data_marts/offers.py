@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from lakehold.access import Draft
-from lakehold.catalog.shapes import Ref, Summary, VisibleRefs, summaries
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, load_summaries
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import views
@@ -27,7 +27,7 @@ _EXECUTE = "execute_query"
 class Offered:
     """What a storage offers."""
 
-    storage: Ref | None = None
+    storage: ResourceRef | None = None
     kind: str = ""
     tables: Sequence[str] = ()
     lakehouse: str = ""
@@ -54,9 +54,9 @@ def of_storage(request: Request, uid: str) -> Offered:
     return Offered(storage, kind, tables, lakehouse, looked.error)
 
 
-def storages(ctx: RequestContext, project: str) -> list[Summary]:
+def storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
     """Those that the caller may use."""
-    return summaries(ctx, ctx.session.list(ctx.asker, "use", STORAGE, within=project, limit=_MOST).items)
+    return load_summaries(ctx, ctx.session.list(ctx.asker, "use", STORAGE, within=project, limit=_MOST).items)
 
 
 def new_storage(ctx: RequestContext, project: str) -> str:
@@ -71,8 +71,8 @@ def marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
     return [(item.uid, item.name) for item in found if item.uid != but]
 
 
-def _about(ctx: RequestContext, uid: str) -> tuple[Ref | None, str, str]:
-    ctx.see(uid)
+def _about(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
+    ctx.need_visible(uid)
     ctx.need("use", uid)
     told, eyes = kept.told_of(ctx, uid), VisibleRefs(ctx)
     kind, lakehouse = str(told.all.get("kind", "")), eyes.ref(str(told.all.get("lakehouse", "")))

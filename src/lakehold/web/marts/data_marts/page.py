@@ -10,7 +10,7 @@ from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.catalog import kinds
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -59,8 +59,8 @@ class Standing:
 def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_mart(ctx, uid)
-    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
-    schema, eyes = kinds.kept_here(ctx.view.policy, found.kind), VisibleRefs(ctx)
+    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
+    schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _standing(ctx, lake, uid)
     around = pipeline.shown(ctx, found, "mart")
     joined = ends(ctx, uid, "joins")
@@ -136,7 +136,7 @@ def _standing(ctx: RequestContext, lake: Lake, uid: str) -> Standing:
     return replace(standing, rows=total, size=saying.size(size), fresh=to_moment(now.current.at))
 
 
-def _definition(found: Resource) -> list[tuple[str, str]] | None:
+def _definition(found: ResourceView) -> list[tuple[str, str]] | None:
     """How it is set, in words; None for who may not know."""
     told = found.settings
     if told is None:
@@ -154,7 +154,7 @@ def _definition(found: Resource) -> list[tuple[str, str]] | None:
     return [*facts, *([("Copy in the storage", str(told["kept_as"]))] if told.get("kept_as") else [])]
 
 
-def _publish(ctx: RequestContext, found: Resource, standing: Standing) -> Action:
+def _publish(ctx: RequestContext, found: ResourceView, standing: Standing) -> Action:
     here = addresses.resource(found.uid, "mart")
     if standing.published:
         asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."

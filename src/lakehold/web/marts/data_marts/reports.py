@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, owners_of
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run
 from lakehold.web import pages, views
@@ -30,9 +30,9 @@ _COLUMNS = [Column("Report", "name"), Column("To", wide=True), Column("Owner", w
 class On:
     """A report on a mart."""
 
-    report: Ref
-    to: Ref | None
-    owners: list[Ref]
+    report: ResourceRef
+    to: ResourceRef | None
+    owners: list[ResourceRef]
 
 
 @routes.get("/{uid:path}/reports")
@@ -62,12 +62,12 @@ def of_mart(ctx: RequestContext, uid: str) -> list[On]:
     return [_on(ctx, eyes, ref) for ref in seen if ref.kind == REPORT]
 
 
-def last_of(ctx: RequestContext, report: Ref) -> Run | None:
+def last_of(ctx: RequestContext, report: ResourceRef) -> Run | None:
     """Its newest run."""
     return next(iter(RUNS.page(ctx, resource=report.uid, limit=1)), None)
 
 
-def new(found: Resource) -> str:
+def new(found: ResourceView) -> str:
     """Where a report on it is made; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""
@@ -76,7 +76,7 @@ def new(found: Resource) -> str:
     return f"{at}?{urlencode(asked)}"
 
 
-def _on(ctx: RequestContext, eyes: VisibleRefs, ref: Ref) -> On:
+def _on(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> On:
     to = next(iter(ends(ctx, ref.uid, "destination")), None)
     held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
     owners = eyes.refs(uid for some in held.values() for uid in some)

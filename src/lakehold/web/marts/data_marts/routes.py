@@ -8,9 +8,9 @@ from dataclasses import replace
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.catalog import editing, kinds, resources, workspaces
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog import kinds, resource_edit, resources, workspaces
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
@@ -80,7 +80,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     ctx.need("create_data_mart", uid)
 
 
-def need_mart(ctx: RequestContext, uid: str) -> Resource:
+def need_mart(ctx: RequestContext, uid: str) -> ResourceView:
     """The data mart, if the caller sees it."""
     found = resources.get(ctx, uid)
     if found.kind != DATA_MART:
@@ -88,17 +88,19 @@ def need_mart(ctx: RequestContext, uid: str) -> Resource:
     return found
 
 
-def need_edit(ctx: RequestContext, uid: str) -> Resource:
+def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     """The data mart, if the caller may edit it."""
     found = need_mart(ctx, uid)
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 
 class Form:
     """The form as it is shown: for a new data mart in a project, or for one that is there."""
 
-    def __init__(self, request: Request, within: str, found: Resource | None = None, *, drawn: bool = False) -> None:
+    def __init__(
+        self, request: Request, within: str, found: ResourceView | None = None, *, drawn: bool = False
+    ) -> None:
         self.request, self.within, self.found = request, within, found
         self.drawn = drawn
         """Whether it draws from a storage that whoever fills it in does not see: that stays so."""
@@ -148,9 +150,11 @@ def _called(shown: Form, uid: str, filled: Filled) -> Response:
     """Only what it is called is changed: what its rows are is not tried again, nor need it be said by now."""
     if wrong := filled.name_errors():
         return shown.page(filled, errors=wrong)
-    wanted, version = Edit(filled.name, filled.description), forms.whole(filled.version)
+    wanted, version = ResourceEdit(filled.name, filled.description), forms.whole(filled.version)
     try:
-        looking.writing(shown.request).run(lambda ctx: editing.edit(ctx, uid, wanted, expect_version=version))
+        looking.writing(shown.request).run(
+            lambda ctx: resource_edit.apply_edit(ctx, uid, wanted, expect_version=version)
+        )
     except forms.MENDED as refusal:
         return shown.page(filled, error=refusal)
     return pages.go(shown.request, addresses.resource(uid, "mart"), Flash("Saved."))
@@ -189,10 +193,10 @@ def _kept(ctx: RequestContext, shown: Form, filled: Filled, reads: Sequence[str]
         )
     uid, before = shown.found.uid, shown.found.settings or {}
     settings = {**filled.settings(before, joins.unseen(ctx, before)), "reads": seen}
-    wanted = Edit(filled.name, filled.description, settings, edges=filled.edges())
-    editing.edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
+    wanted = ResourceEdit(filled.name, filled.description, settings, edges=filled.edges())
+    resource_edit.apply_edit(ctx, uid, wanted, expect_version=forms.whole(filled.version))
     return uid
 
 
-def _within(found: Resource) -> str:
+def _within(found: ResourceView) -> str:
     return found.workspace.uid if found.workspace else ""

@@ -9,9 +9,9 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.iceberg.catalog import lake_of
-from lakehold.catalog import details, editing
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading
@@ -78,7 +78,7 @@ def save(request: Request, uid: str, sent: Sent) -> Response:
 def _page(
     request: Request,
     ctx: RequestContext,
-    found: Resource,
+    found: ResourceView,
     rows: Sequence[Row],
     drawn: Looked | None = None,
     *,
@@ -95,9 +95,9 @@ def _page(
     return pages.page(request, "marts/schema.html", values, status=422 if error else 200)
 
 
-def _rows(request: Request, ctx: RequestContext, found: Resource, drawn: Looked | None) -> list[Row]:
+def _rows(request: Request, ctx: RequestContext, found: ResourceView, drawn: Looked | None) -> list[Row]:
     """Those that are kept, and those that are drawn or named and not kept; who may not edit it sees the first."""
-    settings = details.read(ctx, found.uid).settings
+    settings = resource_metadata.load(ctx, found.uid).settings
     said, keys = _columns(settings), frozenset(_keys(settings))
     now = lake_of(request).now(reading.place_of(ctx, found.uid))
     there = {each.name: (grids.field_type(each.type), each.description or "") for each in (now.fields if now else ())}
@@ -111,7 +111,7 @@ def _row(name: str, kind: str, about: str, said: Column, *, key: bool) -> Row:
     return Row(name, kind, about, said.alias, said.description, said.type, said.hidden, key)
 
 
-def _drawn(request: Request, found: Resource) -> Looked | None:
+def _drawn(request: Request, found: ResourceView) -> Looked | None:
     """The fields as its storage gives them now."""
     try:
         definition = Definition.of(SettingsReader(found.settings or {}, WORD))
@@ -147,13 +147,13 @@ def _kept(ctx: RequestContext, uid: str, rows: Sequence[Row], version: int | Non
         raise InvalidInputError(f"{hidden} is hidden, and a part of the primary key.", "A key has to be kept.")
     told = [_told(row) for row in rows]
     settings = {
-        **details.read(ctx, uid).settings,
+        **resource_metadata.load(ctx, uid).settings,
         "columns": [each for each in told if len(each) > 1],
         "keys": [row.name for row in rows if row.key],
     }
     if settings.get("by"):
         Definition.of(SettingsReader(settings, WORD))
-    editing.edit(ctx, uid, Edit(settings=settings), expect_version=version)
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=version)
 
 
 def _told(row: Row) -> dict[str, object]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from lakehold.api.iceberg.catalog import lake_of
-from lakehold.catalog.shapes import VisibleRefs
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.pipeline import reading

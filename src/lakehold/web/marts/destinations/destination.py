@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.deliveries import filled as way
 from lakehold.web.deliveries.filled import Filled
 from lakehold.web.deliveries.ways import CHAT, DATABASE, FILES, LABELS, LIVE, MAIL, SIGNS, WEBHOOK
@@ -38,7 +38,7 @@ class Destination(Filled):
     version: str = ""
 
     @staticmethod
-    def edges() -> Targets:
+    def edges() -> EdgeTargets:
         """It lies in its project, and leads nowhere else."""
         return {}
 
@@ -68,7 +68,7 @@ def blank(to: str) -> Destination:
     return _with(way.blank(to))
 
 
-def present(found: Resource, to: str = "") -> Destination:
+def present(found: ResourceView, to: str = "") -> Destination:
     """What a destination says now. One that says nothing yet can be given a way."""
     return _with(way.present(found.settings or {}, to), found.name, found.description, str(found.version))
 

@@ -9,8 +9,8 @@ from fastapi.responses import FileResponse
 
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
-from lakehold.catalog import details
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings import Settings
@@ -38,9 +38,9 @@ Left = tuple[str, str, str, Moment]
 """Name, address, size and time of a file."""
 
 
-def about(ctx: RequestContext, settings: Settings, found: Resource) -> list[Left] | None:
+def about(ctx: RequestContext, settings: Settings, found: ResourceView) -> list[Left] | None:
     """Each of them, the newest first. None where there are no files for the caller."""
-    if "use" not in found.actions or details.read(ctx, found.uid).settings.get("to") != FILES:
+    if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
         return None
     some = [each for each in files.listed(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MOST]
@@ -53,7 +53,7 @@ def last(ctx: RequestContext, settings: Settings, report: str) -> Left | None:
     to, places = delivered.destination, delivered.delivered.places
     if to is None or not places or not ctx.session.check(ctx.asker, "use", to.uid):
         return None
-    if details.read(ctx, to.uid).settings.get("to") != FILES:
+    if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
         return None
     there = (each for each in files.listed(ctx, settings, to.uid) if each.path == places[0])
     return next((_left(to.uid, each) for each in there), None)

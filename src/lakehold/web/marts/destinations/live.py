@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing
-from lakehold.catalog import details
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError
@@ -32,8 +32,8 @@ class Live:
     """What is told of it on its page."""
 
     secret: Secret | None
-    made_by: Ref | None
-    addresses: list[tuple[Ref, str]]
+    made_by: ResourceRef | None
+    addresses: list[tuple[ResourceRef, str]]
     """Where each report is pulled that the caller sees."""
     example: str
     """A command that pulls one; empty while there is none."""
@@ -72,10 +72,10 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     return pages.go(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
 
 
-def about(ctx: RequestContext, settings: Settings, found: Resource, reports: list[Ref]) -> Live | None:
+def about(ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]) -> Live | None:
     """For the page of a live one, for who may use it or edit it; None otherwise."""
     uid, may_edit = found.uid, "edit" in found.actions
-    if details.read(ctx, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
+    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
         return None
     secret = secrets.of(ctx, uid) if may_edit else None
     base = f"{settings.base_url}/api/v1/live/{addresses.segment(uid)}"

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials
-from lakehold.catalog.shapes import Ref, Resource
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.runs import Run
 from lakehold.web import addresses, pages, views
@@ -33,7 +33,7 @@ _MOST = 8
 class Went:
     """A run of a report that goes there."""
 
-    report: Ref
+    report: ResourceRef
     run: Run
     rows: int
 
@@ -64,26 +64,26 @@ def destination_page(request: Request, ctx: Reading, platform: House, uid: str) 
     return pages.page(request, "marts/destination.html", values)
 
 
-def _where(ctx: RequestContext, found: Resource) -> telling.Facts | None:
+def _where(ctx: RequestContext, found: ResourceView) -> telling.Facts | None:
     """None for those who may not edit it."""
     if found.settings is None:
         return None
     filled = destination.present(found)
     if not filled.to:
         return []
-    kept = credentials.names(ctx, found.uid)
+    kept = credentials.list_names(ctx, found.uid)
     secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
     return [("As", ways.LABELS[filled.to]), *telling.place(filled, found.settings), *secrets]
 
 
-def _went(ctx: RequestContext, reports: list[Ref]) -> list[Went]:
+def _went(ctx: RequestContext, reports: list[ResourceRef]) -> list[Went]:
     """The newest runs of what goes there, of those that the caller may see."""
     refs = {each.uid: each for each in reports}
     newest = RUNS.page(ctx, among=[*refs], limit=_MOST)
     return [Went(refs[run.resource], run, sum(step.rows for step in RUNS.get(ctx, run.id).steps)) for run in newest]
 
 
-def _actions(ctx: RequestContext, found: Resource) -> dict[str, object]:
+def _actions(ctx: RequestContext, found: ResourceView) -> dict[str, object]:
     here, uid = addresses.resource, found.uid
     asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
     wanted = {

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import House, Reading, house_of
 from lakehold.catalog import kinds, resources, workspaces
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
@@ -87,7 +87,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Look its name up among the workspaces.")
 
 
-def need_destination(ctx: RequestContext, uid: str) -> Resource:
+def need_destination(ctx: RequestContext, uid: str) -> ResourceView:
     """The destination, as the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != nouns.DESTINATION:
@@ -95,7 +95,7 @@ def need_destination(ctx: RequestContext, uid: str) -> Resource:
     return found
 
 
-def need_edit(ctx: RequestContext, uid: str) -> Resource:
+def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     """The destination, if the caller may change it."""
     found = need_destination(ctx, uid)
     ctx.need("edit", uid)

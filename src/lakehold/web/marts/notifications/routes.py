@@ -7,7 +7,7 @@ from dataclasses import replace
 from fastapi import Request, Response
 
 from lakehold.api.frame.works import Writing, house_of
-from lakehold.catalog.errors import ChangedMeanwhileError
+from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages
 from lakehold.web.flashes import Flash
@@ -61,7 +61,7 @@ def save_hook(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     ctx.need(receivers.MANAGE, uid)
     try:
         hook.save(ctx, uid, sent, private=house_of(request).settings.private_addresses)
-    except (InvalidInputError, ConflictError, ChangedMeanwhileError) as error:
+    except (InvalidInputError, ConflictError, VersionConflictError) as error:
         wrong = replace(hook.present(ctx, uid), address=str(sent.get("address", "")), error=str(error))
         return shown(request, ctx, uid, wrong)
     return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakehold.catalog import details
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
@@ -47,7 +47,7 @@ class Columns:
 def marts(ctx: RequestContext, within: str | None, *, limit: int = _MOST) -> list[Mart]:
     """Those that the caller may report on, by name."""
     found = ctx.session.list(ctx.asker, "use", nouns.DATA_MART, within=within, limit=limit).items
-    told = details.read_many(ctx, [item.id for item in found])
+    told = resource_metadata.load_many(ctx, [item.id for item in found])
     return [
         Mart(
             item.uid,
@@ -59,10 +59,10 @@ def marts(ctx: RequestContext, within: str | None, *, limit: int = _MOST) -> lis
     ]
 
 
-def goals(ctx: RequestContext, within: str, found: Resource | None) -> list[tuple[str, str]]:
+def goals(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Destinations that the caller may use, with how they send. That a report has one that they may not use stays."""
     usable = ctx.session.list(ctx.asker, "use", nouns.DESTINATION, within=within, limit=_MOST).items
-    told = details.read_many(ctx, [item.id for item in usable])
+    told = resource_metadata.load_many(ctx, [item.id for item in usable])
     options = [(item.uid, _labelled(item.name, told.get(item.id))) for item in usable]
     if found is None:
         return [("", "–"), *options]
@@ -78,6 +78,6 @@ def columns(ctx: RequestContext, lake: Lake, mart: str) -> Columns:
         return Columns(unknown=error)
 
 
-def _labelled(name: str, told: details.Detail | None) -> str:
+def _labelled(name: str, told: resource_metadata.ResourceMetadata | None) -> str:
     way = ways.LABELS.get(str(told.settings.get("to", "")) if told else "", "")
     return f"{name} ({way.lower()})" if way else name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.web.lakehouse.forms import parts, whole
 from lakehold.web.marts.reports.kinds import ALONE
 
@@ -111,7 +111,7 @@ def sent(form: FormData) -> Report:
     )
 
 
-def present(found: Resource, settings: Mapping[str, object]) -> Report:
+def present(found: ResourceView, settings: Mapping[str, object]) -> Report:
     """What a report says now."""
     delivery = settings.get("delivery")
     said: Mapping[str, object] = delivery if isinstance(delivery, Mapping) else {}

@@ -9,8 +9,8 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.api.iceberg.catalog import InLake
-from lakehold.catalog import details, kinds, resources
-from lakehold.catalog.shapes import Ref, Resource, VisibleRefs, owners_of
+from lakehold.catalog import kinds, resource_metadata, resources
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs import run_table as states
 from lakehold.runs.runs import Run
@@ -41,9 +41,9 @@ _NOT_SENT = "Nothing was sent: "
 class Goal:
     """Where it goes, as far as the caller may know."""
 
-    there: Ref | None
+    there: ResourceRef | None
     gone: bool
-    owners: list[Ref]
+    owners: list[ResourceRef]
     restore: Action | None
     """To bring it back, for who may."""
 
@@ -57,7 +57,9 @@ def report_page(request: Request, ctx: Reading, platform: House, lake: InLake, u
     values: dict[str, object] = {
         **shown(ctx, found, "report"),
         "may": acting.actions_of(ctx, uid),
-        "asks": telling.asked(filled.present(found, details.read(ctx, uid).settings), _columns(ctx, lake, found))
+        "asks": telling.asked(
+            filled.present(found, resource_metadata.load(ctx, uid).settings), _columns(ctx, lake, found)
+        )
         if _reads(ctx, found)
         else None,
         "goal": _goal(ctx, uid),
@@ -81,10 +83,10 @@ def report_page(request: Request, ctx: Reading, platform: House, lake: InLake, u
 def report_rows(request: Request, uid: str) -> Response:
     """What it would send to the caller now."""
 
-    def asked(ctx: RequestContext) -> tuple[Resource, str, dict[str, object]]:
+    def asked(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
         found = need_report(ctx, uid)
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
-        return found, mart, dict(details.read(ctx, uid).settings)
+        return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
     found, mart, settings = looking.reading(request).run(asked)
     seen = asking.preview(request, mart, settings, found.name)
@@ -97,13 +99,13 @@ def report_rows(request: Request, uid: str) -> Response:
     return looking.reading(request).run(page)
 
 
-def _reads(ctx: RequestContext, found: Resource) -> bool:
+def _reads(ctx: RequestContext, found: ResourceView) -> bool:
     """Whether the caller may know what it asks: whoever edits or runs it, and its owners even while they cannot."""
     mine = any(who.uid == ctx.caller.member for held in found.owners.values() for who in held)
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _columns(ctx: RequestContext, lake: InLake, found: Resource) -> choosing.Columns:
+def _columns(ctx: RequestContext, lake: InLake, found: ResourceView) -> choosing.Columns:
     mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
     return choosing.columns(ctx, lake, mart) if mart else choosing.Columns()
 
@@ -123,12 +125,12 @@ def _goal(ctx: RequestContext, uid: str) -> Goal:
     return Goal(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
 
 
-def _owners(ctx: RequestContext, uid: str) -> list[Ref]:
+def _owners(ctx: RequestContext, uid: str) -> list[ResourceRef]:
     held = ctx.session.read_view(lambda view: owners_of(view, uid))
     return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
 
 
-def _last(ctx: RequestContext, found: Resource) -> list[tuple[str, Run, str]]:
+def _last(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]]:
     """When it was last sent; and the newest run, if that is another one, with why nothing was sent."""
     told: list[tuple[str, Run, str]] = []
     for run in latest(ctx, found, _LOOKED_AT):

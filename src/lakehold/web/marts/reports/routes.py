@@ -10,9 +10,9 @@ from fastapi import Request, Response
 
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import lake_of
-from lakehold.catalog import editing, kinds, resources
-from lakehold.catalog.editing import Edit
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog import kinds, resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
@@ -39,7 +39,7 @@ routes = router("/resources")
 @new.get("/{uid:path}/reports/new")
 def new_form(request: Request, ctx: Reading, uid: str, mart: str = "") -> Response:
     """What it is about is chosen first; then the form for that."""
-    ctx.see(uid)
+    ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == DATA_MART:
         return pages.go(request, new_address(ctx, uid))
     need_project(ctx, uid)
@@ -74,7 +74,7 @@ def edit(request: Request, uid: str, sent: Sent) -> Response:
 class Form:
     """The form as it is shown: for a new one on a mart, or for one that is there."""
 
-    def __init__(self, request: Request, within: str, mart: str, found: Resource | None = None) -> None:
+    def __init__(self, request: Request, within: str, mart: str, found: ResourceView | None = None) -> None:
         self.request, self.within, self.mart, self.found = request, within, mart, found
 
     def page(
@@ -136,7 +136,7 @@ def new_address(ctx: RequestContext, mart: str) -> str:
     return f"{addresses.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
-def need_report(ctx: RequestContext, uid: str) -> Resource:
+def need_report(ctx: RequestContext, uid: str) -> ResourceView:
     """The report, as the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != REPORT:
@@ -179,12 +179,12 @@ def _kept(ctx: RequestContext, form: Form, said: Report, before: Mapping[str, ob
         edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
         return resources.create(ctx, REPORT, said.name, edges=edges, settings=settings, description=said.description)
     goal = {"destination": [said.destination]} if said.destination else None
-    wanted = Edit(said.name, said.description, settings, edges=goal)
-    editing.edit(ctx, form.found.uid, wanted, expect_version=forms.whole(said.version))
+    wanted = ResourceEdit(said.name, said.description, settings, edges=goal)
+    resource_edit.apply_edit(ctx, form.found.uid, wanted, expect_version=forms.whole(said.version))
     return form.found.uid
 
 
-def _need_edit(ctx: RequestContext, uid: str) -> tuple[Resource, str]:
+def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
     found = need_report(ctx, uid)
     ctx.need("edit", uid)
     return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
@@ -199,5 +199,5 @@ def _usable(ctx: RequestContext, mart: str) -> str:
     return mart
 
 
-def _within(found: Resource) -> str:
+def _within(found: ResourceView) -> str:
     return found.workspace.uid if found.workspace else ""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData
 
-from lakehold.catalog.shapes import Resource
-from lakehold.directory.request_context import Targets
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import EdgeTargets
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import databases
@@ -48,7 +48,7 @@ class Filled:
         return "password" if self.kind == In.DATABASE else ""
 
     @staticmethod
-    def edges() -> Targets:
+    def edges() -> EdgeTargets:
         """It lies in its project, and leads nowhere else."""
         return {}
 
@@ -96,7 +96,7 @@ def blank(kind: str) -> Filled:
     return Filled(kind if kind in _TEXTS else "", texts=databases.parts("") if kind == In.DATABASE else {})
 
 
-def present(found: Resource, kind: str = "") -> Filled:
+def present(found: ResourceView, kind: str = "") -> Filled:
     """What a storage says now. One that says nothing yet can be given a kind."""
     told = found.settings or {}
     chosen = str(told.get("kind", "")) or kind

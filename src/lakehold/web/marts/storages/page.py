@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import using
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials, kinds
-from lakehold.catalog.shapes import Resource, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
@@ -31,7 +31,7 @@ _WORDS = {word: label for word, label, _, _ in form.KINDS}
 def storage_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_storage(ctx, uid)
-    using.note(platform, ctx, kinds.kept_here(ctx.view.policy, found.kind).visible, uid)
+    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     return _page(request, ctx, found)
 
 
@@ -44,7 +44,7 @@ def test(request: Request, uid: str) -> Response:
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
 
-def _page(request: Request, ctx: RequestContext, found: Resource, looked: Looked | None = None) -> Response:
+def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: Looked | None = None) -> Response:
     told, uid = storages.told_of(ctx, found.uid), found.uid
     kind = str(told.all.get("kind", ""))
     marts, more = storages.marts_of(ctx, uid)
@@ -65,7 +65,7 @@ def _page(request: Request, ctx: RequestContext, found: Resource, looked: Looked
     return pages.page(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
 
 
-def _facts(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
+def _facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
     """How it is set, without its secrets."""
     filled, told = form.present(found), found.settings or {}
     match filled.kind:
@@ -73,7 +73,7 @@ def _facts(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
             lakehouse = VisibleRefs(ctx).ref(filled.text("lakehouse"))
             return [("Lakehouse", lakehouse.name if lakehouse else "Not visible to you")]
         case "database":
-            kept = credentials.names(ctx, found.uid)
+            kept = credentials.list_names(ctx, found.uid)
             place = [("Address", str(told.get("address", ""))), ("User name", filled.text("user"))]
             place.append(("Schemas", filled.text("schemas") or "That of the connection"))
             return [*place, *((name.capitalize(), "Kept, and not shown") for name in kept)]
@@ -83,7 +83,7 @@ def _facts(ctx: RequestContext, found: Resource) -> list[tuple[str, str]]:
             return []
 
 
-def _acts(ctx: RequestContext, found: Resource, kind: str) -> list[Action]:
+def _acts(ctx: RequestContext, found: ResourceView, kind: str) -> list[Action]:
     if not kind:
         return []
     tested = Action("Test connection", addresses.resource(found.uid, "storage/test"), "post", "zap")
@@ -91,7 +91,7 @@ def _acts(ctx: RequestContext, found: Resource, kind: str) -> list[Action]:
     return [*copied, *acting.actions_of(ctx, found.uid, {"use": tested})]
 
 
-def _new_mart(found: Resource) -> str:
+def _new_mart(found: ResourceView) -> str:
     """Where a data mart is made that draws from it; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""

@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from lakehold.access import Draft
 from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import kinds, resources, workspaces
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
@@ -68,7 +68,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     ctx.need_draft(Draft(STORAGE, {"project": uid}))
 
 
-def need_storage(ctx: RequestContext, uid: str) -> Resource:
+def need_storage(ctx: RequestContext, uid: str) -> ResourceView:
     """The storage, if the caller sees it."""
     found = resources.get(ctx, uid)
     if found.kind != STORAGE:
@@ -120,9 +120,9 @@ def _said(filled: Filled, looked: Looked) -> str:
     return f"It can be reached: {counted(len(looked.seen.tables), noun)} found."
 
 
-def _need_edit(ctx: RequestContext, uid: str) -> Resource:
+def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     found = need_storage(ctx, uid)
-    kinds.need(ctx, ctx.session.read_view(lambda view: kinds.editing(view, uid)), uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 

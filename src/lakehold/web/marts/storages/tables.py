@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.catalog.shapes import Resource
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages, views
 from lakehold.web.lakehouse.sources import looking
@@ -40,7 +40,7 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     return reading.run(lambda ctx: _list(request, ctx, found, listed))
 
 
-def _list(request: Request, ctx: RequestContext, found: Resource, looked: Looked | None) -> Response:
+def _list(request: Request, ctx: RequestContext, found: ResourceView, looked: Looked | None) -> Response:
     listing = Listing.of(request, ("name",))
     rows = [each for each in (looked.seen.tables if looked else ()) if _fits(each, listing.search)]
     rows.sort(key=lambda each: str(each["name"]).casefold(), reverse=listing.descending)
@@ -57,7 +57,7 @@ def _list(request: Request, ctx: RequestContext, found: Resource, looked: Looked
     return pages.page(request, "marts/tables.html", values)
 
 
-def _one(request: Request, ctx: RequestContext, found: Resource, table: str, looked: Looked) -> Response:
+def _one(request: Request, ctx: RequestContext, found: ResourceView, table: str, looked: Looked) -> Response:
     values: dict[str, object] = {
         **framing.frame(ctx, found, "tables"),
         "table": table,
@@ -68,7 +68,7 @@ def _one(request: Request, ctx: RequestContext, found: Resource, table: str, loo
     return pages.page(request, "marts/table_look.html", values)
 
 
-def _need_use(ctx: RequestContext, uid: str) -> Resource:
+def _need_use(ctx: RequestContext, uid: str) -> ResourceView:
     found = need_storage(ctx, uid)
     ctx.need("use", uid)
     return found
@@ -85,7 +85,7 @@ def _at(uid: str, each: Mapping[str, Any]) -> str:
     return f"{addresses.resource(uid, 'tables')}?{urlencode({'table': each['name']})}"
 
 
-def _new(found: Resource, each: Mapping[str, Any]) -> str:
+def _new(found: ResourceView, each: Mapping[str, Any]) -> str:
     """Where a data mart is made of it."""
     within = found.workspace.uid if found.workspace else ""
     return f"{views.form(within, 'marts.data_mart')}?{urlencode({'storage': found.uid, 'table': each['name']})}"

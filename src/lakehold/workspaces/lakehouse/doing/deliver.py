@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.catalog import credentials, details
+from lakehold.catalog import credentials, resource_metadata
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import inputs
@@ -16,8 +16,8 @@ from lakehold.workspaces.told import SettingsReader
 def do(step: Deliver, doing: StepContext) -> Done:
     """Send the rows that the table has now."""
     with doing.platform.read(doing.caller) as ctx:
-        told = SettingsReader(details.read(ctx, step.destination).settings, "destination")
-        secrets = credentials.used(ctx, step.destination)
+        told = SettingsReader(resource_metadata.load(ctx, step.destination).settings, "destination")
+        secrets = credentials.load_for_use(ctx, step.destination)
         volume = volumes.files_of(ctx, doing.platform.settings, step.writes[0], "write") if step.writes else None
     rows = inputs.rows(doing, step.table)
     doing.go_on()

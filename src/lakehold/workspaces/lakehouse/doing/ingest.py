@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.catalog import credentials, details
+from lakehold.catalog import credentials, resource_metadata
 from lakehold.pipeline.connectors.inward.connector import Since
 from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
 from lakehold.pipeline.lake import Place
@@ -25,10 +25,13 @@ _ANY = 2**62
 def do(step: Ingest, doing: StepContext) -> Done:
     """One write of what the stream has, and one of the rows that are none."""
     with doing.platform.read(doing.caller) as ctx:
-        stream, source = told_of(ctx, step.stream), SettingsReader(details.read(ctx, step.source).settings, "source")
+        stream, source = (
+            told_of(ctx, step.stream),
+            SettingsReader(resource_metadata.load(ctx, step.source).settings, "source"),
+        )
         settings, at = doing.platform.settings, source.text("volume", "")
         volume = volumes.files_of(ctx, settings, at, "read") if at else None
-        connecting = Connecting(settings, credentials.used(ctx, step.source), volume)
+        connecting = Connecting(settings, credentials.load_for_use(ctx, step.source), volume)
     place = outputs.place(doing, step.into)
     how = _how(doing, step, stream, place)
     name = stream.text("stream")

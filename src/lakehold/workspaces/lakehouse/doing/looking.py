@@ -36,7 +36,7 @@ def look(platform: Platform, caller: Caller, asked: Look) -> dict[str, Any]:
     told = SettingsReader(asked.settings, "source")
     with platform.read(caller) as ctx:
         sources.may_look(ctx, asked.source, asked.lakehouse, asked.layer)
-        kept = credentials.used_at(ctx, asked.source, asked.settings) if asked.source else {}
+        kept = credentials.load_for_test(ctx, asked.source, asked.settings) if asked.source else {}
         reads_files = told.text("connector", "") == "files"
         volume = volumes.files_of(ctx, platform.settings, told.text("volume"), "read") if reads_files else None
     streams = {asked.stream: SettingsReader(asked.how, "stream")} if asked.stream else {}

@@ -33,7 +33,7 @@ def tried(platform: Platform, caller: Caller, asked: Trial) -> dict[str, str]:
     told = SettingsReader(asked.settings, "destination")
     with platform.read(caller) as ctx:
         destinations.may_try(ctx, asked.destination, asked.lakehouse, asked.reads, asked.volume)
-        kept = credentials.used_at(ctx, asked.destination, asked.settings) if asked.destination else {}
+        kept = credentials.load_for_test(ctx, asked.destination, asked.settings) if asked.destination else {}
         to_files = told.text("to", "") == "files" and asked.volume
         volume = volumes.files_of(ctx, platform.settings, asked.volume, "write") if to_files else None
     connecting = Connecting(platform.settings, {**kept, **asked.secrets}, volume)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
@@ -37,7 +37,7 @@ class Pipeline(Alike):
 
     def told(self, ctx: RequestContext, uid: str) -> SettingsReader:
         """Its settings."""
-        return SettingsReader(details.read(ctx, uid).settings, self.word)
+        return SettingsReader(resource_metadata.load(ctx, uid).settings, self.word)
 
     def into(self, ctx: RequestContext, uid: str, told: SettingsReader) -> Into:
         """Where its rows go; refused if the person may not write there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
@@ -73,7 +73,7 @@ def readable_files(ctx: RequestContext, told: SettingsReader) -> None:
 
 def told_of(ctx: RequestContext, stream: str) -> SettingsReader:
     """The settings of a stream."""
-    return SettingsReader(details.read(ctx, stream).settings, "stream")
+    return SettingsReader(resource_metadata.load(ctx, stream).settings, "stream")
 
 
 def _end(ctx: RequestContext, uid: str, stream: str) -> str:

@@ -28,7 +28,7 @@ def do(step: Keep, doing: StepContext) -> Done:
     with doing.platform.read(doing.caller) as ctx:
         ctx.need("use", step.storage)
         volume = Volume(settings, reading.place_of(ctx, step.storage))
-        connecting = Connecting(settings, credentials.used(ctx, step.storage), volume)
+        connecting = Connecting(settings, credentials.load_for_use(ctx, step.storage), volume)
         told, name = storages.told_of(ctx, step.storage), Definition.of(told_of(ctx, step.mart)).kept_as
         place = reading.place_of(ctx, step.mart)
     to = _table(connecting.database(told), name) if storages.where(told) is In.DATABASE else _file(volume, told, name)

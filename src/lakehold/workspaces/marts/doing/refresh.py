@@ -50,7 +50,9 @@ def do(step: Refresh, doing: StepContext) -> Done:
 def _connector(ctx: RequestContext, doing: StepContext, step: Refresh, definition: Definition) -> Connector:
     """Where its rows come from: its storage, or a connector of its own with the secrets that the mart keeps."""
     if definition.by is By.CONNECTOR:
-        return Connecting(doing.platform.settings, credentials.used(ctx, step.mart)).connector(told_of(ctx, step.mart))
+        return Connecting(doing.platform.settings, credentials.load_for_use(ctx, step.mart)).connector(
+            told_of(ctx, step.mart)
+        )
     return _storage(ctx, doing, step.storage, definition)
 
 
@@ -61,7 +63,7 @@ def _storage(ctx: RequestContext, doing: StepContext, storage: str, definition: 
     settings = doing.platform.settings
     volume = Volume(settings, reading.place_of(ctx, storage))
     sql = definition.text if definition.by is By.SQL else ""
-    return storing.connector(settings, told, credentials.used(ctx, storage), volume, sql)
+    return storing.connector(settings, told, credentials.load_for_use(ctx, storage), volume, sql)
 
 
 def _lake(ctx: RequestContext, doing: StepContext, told: SettingsReader, definition: Definition) -> Asked:

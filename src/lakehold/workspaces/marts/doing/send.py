@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lakehold.catalog import credentials, details
+from lakehold.catalog import credentials, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
@@ -52,9 +52,9 @@ def do(step: Send, doing: StepContext) -> Done:
 def _sending(ctx: RequestContext, doing: StepContext, step: Send, report: SettingsReader) -> tuple[Sending, Saying]:
     name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
-    said = {**details.read(ctx, step.destination).settings, **_plain(report, "delivery")}
+    said = {**resource_metadata.load(ctx, step.destination).settings, **_plain(report, "delivery")}
     volume = Volume(doing.platform.settings, reading.place_of(ctx, step.destination))
-    connecting = Connecting(doing.platform.settings, credentials.used(ctx, step.destination), volume)
+    connecting = Connecting(doing.platform.settings, credentials.load_for_use(ctx, step.destination), volume)
     told = SettingsReader({"name": _file_of(ctx, step, name), "subject": name, **said}, "destination")
     sending = Sending(connecting, told, "", doing.mark, doing.kept, noted.Noted(doing), speaks=True)
     return sending, Saying(ctx, name, report, told.text("to", ""))

@@ -36,7 +36,7 @@ def tried(platform: Platform, caller: Caller, asked: Trial) -> dict[str, str]:
     """What was found, in words; refused if nothing could be sent so."""
     with platform.read(caller) as ctx:
         destinations.may_try(ctx, asked.destination, asked.project)
-        kept = credentials.used_at(ctx, asked.destination, asked.settings) if asked.destination else {}
+        kept = credentials.load_for_test(ctx, asked.destination, asked.settings) if asked.destination else {}
         volume = Volume(platform.settings, reading.place_of(ctx, asked.destination or asked.project))
     if asked.settings.get("to") == LIVE:
         return {"said": "It sends nothing: it is asked. Make a secret for whoever asks it."}

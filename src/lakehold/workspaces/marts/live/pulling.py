@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lakehold.access.decisions.explanation import describe_resource, humanize
-from lakehold.catalog import details
+from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
@@ -47,7 +47,7 @@ def offered(platform: Platform, entered: Entered, lake: Lake) -> list[Offered]:
     with platform.read(_installation(entered)) as ctx:
         _need_live(ctx, entered.destination)
         found = starts(ctx, entered.destination, "destination")
-        savers = {uid: details.saver(ctx, uid) for uid in found}
+        savers = {uid: resource_metadata.last_editor(ctx, uid) for uid in found}
         names = {uid: _name(ctx, uid) for uid in found}
     made = [Offered(uid, names[uid], _refused(platform, entered, lake, uid, savers[uid])) for uid in found]
     return sorted(made, key=lambda each: each.name.casefold())
@@ -59,7 +59,7 @@ def asked(platform: Platform, entered: Entered, lake: Lake, report: str) -> Pull
         _need_live(ctx, entered.destination)
         if not ctx.view.ids.get(report) or entered.destination not in ends(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
-        saver = details.saver(ctx, report)
+        saver = resource_metadata.last_editor(ctx, report)
     with platform.write(_as(entered, saver, report)) as ctx:
         text = _allowed(ctx, entered, lake, report)
         ctx.note("pull", report, after={"destination": entered.destination, "secret": entered.secret})
@@ -113,7 +113,7 @@ def _refused(platform: Platform, entered: Entered, lake: Lake, report: str, save
 def _need_live(ctx: RequestContext, destination: str) -> None:
     if destinations.is_deleted(ctx, destination):
         raise ConflictError(f"The destination {quote(destination)} is deleted.", "Restore it first.")
-    if details.read(ctx, destination).settings.get("to") != LIVE:
+    if resource_metadata.load(ctx, destination).settings.get("to") != LIVE:
         raise ConflictError(f"The destination {quote(destination)} is not live.", "Its reports are sent.")
 
 
@@ -126,7 +126,7 @@ def _as(entered: Entered, saver: Caller | None, report: str) -> Caller:
 
 
 def _installation(entered: Entered) -> Caller:
-    return entered.visit.caller(entered.tenant)
+    return entered.visit.to_caller(entered.tenant)
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

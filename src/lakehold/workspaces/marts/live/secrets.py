@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.catalog import details
-from lakehold.directory import credentials
+from lakehold.catalog import resource_metadata
+from lakehold.directory import secret_tokens
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
@@ -45,7 +45,7 @@ class Secret:
     @property
     def prefix(self) -> str:
         """How it begins, to be recognised by."""
-        return f"{credentials.LIVE}{self.id}"
+        return f"{secret_tokens.LIVE}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Made:
 
 def make(ctx: RequestContext, uid: str) -> Made:
     """Make one, in place of the one that there was: that one is not valid from now on."""
-    ctx.writing()
+    ctx.need_writable()
     _need(ctx, uid)
-    if details.read(ctx, uid).settings.get("to") != LIVE:
+    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE:
         raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
     before = _row(ctx, uid)
-    fresh = credentials.new(credentials.LIVE, "" if before is None else str(before.id))
+    fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
     kept = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
     if before is None:
         here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "id": fresh.id}
@@ -77,7 +77,7 @@ def make(ctx: RequestContext, uid: str) -> Made:
 
 def revoke(ctx: RequestContext, uid: str) -> None:
     """End it at once."""
-    ctx.writing()
+    ctx.need_writable()
     _need(ctx, uid)
     before = _row(ctx, uid)
     if before is None or not before.hash:

@@ -20,7 +20,7 @@ _DEED = "set notifications"
 
 def switch(ctx: RequestContext, project: str, wanted: Mapping[str, bool]) -> None:
     """Let a project tell of these channels, or no longer."""
-    ctx.writing()
+    ctx.need_writable()
     receivers.need_project(ctx, project)
     ctx.need(MANAGE, project)
     before = receivers.switches(ctx, project)
@@ -34,7 +34,7 @@ def switch(ctx: RequestContext, project: str, wanted: Mapping[str, bool]) -> Non
 
 def choose(ctx: RequestContext, project: str, member: str, wanted: Mapping[str, bool | None]) -> Receiver:
     """Subscribe a member to channels, or no longer; None: as their role has it. What they are subscribed to then."""
-    ctx.writing()
+    ctx.need_writable()
     receivers.need_project(ctx, project)
     # A narrowed token may do no more than it says, not even for its own member.
     if member != ctx.caller.member or ctx.caller.narrowed is not None:
@@ -51,7 +51,7 @@ def choose(ctx: RequestContext, project: str, member: str, wanted: Mapping[str, 
 
 
 def _there(ctx: RequestContext, project: str, member: str) -> Receiver:
-    ctx.see(member)
+    ctx.need_visible(member)
     if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
         raise InvalidInputError(f"{quote(member)} is no member.", "Only people receive mails; choose each of them.")
     found = receivers.one(ctx, project, member)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakehold.access.facts.view import FactView, role_bit
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
 from lakehold.workspaces.marts import nouns
@@ -19,8 +19,8 @@ from lakehold.workspaces.marts.notifications.sides import BUSINESS_USER
 class TooLow:
     """A data mart, and who owns it without the role for it."""
 
-    mart: Ref
-    owner: Ref
+    mart: ResourceRef
+    owner: ResourceRef
 
 
 def too_low(ctx: RequestContext, project: str) -> list[TooLow]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from lakehold.catalog.shapes import Ref, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -35,7 +35,7 @@ class Subscription:
 class Receiver:
     """A member, and what they are subscribed to. While a channel is switched off, nobody receives it."""
 
-    member: Ref
+    member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
     side: Side
@@ -107,10 +107,10 @@ def _receivers(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
     chosen, eyes = choices.read(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_there(ctx, project, held, number)]
     past = Past.of(ctx, project, [number for number in there if number in chosen])
-    known = accounts.among(ctx, there)
+    known = accounts.get_many(ctx, there)
     found = []
     for number in there:
-        if member := eyes.numbered(number):
+        if member := eyes.by_number(number):
             role, own = held.get(number), chosen.get(number, {})
             account = known.get(number)
             found.append(

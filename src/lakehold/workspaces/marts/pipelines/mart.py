@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from lakehold.access.decisions.explanation import describe_resource
-from lakehold.catalog import details, kinds
-from lakehold.catalog.kinds import Right
+from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
@@ -64,7 +64,7 @@ class MartPipeline(Alike):
         """Whom its project tells."""
         return telling.notices(ctx, uid, uid, ended)
 
-    def deleting(self, ctx: RequestContext, uid: str) -> Right:
+    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight:
         """As a Project Admin."""
         return admins_right(ctx, uid)
 
@@ -84,16 +84,16 @@ def _no_checks(ctx: RequestContext, uid: str) -> list[Step]:
     raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
 
 
-def admins_right(ctx: RequestContext, uid: str) -> Right:
+def admins_right(ctx: RequestContext, uid: str) -> RequiredRight:
     """What only the Project Admins of its project have."""
     project = kinds.workspace_of(ctx.view, uid)
     assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
-    return Right("manage_settings", project)
+    return RequiredRight("manage_settings", project)
 
 
 def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
     """The settings of a data mart."""
-    return SettingsReader(details.read(ctx, uid).settings, WORD)
+    return SettingsReader(resource_metadata.load(ctx, uid).settings, WORD)
 
 
 def need_published(ctx: RequestContext, uid: str) -> None:

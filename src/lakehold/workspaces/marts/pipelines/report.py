@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehold.access.decisions.explanation import describe_resource
-from lakehold.catalog import details, kinds
-from lakehold.catalog.kinds import Right
+from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import Alike, Ended, Notice, RunOptions, Step
@@ -37,7 +37,7 @@ class ReportPipeline(Alike):
         whole(wanted, WORD)
         mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
         ctx.need(self.trigger, uid)
-        if details.read(ctx, destination).settings.get("to") == LIVE:
+        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE:
             raise ConflictError(
                 f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
             )
@@ -52,11 +52,11 @@ class ReportPipeline(Alike):
         """Its data mart, also for who owns the report."""
         return mart_of(ctx, uid)
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[Right]:
+    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Run on it, or edit on its data mart."""
-        return (Right(self.stop, uid), Right("edit", mart_of(ctx, uid)))
+        return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
 
-    def deleting(self, ctx: RequestContext, uid: str) -> Right:
+    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight:
         """As a Project Admin."""
         return admins_right(ctx, uid)
 

@@ -1,0 +1,180 @@
+"""Reads files into the desired state: `read_files(folder)`, or `parse_files({name: text})` for files from elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakehold import workspaces
+from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
+from lakehold.access.model.loader import parse_model as model_of
+from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
+from lakehold.access.model.schema import AccessModel
+from lakehold.access_as_code import assertions, file_format, validation
+from lakehold.access_as_code.assertions import Assertion
+from lakehold.access_as_code.parser import MappingNode, Node, ProblemList, error_at, parse_document
+from lakehold.access_as_code.resources import ResourceReader
+from lakehold.access_as_code.tenant_state import ResourceEntry, TenantState, shipped_sources
+from lakehold.kit.errors import InvalidInputError
+
+SUFFIXES = {".yaml", ".yml"}
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredState:
+    """The state and the tests that files declare."""
+
+    state: TenantState
+    tests: tuple[Assertion, ...]
+    digest: str
+    """Of all the files, to tell whether they have changed."""
+    is_whole: bool
+    """Whether they tell of a tenant, and so of all that is in it."""
+
+
+def read_files(path: Path | str) -> DesiredState:
+    """Read a folder with all that is in it, or one file."""
+    return parse_files(load_texts(Path(path)))
+
+
+def load_texts(path: Path) -> dict[str, str]:
+    """Return the texts of the files by name."""
+    if path.is_dir():
+        return {file.relative_to(path).as_posix(): _text(file, path) for file in _files(path)}
+    if not path.exists():
+        raise InvalidInputError(f"There is no file or folder {path.name!r}.", "Make one with `lakehold export`.")
+    return {path.name: _text(path, path.parent)}
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
+    return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
+
+
+def _text(file: Path, folder: Path) -> str:
+    name = file.relative_to(folder).as_posix()
+    data = b""
+    try:
+        data = file.read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise error_at(SourceLocation(name, 1), f"it cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise error_at(SourceLocation(name, line), "this is not UTF-8.", "Save the file as UTF-8.") from error
+
+
+def parse_files(files: Mapping[str, str]) -> DesiredState:
+    """Parse files that are given by name. Those without a YAML suffix are ignored."""
+    files = {name: text for name, text in files.items() if Path(name).suffix.lower() in SUFFIXES}
+    problems = ProblemList()
+    documents: dict[str, MappingNode] = {}
+    for name, text in files.items():
+        with problems.collect():
+            documents[name] = parse_document(text, name)
+    problems.raise_any()
+    models = _models(files, documents, problems)
+    problems.raise_any()
+    state = TenantState(_policy(models), {name: model.source for name, model in models.items()})
+    tests = _sections(state, documents, problems)
+    whole = file_format.TENANT_REF in state.entries
+    state.entries.setdefault(file_format.TENANT_REF, ResourceEntry(file_format.TENANT_REF, TENANT, "Tenant"))
+    if file_format.ALL_REF not in state.entries:
+        ResourceReader(state, problems).read_single(
+            ALL_MEMBERS, file_format.ALL_REF, MappingNode({}, SourceLocation("people.yaml", 1))
+        )
+    validation.validate(state, problems)
+    problems.raise_any()
+    return DesiredState(state, tests, files_digest(files), whole)
+
+
+def files_digest(files: Mapping[str, str]) -> str:
+    """Return a digest of the files."""
+    summed = hashlib.sha256()
+    for name, text in sorted(files.items()):
+        for part in (name, text):
+            data = part.encode("utf-8", "surrogatepass")
+            summed.update(len(data).to_bytes(8, "big") + data)
+    return summed.hexdigest()
+
+
+# Models
+
+
+def _models(
+    files: Mapping[str, str], documents: Mapping[str, MappingNode], problems: ProblemList
+) -> dict[str, AccessModel]:
+    found: dict[str, AccessModel] = {}
+    for name, document in documents.items():
+        with problems.collect():
+            for model in _models_in(name, files[name], document):
+                if model.name in found:
+                    first = found[model.name].place
+                    raise error_at(model.place, f"the model {model.name!r} is there twice; first at {first}.")
+                found[model.name] = model
+    shipped = shipped_sources()
+    return {name: model for name, model in found.items() if shipped.get(name) != model.source}
+
+
+def _models_in(name: str, text: str, document: MappingNode) -> Iterator[AccessModel]:
+    """Yield the model that a file is, or those in its section `models:`."""
+    if "model" in document.entries:
+        yield model_of(text, name)
+    elif "models" in document.entries:
+        for key, value in file_format.read_mapping(document.entries["models"][1], "models").entries.values():
+            model = model_of(file_format.read_text(value, "a model"), f"{name}:{key.value}")
+            if model.name != key.value:
+                raise error_at(key.place, f"the model calls itself {model.name!r}.", "Call it the same here.")
+            yield model
+
+
+def _policy(models: Mapping[str, AccessModel]) -> Policy:
+    if not models:
+        return workspaces.policy()
+    # Once more with their own names, for errors that point at the files.
+    Policy([*(model for model in workspaces.models() if model.name not in models), *models.values()])
+    return compile_policy(tuple(sorted({**shipped_sources(), **{m.name: m.source for m in models.values()}}.items())))
+
+
+# Sections
+
+
+def _sections(state: TenantState, documents: Mapping[str, MappingNode], problems: ProblemList) -> tuple[Assertion, ...]:
+    reader = ResourceReader(state, problems)
+    tests: list[Assertion] = []
+    for document in documents.values():
+        if "model" in document.entries:
+            continue
+        for name, (key, node) in document.entries.items():
+            with problems.collect():
+                if name == "tests":
+                    tests += assertions.read_assertions(node, problems)
+                elif name not in file_format.SECTIONS:
+                    hint = did_you_mean(name, file_format.SECTIONS)
+                    raise error_at(key.place, f"there is no section {quote_excerpt(name)}.", hint)
+                else:
+                    _section(reader, name, node)
+    return tuple(tests)
+
+
+def _section(reader: ResourceReader, name: str, node: Node) -> None:
+    match name:
+        case "tenant":
+            reader.read_single(TENANT, file_format.TENANT_REF, node)
+        case "all":
+            reader.read_single(ALL_MEMBERS, file_format.ALL_REF, node)
+        case "members":
+            reader.read_section(MEMBER, node, name)
+        case "groups":
+            reader.read_section(GROUP, node, name)
+        case "workspaces":
+            reader.read_workspaces(node)

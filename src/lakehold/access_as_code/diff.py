@@ -1,0 +1,246 @@
+"""The differences between a tenant and files, as bundles of steps that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.model.loader import parse_model
+from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
+from lakehold.access_as_code.parser import error_at
+from lakehold.access_as_code.steps import Create, CreationOrder, Delete, MakeChange, Rename, Step
+from lakehold.access_as_code.tenant_state import (
+    ResourceEntry,
+    Slot,
+    SlotFacts,
+    TenantState,
+    Timeline,
+    facts_by_slot,
+    is_default,
+    merge_spans,
+    shipped_sources,
+    slot_of,
+    timelines,
+)
+from lakehold.kit.clock import FOREVER, Moment
+
+_BEGINNING = -FOREVER
+Entry = tuple[Fact, TimeSpan]
+
+
+def slot_changes(current: Sequence[Entry], desired: Timeline, is_default: Callable[[Fact], bool]) -> list[MakeChange]:
+    """Return the changes that lead from the present facts to the desired ones, in order."""
+    adds = [_add(entry) for entry in desired]
+    new = [_add(entry) for entry in desired if entry not in current]
+    facts = dict.fromkeys(fact for fact, _ in current)
+    kept = {fact for fact, _ in desired}
+    gone = [MakeChange(Remove(fact)) for fact in facts if fact not in kept]
+    everything = [MakeChange(Remove(fact)) for fact in facts]
+    for tried in ([], new, adds, gone, [*gone, *new], [*gone, *adds]):
+        if merge_spans(entry for entry in _after(current, tried) if not is_default(entry[0])) == desired:
+            return tried
+    return [*everything, *adds]
+
+
+def _add(entry: Entry) -> MakeChange:
+    fact, span = entry
+    return MakeChange(Add(fact), span.since, span.until)
+
+
+def _after(current: Sequence[Entry], changes: Iterable[MakeChange]) -> Sequence[Entry]:
+    """Return the facts that the store would have after these changes: a beginning fact replaces all others in the slot."""
+    line = list(current)
+    for made in changes:
+        change, span = made.change, TimeSpan(made.since, made.until)
+        if isinstance(change, Remove):
+            is_value = isinstance(change.fact, Attribute)
+            line = [entry for entry in line if not is_value and entry[0] != change.fact]
+        elif isinstance(change, Add) and not any(_is_open(entry, change.fact, span) for entry in line):
+            line = [*_cut(line, span.begin), (change.fact, span)]
+    return line
+
+
+def _is_open(entry: Entry, fact: Fact, span: TimeSpan) -> bool:
+    return entry[0] == fact and entry[1].begin <= span.begin and entry[1].end == span.end
+
+
+def _cut(line: Sequence[Entry], at: int) -> list[Entry]:
+    return [
+        (fact, span if span.end <= at else TimeSpan(span.since, at))
+        for fact, span in line
+        if span.begin < at and at != _BEGINNING
+    ]
+
+
+Bundle = tuple[Step, ...]
+"""Steps that are made one after the other, or not at all."""
+
+
+class _Slots(NamedTuple):
+    current: SlotFacts
+    desired: Mapping[Slot, Timeline]
+
+
+def find_changes(current: TenantState, desired: TenantState, ids: IdMapping, at: Moment) -> Iterator[Bundle]:
+    """Yield a bundle for everything that differs, in the order in which it is best made."""
+    _refuse_other_kinds(current, desired)
+    policy = desired.policy
+    yield from ((MakeChange(Adopt(source)),) for source in models_to_adopt(current, desired))
+    desired_facts = timelines(desired, policy, at)
+    current_facts = facts_by_slot(current, policy, at)
+    for create in CreationOrder(desired, desired_facts, current.entries).create_steps():
+        current_facts |= _initial_facts(desired, create)
+        yield (_with_ids(create, ids),)
+    yield from _facts(current, desired, _Slots(current_facts, desired_facts), ids)
+    yield from _renames(current, desired, ids)
+    yield from _deletes(current, desired, ids)
+
+
+def _refuse_other_kinds(current: TenantState, desired: TenantState) -> None:
+    for ref, entry in desired.entries.items():
+        before = current.entries.get(ref)
+        if before is not None and before.kind != entry.kind:
+            raise error_at(
+                entry.place or SourceLocation("", 0),
+                f"{quote_excerpt(ref)} is a {before.kind} in the tenant, and a {entry.kind} here.",
+                "Choose another id: what has an id keeps its kind.",
+            )
+
+
+# Models
+
+
+def models_to_adopt(current: TenantState, desired: TenantState) -> list[str]:
+    """Return the models to adopt, each after those that it extends."""
+    current_sources, desired_sources = current.policy.sources, desired.policy.sources
+    used = {entry.kind.partition(".")[0] for entry in desired.entries.values()}
+    new = {
+        name
+        for name, source in desired_sources.items()
+        if current_sources.get(name) != source and (name in current_sources or name in desired.models or name in used)
+    }
+    order: dict[str, None] = {}
+    todo = [(name, False) for name in sorted(new, reverse=True)]
+    begun: set[str] = set()
+    while todo:
+        name, done = todo.pop()
+        if done:
+            order[name] = None
+        elif name not in begun and (name in new or name not in current_sources):
+            begun.add(name)
+            todo.append((name, True))
+            todo.extend((str(base), False) for base in desired.policy.models[name].extends)
+    return [desired_sources[name] for name in order]
+
+
+def models_to_keep(current: TenantState, desired: TenantState) -> list[str]:
+    """Return models of the tenant that the files do not name. They stay: a model can be replaced, not removed."""
+    shipped = shipped_sources()
+    return [name for name in current.models if name not in desired.models and name not in shipped]
+
+
+def model_name(source: str) -> str:
+    """Return the name of a model."""
+    return parse_model(source).name
+
+
+# Facts
+
+
+def _initial_facts(desired: TenantState, create: Create) -> SlotFacts:
+    """Return the facts by slot that an entry has from its creation on."""
+    facts: list[Fact] = [Edge(edge, create.uid, end) for edge, ends in create.edges.items() for end in ends]
+    facts += [Attribute(create.uid, name, value) for name, value in create.attributes.items()]
+    slots = {fact: slot_of(desired.policy, desired.entries, fact) for fact in facts}
+    return {slot: [(fact, ALWAYS)] for fact, slot in slots.items() if slot is not None}
+
+
+def _with_ids(create: Create, ids: IdMapping) -> Create:
+    edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
+    return Create(create.kind, ids.uid(create.uid), create.name, edges, create.attributes)
+
+
+def _facts(current: TenantState, desired: TenantState, known: _Slots, ids: IdMapping) -> Iterator[Bundle]:
+    gone = current.entries.keys() - desired.entries.keys()
+    everything = {**current.entries, **desired.entries}
+    found: list[tuple[int, Bundle]] = []
+    for slot in dict.fromkeys((*known.desired, *known.current)):
+        current_facts = known.current.get(slot, [])
+        made = slot_changes(
+            current_facts, known.desired.get(slot, ()), lambda fact: _is_default(desired, everything, fact)
+        )
+        kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
+        if kept:
+            found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
+    found.sort(key=lambda entry: entry[0])
+    yield from (bundle for _, bundle in found)
+
+
+def _is_default(desired: TenantState, things: Mapping[str, ResourceEntry], fact: Fact) -> bool:
+    return is_default(desired.policy, things, fact)
+
+
+def _ends_anyway(current: TenantState, change: Change, gone: set[str]) -> bool:
+    """Whether a removed fact ends with a deleted entry anyway. What stays is moved out of it first."""
+    if not isinstance(change, Remove):
+        return False
+    fact = change.fact
+    moves_out = isinstance(fact, Edge) and fact.source not in gone and _is_parent(current, fact)
+    return not moves_out and not gone.isdisjoint(mentioned_ids(fact))
+
+
+def _with_tenant_ids(make: MakeChange, ids: IdMapping) -> MakeChange:
+    change = make.change
+    assert not isinstance(change, Adopt)  # noqa: S101 - slots hold facts only
+    return MakeChange(type(change)(ids.fact(change.fact)), make.since, make.until)
+
+
+def _rank(made: list[MakeChange]) -> int:
+    """Return the order of a bundle: edges that end, edges that begin, attributes, roles that are given, roles that are
+    taken.
+    """
+    adds = any(isinstance(make.change, Add) for make in made)
+    match made[0].change:
+        case Add(Edge()) | Remove(Edge()):
+            return 1 if adds else 0
+        case Add(Grant()) | Remove(Grant()):
+            return 3 if adds else 4
+        case _:
+            return 2
+
+
+# Names and ends
+
+
+def _renames(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
+    for ref, entry in desired.entries.items():
+        before = current.entries.get(ref)
+        if before is not None and before.name != entry.name:
+            yield (Rename(ids.uid(ref), entry.name, before.name),)
+
+
+def _deletes(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
+    """Yield the deletions, inner ones first."""
+    above = {
+        held.fact.source: held.fact.target
+        for held in current.facts
+        if isinstance(held.fact, Edge) and _is_parent(current, held.fact)
+    }
+
+    def depth(ref: str) -> int:
+        steps, here = 0, ref
+        while here in above and steps < len(above):
+            here, steps = above[here], steps + 1
+        return steps
+
+    gone = [entry for ref, entry in current.entries.items() if ref not in desired.entries]
+    for entry in sorted(gone, key=lambda entry: (-depth(entry.ref), entry.ref)):
+        yield (Delete(entry.kind, ids.uid(entry.ref), entry.name),)
+
+
+def _is_parent(company: TenantState, edge: Edge) -> bool:
+    source = company.entries.get(edge.source)
+    parent = company.policy.kinds[source.kind].parent if source else None
+    return parent is not None and parent.edge == edge.name

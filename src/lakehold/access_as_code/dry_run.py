@@ -1,0 +1,160 @@
+"""Dry run of steps on the facts in memory: finds an order that works, and its effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from lakehold.access.decisions.what_if import AccessEffects, diff_views
+from lakehold.access.facts.changes import (
+    RowChange,
+    refuse_removing_last_holder,
+    resolve_change,
+    resolve_fact,
+    with_draft,
+    with_model,
+)
+from lakehold.access.facts.records import Adopt, Draft, Remove, mentioned_ids
+from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
+from lakehold.access.model.policy import MEMBER
+from lakehold.access_as_code.diff import Bundle
+from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote
+
+_FIRST = -2
+"""Numbers of what is not there yet: below those of the database, and of the draft's."""
+
+
+class DryRun:
+    """Steps on top of a view, which stays as it is.
+
+    New entries exist from the beginning without facts, and deleted members stay without facts: so members keep their
+    numbers, and the difference is that of the facts.
+    """
+
+    def __init__(self, before: FactView, steps: Iterable[Step]) -> None:
+        self._before = FactView(before.policy, before)
+        self._waiting: set[str] = set()
+        for number, step in enumerate(step for step in steps if isinstance(step, Create)):
+            if before.ids.get(step.uid) is None:
+                self._before.open(ResourceRow(_FIRST - number, step.uid, step.kind, step.name))
+                self._waiting.add(step.uid)
+        self._before.touch()
+        self.view = FactView(before.policy, self._before)
+        self._changed: list[FactRow] = []
+
+    def effects(self) -> AccessEffects:
+        """Return who gains and loses what by the steps that were taken."""
+        self.view.touch()
+        return diff_views(self._before, self.view, self._changed)
+
+    def take(self, bundle: Bundle) -> None:
+        """Take all steps of a bundle, or none."""
+        done: list[RowChange] = []
+        try:
+            for step in bundle:
+                for opening in self._openings(step):
+                    self._open(opening)
+                    done.append(opening)
+        except LakeholdError:
+            for opens, row in reversed(done):
+                self._open((not opens, row))
+            raise
+        self._changed.extend(row for _, row in done)
+
+    def _open(self, opening: RowChange) -> None:
+        opens, row = opening
+        (self.view.open if opens else self.view.close)(row)
+
+    def _openings(self, step: Step) -> Iterable[RowChange]:
+        match step:
+            case Create():
+                return self._create(step)
+            case Delete(_, uid, _):
+                return self._delete(uid)
+            case MakeChange(Adopt(source)):
+                self.view = with_model(self.view, source)
+                return ()
+            case MakeChange():
+                return self._make(step)
+            case Rename():
+                return ()
+
+    def _need_created(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            if uid in self._waiting:
+                raise NotFoundError(f"There is no resource {quote(uid)} yet.")
+
+    def _create(self, step: Create) -> list[RowChange]:
+        self._need_created(end for ends in step.edges.values() for end in ends)
+        if step.uid not in self._waiting:
+            raise ConflictError(f"The id {quote(step.uid)} is taken.", "Choose another; ids are never used twice.")
+        with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
+        self._waiting.discard(step.uid)
+        here = self.view.resource(step.uid)
+        found: list[FactRow] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
+        found += [EdgeRow(name, here, self.view.resource(end)) for name, ends in step.edges.items() for end in ends]
+        return [(True, row) for row in found]
+
+    def _make(self, step: MakeChange) -> Sequence[RowChange]:
+        change = step.change
+        assert not isinstance(change, Adopt)  # noqa: S101 - told apart above
+        self._need_created(mentioned_ids(change.fact))
+        if step.since is None or isinstance(change, Remove):
+            return resolve_change(self.view, change)
+        resolve_fact(self.view, change.fact)  # what can never be is refused now; nothing changes yet
+        return ()
+
+    def _delete(self, uid: str) -> list[RowChange]:
+        here = self.view.resource(uid)
+        inside = self.view.children(here)
+        if inside:
+            raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
+        for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
+            for role in role_names(mask):
+                refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
+        found = list(dict.fromkeys(self._facts_about(here)))
+        if self.view.kind(here) != MEMBER:
+            found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))
+        return [(False, row) for row in found]
+
+    def _facts_about(self, here: int) -> Iterator[FactRow]:
+        """Yield every fact about a resource."""
+        view = self.view
+        for subject, mask in (view.grants.get(here) or {}).items():
+            yield from (GrantRow(subject, role, here) for role in role_names(mask))
+        for resource, mask in (view.grants_by_subject.get(here) or {}).items():
+            yield from (GrantRow(here, role, resource) for role in role_names(mask))
+        for name in {edge for kind in view.policy.kinds.values() for edge in kind.schema.edges}:
+            yield from (EdgeRow(name, here, end) for end in view.edges_out[name].get(here) or ())
+            yield from (EdgeRow(name, source, here) for source in view.edges_in[name].get(here) or ())
+        schemas = [kind.schema for kind in view.policy.kinds.values()]
+        for name in {name for schema in schemas for name in schema.attributes}:
+            value = view.attributes[name].get(here)
+            if value is not None:
+                yield AttributeRow(here, 0, name, value)
+        for name in {name for schema in schemas for name in schema.membership}:
+            yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
+
+
+def order_steps(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
+    """Return the steps in an order in which each can be taken, and their effects. A step that cannot be taken yet is
+    tried again after the others; if none is left that can, its error is raised.
+    """
+    dry_run = DryRun(view, [step for bundle in bundles for step in bundle])
+    steps: list[Step] = []
+    left = list(bundles)
+    while left:
+        waiting: list[Bundle] = []
+        first: LakeholdError | None = None
+        for bundle in left:
+            try:
+                dry_run.take(bundle)
+                steps.extend(bundle)
+            except LakeholdError as error:
+                first = first or error
+                waiting.append(bundle)
+        if first is not None and len(waiting) == len(left):
+            raise first
+        left = waiting
+    return steps, dry_run.effects()

@@ -1,0 +1,145 @@
+"""The file format as a JSON Schema, generated from the models, so that editors complete and check it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.model.policy import GROUP, MEMBER, TENANT, KindPolicy, Policy
+from lakehold.access.model.schema import AttributeKind, RoleKind
+from lakehold.access_as_code import file_format
+from lakehold.access_as_code.tenant_state import child_kinds
+
+JsonSchema = dict[str, object]
+
+_TIME: JsonSchema = {
+    "description": "A day, which begins at midnight UTC, or a time with its zone.",
+    "type": ["string", "integer"],
+    "examples": ["2026-01-31", "2026-01-31T12:00:00Z"],
+}
+_ID: JsonSchema = {"type": ["string", "number"], "minLength": 1}
+
+
+def render_schema(policy: Policy) -> str:
+    """Return the schema for these models as JSON text."""
+    return json.dumps(build_schema(policy), indent=1, ensure_ascii=False) + "\n"
+
+
+def build_schema(policy: Policy) -> JsonSchema:
+    """Return the schema of a file for these models."""
+    workspaces = [kind for kind in policy.kinds if kind not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}]
+    sections: dict[str, JsonSchema] = {
+        "tenant": _described("What the tenant is called, who holds a role in it, its settings.", _ref(TENANT)),
+        "all": _described("The built-in group All, where there is something to say of it.", _ref(ALL_MEMBERS)),
+        "members": _described("Members and service accounts by id.", _map(_ref(MEMBER))),
+        "groups": _described("Groups by id.", _map(_ref(GROUP))),
+        "workspaces": _described("Workspaces by id, each with all that lies in it.", _map(_workspace(workspaces))),
+        "models": _described("Access models as texts, by name.", _map({"type": "string"})),
+        "tests": _described("What must be allowed, and what must not.", {"type": "array", "items": _test()}),
+    }
+    return {
+        "title": "Lakehold: access as code",
+        **_object(sections),
+        "$defs": {
+            "time": _TIME,
+            "who": _some(_entry("who", _described("A member or group by id; /all is everybody.", _ID))),
+            "to": _some(_entry("to", _described("Another thing by id.", _ID))),
+            "flag": _some(_entry("is", {"type": "boolean"})),
+            **{kind.id: _kind_schema(policy, kind) for kind in policy.kinds.values()},
+        },
+    }
+
+
+def _described(description: str, found: JsonSchema) -> JsonSchema:
+    return {"description": description, **found}
+
+
+def _object(properties: Mapping[str, object], required: tuple[str, ...] = ()) -> JsonSchema:
+    found: JsonSchema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return {**found, "required": list(required)} if required else found
+
+
+def _map(values: JsonSchema) -> JsonSchema:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _ref(name: str) -> JsonSchema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _some(part: JsonSchema) -> JsonSchema:
+    """Return the schema of one value, or a list of them."""
+    return {"anyOf": [part, {"type": "array", "items": part}]}
+
+
+def _entry(key: str, value: JsonSchema) -> JsonSchema:
+    """Return the schema of a value alone, or with the span in which it holds."""
+    return {"anyOf": [value, _object({key: value, "from": _ref("time"), "until": _ref("time")}, (key,))]}
+
+
+def _workspace(kinds: list[str]) -> JsonSchema:
+    """Return the schema of a workspace, which depends on its kind. An unknown kind may be one of another model."""
+    named: JsonSchema = {"description": "Which kind of workspace it is.", "type": "string", "examples": kinds}
+    cases = [{"if": {"properties": {"kind": {"const": kind}}}, "then": _ref(kind)} for kind in kinds]
+    return {"type": "object", "required": ["kind"], "properties": {"kind": named}, "allOf": cases}
+
+
+def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
+    found = kind.schema
+    properties: dict[str, object] = {"name": {"description": "What people call it.", "type": ["string", "number"]}}
+    if kind.id not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}:
+        properties["kind"] = {"const": kind.id}
+    if kind.id == MEMBER:
+        properties["email"] = {"description": "The address for sign-in and mails.", "type": "string"}
+        properties["service"] = {"description": "A service account: nobody signs in to it.", "const": True}
+    properties["description"] = {"description": "What it is for.", "type": ["string", "number"]}
+    properties["settings"] = {"description": "Its settings.", "type": "object"}
+    if kind.id == GROUP:
+        properties["members"] = _described("Who is in the group.", _ref("who"))
+    for role in found.roles.values():
+        properties[file_format.escape_keyword(role.name)] = _role(role)
+    for edge in found.edges.values():
+        ends = " or ".join(kind.steps[edge.name].kinds)
+        properties[file_format.escape_keyword(edge.name)] = _described(f"Points at {ends}.", _ref("to"))
+    for attribute in found.attributes.values():
+        properties[file_format.escape_keyword(attribute.name)] = _attribute(attribute)
+    if found.membership:
+        values = {attribute.name: _attribute(attribute) for attribute in found.membership.values()}
+        properties["membership"] = _described("What is so of members in it, by member.", _map(_object(values)))
+    properties["loose"] = {"description": "It lies in nothing at present.", "const": True}
+    inside = _inside(policy, kind)
+    if inside:
+        properties["holds"] = _described("What lies in it, by kind and id.", _object(inside))
+    # Nothing said is written as `orders:` or `orders: {}`.
+    return {"description": found.title, **_object(properties), "type": ["object", "null"]}
+
+
+def _role(role: RoleKind) -> JsonSchema:
+    whom = "one member" if role.single else "members" if role.person_only else "members and groups"
+    return _described(f"{role.title}: {whom}.", _ref("who"))
+
+
+def _attribute(attribute: AttributeKind) -> JsonSchema:
+    described = f"{attribute.import_default} unless said otherwise."
+    value = _ref("flag") if attribute.is_flag else _some(_entry("is", {"enum": list(attribute.values)}))
+    return _described(described, value)
+
+
+def _inside(policy: Policy, kind: KindPolicy) -> dict[str, object]:
+    model = f"{kind.schema.model}."
+    kinds = [child for child in child_kinds(policy, kind.id) if child not in {MEMBER, GROUP, ALL_MEMBERS}]
+    return {child.removeprefix(model): _map(_ref(child)) for child in kinds} if kind.id != TENANT else {}
+
+
+def _test() -> JsonSchema:
+    texts = _some(_ID)
+    properties = {
+        "name": {"description": "What the test is called.", "type": "string"},
+        "who": _described("Members; a group stands for everybody in it.", texts),
+        "can": _described("Actions that must be allowed; `give viewer` for giving a role.", texts),
+        "cannot": _described("Actions that must not be allowed.", texts),
+        "on": _described("Things by id; / is the tenant.", texts),
+        "at": _described("Asked as of this time.", _ref("time")),
+    }
+    return {**_object(properties, ("who", "on")), "anyOf": [{"required": ["can"]}, {"required": ["cannot"]}]}

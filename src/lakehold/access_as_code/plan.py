@@ -1,0 +1,179 @@
+"""Plans: the steps that bring a tenant to what files declare, and their effects on people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts import tables
+from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.session import AccessSession
+from lakehold.access_as_code import diff, steps
+from lakehold.access_as_code.current_state import load_current_state
+from lakehold.access_as_code.desired_state import DesiredState
+from lakehold.access_as_code.dry_run import order_steps
+from lakehold.access_as_code.file_format import IdMapping
+from lakehold.access_as_code.metadata import EntryMetadata
+from lakehold.access_as_code.parser import ProblemList, error_at
+from lakehold.access_as_code.steps import MakeChange, Step
+from lakehold.access_as_code.tenant_state import TenantState
+from lakehold.kit.errors import InvalidInputError
+
+_FORMAT = 1
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePlan:
+    """Steps in an order in which they can be taken, for one state of the tenant and of the files."""
+
+    tenant: str
+    seq: int
+    """The number of the tenant's last change when the plan was made."""
+    digest: str
+    """Of the files that it was made from."""
+    steps: tuple[Step, ...]
+    metadata: Mapping[str, EntryMetadata] = field(default_factory=dict)
+    """What is to be told beside the facts, by id, of all of which something else is told now."""
+    effects: AccessEffects | None = None
+    """Who wins and loses what; None in a plan that was kept as JSON."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What that which is spoken of is called."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.steps and not self.metadata
+
+    @property
+    def later(self) -> int:
+        """The number of facts that begin later, and are not among the effects."""
+        return sum(isinstance(step, MakeChange) and step.since is not None for step in self.steps)
+
+
+def make_plan(
+    session: AccessSession, desired: DesiredState, metadata: Mapping[str, EntryMetadata] | None = None
+) -> ChangePlan:
+    """Compare the tenant with the files, and order the changes. The tenant's metadata is given by id."""
+    if not desired.is_whole:
+        raise InvalidInputError(
+            "These files have no section `tenant:`, so they do not tell of a whole company.",
+            "Begin with `lakehold export`: what files leave out is deleted.",
+        )
+    current = load_current_state(session, metadata)
+    ids = session.read_view(lambda view: IdMapping.from_view(view, session.tenant))
+    _refuse_used_ids(session, current, desired.state, ids)
+    bundles = list(diff.find_changes(current, desired.state, ids, session.at))
+    ordered, effects = session.read_view(lambda view: order_steps(view, bundles))
+    entries = {**current.entries, **desired.state.entries}
+    return ChangePlan(
+        tenant=ids.tenant,
+        seq=session.seq,
+        digest=desired.digest,
+        steps=tuple(ordered),
+        metadata={ids.uid(ref): found for ref, found in _metadata_changes(current, desired.state)},
+        effects=effects,
+        names={ids.uid(ref): entry.name for ref, entry in entries.items()},
+        kinds={ids.uid(ref): entry.kind for ref, entry in entries.items()},
+        notes=tuple(
+            f"The model {name} is not in the files and stays: models are replaced, never taken away."
+            for name in diff.models_to_keep(current, desired.state)
+        ),
+    )
+
+
+def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tuple[str, EntryMetadata]]:
+    """Yield the entries whose metadata changes."""
+    for ref, entry in desired.entries.items():
+        before = current.metadata.get(ref, EntryMetadata())
+        after = desired.metadata.get(ref, EntryMetadata()).merged_over(before)
+        if ref in current.metadata and ref in current.entries and before.service != after.service:
+            was = "a service account" if before.service else "a person"
+            message = f"{quote_excerpt(ref)} is {was} in the tenant."
+            raise error_at(
+                entry.place or SourceLocation("", 0), message, "One never becomes the other: make a new member."
+            )
+        if not before.is_same(after):
+            yield ref, after
+
+
+def _refuse_used_ids(session: AccessSession, current: TenantState, desired: TenantState, ids: IdMapping) -> None:
+    """Refuse new entries with the id of a deleted one."""
+    new = {ids.uid(ref): entry for ref, entry in desired.entries.items() if ref not in current.entries}
+    problems = ProblemList()
+    for uid in _used_ids(session, new):
+        problems.add(
+            new[uid].place or SourceLocation("", 0),
+            f"the id {quote_excerpt(uid)} belonged to something that was deleted.",
+            "Choose another; ids are never used twice.",
+        )
+    problems.raise_any()
+
+
+def _used_ids(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
+    # past the access filter: only whether an id was ever used is asked, of ids that the asker named
+    ids, table = list(uids), tables.resource
+    for start in range(0, len(ids), _BATCH):
+        query = sa.select(table.c.uid).where(
+            table.c.tenant_id == session.tenant, table.c.uid.in_(ids[start : start + _BATCH])
+        )
+        yield from session.transaction.connection.execute(query).scalars()
+
+
+# Plans that are kept
+
+
+def dump_plan(plan: ChangePlan) -> str:
+    """Return the plan as JSON text, with its effects for people."""
+    data = {
+        "format": _FORMAT,
+        "tenant": plan.tenant,
+        "seq": plan.seq,
+        "digest": plan.digest,
+        "steps": [steps.to_json(step) for step in plan.steps],
+        "told": {uid: found.to_json() for uid, found in plan.metadata.items()},
+        "notes": list(plan.notes),
+        "effects": effects_json(plan.effects),
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def effects_json(effects: AccessEffects | None) -> list[dict[str, object]]:
+    """Return the groups of effects as JSON objects."""
+    return [
+        {
+            "gained": group.gained,
+            "action": group.action,
+            "kind": group.kind,
+            "members": group.members,
+            "resources": group.resources,
+            "pairs": group.pairs,
+        }
+        for group in (effects.groups if effects else ())
+    ]
+
+
+def load_plan(text: str) -> ChangePlan:
+    """Return the plan of a JSON text."""
+    try:
+        data = json.loads(text)
+        if data["format"] != _FORMAT:
+            raise InvalidInputError("This plan is of another version of Lakehold.", "Plan again.")
+        return ChangePlan(
+            tenant=str(data["tenant"]),
+            seq=int(data["seq"]),
+            digest=str(data["digest"]),
+            steps=tuple(steps.from_json(step) for step in data["steps"]),
+            metadata={str(uid): EntryMetadata(**found) for uid, found in data["told"].items()},
+            names={step["uid"]: step["name"] for step in data["steps"] if step.get("name") and step.get("uid")},
+            kinds={step["uid"]: step["kind"] for step in data["steps"] if step.get("kind") and step.get("uid")},
+            notes=tuple(map(str, data["notes"])),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInputError("This is no plan.", "Make one with `lakehold plan`.") from error

@@ -1,0 +1,132 @@
+"""A plan as text: the changes of each entry, and their effects on people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.model.policy import MEMBER_OF
+from lakehold.access_as_code.diff import model_name
+from lakehold.access_as_code.file_format import TimeSpan
+from lakehold.access_as_code.metadata import EntryMetadata
+from lakehold.access_as_code.plan import ChangePlan
+from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
+from lakehold.access_as_code.yaml_writer import flow_value
+
+_LONGEST = 100
+
+
+@dataclass(slots=True)
+class _Block:
+    """An entry, and the lines of its changes."""
+
+    sign: str
+    lines: list[str] = field(default_factory=list)
+
+
+def render_plan(plan: ChangePlan, *, rows: bool = False) -> str:
+    """Return the plan as a diff. With `rows`, it lists every single effect on a member."""
+    if plan.is_empty:
+        return "\n".join(("Nothing to do: the tenant is what the files say.", *plan.notes)) + "\n"
+    parts = [*_changes(plan), "", _summary(plan), *plan.notes]
+    if plan.effects is not None:
+        parts += ["", *_effects(plan.effects, rows=rows)]
+    if plan.later:
+        parts.append(f"{plan.later} of the facts begin later; what they will do is not counted.")
+    return "\n".join(parts) + "\n"
+
+
+def _changes(plan: ChangePlan) -> Iterator[str]:
+    blocks: dict[str, _Block] = {}
+    for step in plan.steps:
+        if isinstance(step, MakeChange) and isinstance(step.change, Adopt):
+            yield f"~ model {model_name(step.change.source)}"
+        else:
+            _add_step(blocks, step, plan.tenant)
+    for uid, metadata in plan.metadata.items():
+        _block(blocks, uid, "~").lines.extend(f"~ {line}" for line in _metadata_lines(metadata))
+    for uid, block in blocks.items():
+        kind = plan.kinds.get(uid, "")
+        name = plan.names.get(uid, uid)
+        yield " ".join(part for part in (block.sign, kind, uid, f'"{name}"' if name != uid else "") if part)
+        yield from (f"    {line}" for line in block.lines)
+
+
+def _metadata_lines(metadata: EntryMetadata) -> list[str]:
+    return [f"{name} {flow_value(value)[:_LONGEST]}" for name, value in metadata.to_json().items()] or [
+        "nothing more is told"
+    ]
+
+
+def _block(blocks: dict[str, _Block], uid: str, sign: str) -> _Block:
+    return blocks.setdefault(uid, _Block(sign))
+
+
+def _add_step(blocks: dict[str, _Block], step: Step, tenant: str) -> None:
+    match step:
+        case Create(_, uid, _, edges, attributes):
+            block = _block(blocks, uid, "+")
+            # That it lies in the tenant goes without saying.
+            block.lines += [f"+ {edge} {', '.join(ends)}" for edge, ends in edges.items() if ends != (tenant,)]
+            block.lines += [f"+ {name} {value}" for name, value in attributes.items()]
+        case Rename(uid, name, was):
+            _block(blocks, uid, "~").lines.append(f'~ name "{was}" → "{name}"')
+        case Delete(_, uid, _):
+            _block(blocks, uid, "-").sign = "-"
+        case MakeChange(Add(fact), since, until):
+            span = str(TimeSpan(since, until))
+            _block(blocks, _owner(fact), "~").lines.append(f"+ {_describe_fact(fact)}{', ' if span else ''}{span}")
+        case MakeChange(Remove(fact)):
+            _block(blocks, _owner(fact), "~").lines.append(f"- {_describe_fact(fact)}")
+
+
+def _owner(fact: Fact) -> str:
+    """Return the entry under which files write the fact."""
+    return fact.target if isinstance(fact, Edge) and fact.name == MEMBER_OF else mentioned_ids(fact)[0]
+
+
+def _describe_fact(fact: Fact) -> str:
+    match fact:
+        case Grant(subject, role, _):
+            return f"{role} {subject}"
+        case Edge(name, source, target):
+            return f"member {source}" if name == MEMBER_OF else f"{name} {target}"
+        case Attribute(_, name, value, None):
+            return f"{name} {value}"
+        case Attribute(_, name, value, member):
+            return f"{name} {value} of {member}"
+
+
+def _summary(plan: ChangePlan) -> str:
+    steps = plan.steps
+    changes = [step.change for step in steps if isinstance(step, MakeChange)]
+    parts = _counted("thing", "create", sum(isinstance(step, Create) for step in steps))
+    parts += _counted("name", "change", sum(isinstance(step, Rename) for step in steps))
+    parts += _counted("thing", "delete", sum(isinstance(step, Delete) for step in steps))
+    parts += _counted("model", "adopt", sum(isinstance(change, Adopt) for change in changes))
+    parts += _counted("fact", "add", sum(isinstance(change, Add) for change in changes))
+    parts += _counted("fact", "take away", sum(isinstance(change, Remove) for change in changes))
+    parts += _counted("text", "set", len(plan.metadata))
+    return ", ".join(parts) + "."
+
+
+def _counted(what: str, verb: str, number: int) -> list[str]:
+    return [f"{number} {what}{'s' if number > 1 else ''} to {verb}"] if number else []
+
+
+def _effects(effects: AccessEffects, *, rows: bool) -> Iterator[str]:
+    if not effects.groups:
+        yield "Nobody wins or loses anything by it."
+        return
+    action = max(len("action"), *(len(group.action) for group in effects.groups))
+    kind = max(len("on"), *(len(group.kind) for group in effects.groups))
+    yield f"      {'action':{action}}  {'on':{kind}}  members  resources"
+    for group in effects.groups:
+        sign = "gain" if group.gained else "lose"
+        yield f"{sign}  {group.action:{action}}  {group.kind:{kind}}  {group.members:7,}  {group.resources:9,}"
+    if rows:
+        yield ""
+        for effect in sorted(effects.rows()):
+            yield f"{'gain' if effect.gained else 'lose'}  {effect.member}  {effect.action}  {effect.resource}"

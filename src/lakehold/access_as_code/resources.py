@@ -1,0 +1,235 @@
+"""Reads members, groups, workspaces and the resources in them from files, with the facts about each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
+from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, KindPolicy
+from lakehold.access.model.schema import AttributeKind
+from lakehold.access_as_code import file_format, metadata
+from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
+from lakehold.access_as_code.metadata import EntryMetadata
+from lakehold.access_as_code.parser import Node, ProblemList, ScalarNode, error_at
+from lakehold.access_as_code.tenant_state import ResourceEntry, TenantState, TimedFact, child_kinds
+from lakehold.kit.ids import valid_id, valid_name
+
+_COMMON_KEYWORDS = ("name", "description", "settings", "membership", "loose", "holds")
+_EXTRA_KEYWORDS = {MEMBER: ("email", "service"), GROUP: ("members",)}
+_SECTIONS = {MEMBER: "members", GROUP: "groups", TENANT: "tenant", ALL_MEMBERS: "all"}
+
+
+class ResourceReader:
+    """Reads entries into a tenant's state, and collects problems."""
+
+    def __init__(self, state: TenantState, problems: ProblemList) -> None:
+        self._state = state
+        self._problems = problems
+        self._addresses: dict[str, str] = {}
+
+    # Where things stand
+
+    def read_section(self, kind: str, node: Node, what: str) -> None:
+        """Read `members:` or `groups:`: entries of one kind by id."""
+        self._read_entries(kind, file_format.read_mapping(node, what).entries.values(), file_format.TENANT_REF)
+
+    def read_single(self, kind: str, ref: str, node: Node) -> None:
+        """Read `tenant:` or `all:`: an entry that always exists."""
+        self._read_entry(kind, ref, node.place, node, None if kind == TENANT else file_format.TENANT_REF)
+
+    def read_workspaces(self, node: Node) -> None:
+        """Read `workspaces:`: entries of any kind, each of which names its own."""
+        for key, value in file_format.read_mapping(node, "workspaces").entries.values():
+            with self._problems.collect():
+                kind = self._kind(file_format.read_mapping(value, "a workspace").entries.get("kind"), key.place)
+                self._read_entry(kind, key.value, key.place, value, None)
+
+    def _read_entries(self, kind: str, entries: Iterable[tuple[ScalarNode, Node]], parent: str) -> None:
+        for key, value in entries:
+            with self._problems.collect():
+                self._read_entry(kind, key.value, key.place, value, parent)
+
+    def _kind(self, entry: tuple[ScalarNode, Node] | None, place: SourceLocation) -> str:
+        if entry is None:
+            raise error_at(
+                place, "`kind:` is missing.", "Say which kind of workspace it is, as in `kind: marts.project`."
+            )
+        kind = file_format.read_text(entry[1], "kind")
+        known = self._state.policy.kinds
+        if kind in _SECTIONS:
+            raise error_at(entry[1].place, f"a {kind} is no workspace.", f"Write it under `{_SECTIONS[kind]}:`.")
+        if kind not in known:
+            raise error_at(entry[1].place, f"there is no kind {quote_excerpt(kind)}.", did_you_mean(kind, known))
+        return kind
+
+    # One thing
+
+    def _read_entry(self, kind: str, ref: str, place: SourceLocation, node: Node, parent: str | None) -> None:
+        found = file_format.read_mapping(node, kind, may_be_empty=True).entries
+        entry = ResourceEntry(ref, kind, self._name(ref, place, found), place)
+        self._refuse_twice(entry)
+        self._state.entries[ref] = entry
+        policy = self._state.policy.kinds[kind]
+        with self._problems.collect():
+            self._add_parent(entry, policy, found, parent)
+        for key, value in found.values():
+            with self._problems.collect():
+                self._read_field(entry, policy, key, value)
+        self._add_imported(entry, policy, found)
+
+    def _add_imported(self, entry: ResourceEntry, policy: KindPolicy, found: Collection[str]) -> None:
+        """Add the attributes that the model sets for imported entries which leave them out."""
+        for attribute in policy.schema.attributes.values():
+            if attribute.imported and file_format.escape_keyword(attribute.name) not in found:
+                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, _place_of(entry))
+
+    def _name(self, ref: str, place: SourceLocation, found: dict[str, tuple[ScalarNode, Node]]) -> str:
+        own = ref in {file_format.TENANT_REF, file_format.ALL_REF}
+        with self._problems.collect(place):
+            if not own:
+                valid_id(file_format.unescape_ref(ref))
+        entry = found.get("name")
+        if entry is None:
+            if ref == file_format.TENANT_REF:
+                self._problems.add(place, "`name:` is missing in tenant.", "Say what the tenant is called.")
+            return "All" if ref == file_format.ALL_REF else file_format.unescape_ref(ref)
+        name = file_format.read_text(entry[1], "name")
+        with self._problems.collect(entry[1].place):
+            return valid_name(name)
+        return name
+
+    def _refuse_twice(self, entry: ResourceEntry) -> None:
+        first = self._state.entries.get(entry.ref)
+        if first is not None and entry.place is not None:
+            before = f"{first.place}" if first.place else "the beginning"
+            raise error_at(
+                entry.place,
+                f"{quote_excerpt(entry.ref)} is there twice; first at {before}, as {first.kind}.",
+                "An id belongs to one thing. Choose another, or remove one of the two.",
+            )
+
+    def _add_parent(
+        self, entry: ResourceEntry, policy: KindPolicy, found: dict[str, tuple[ScalarNode, Node]], parent: str | None
+    ) -> None:
+        """Add the edge to the parent, where the place of the entry implies it."""
+        step = policy.parent
+        loose = self._is_loose(found)
+        if step is None or loose or file_format.escape_keyword(step.edge) in found:
+            return
+        if parent is None and TENANT in step.kinds:
+            parent = file_format.TENANT_REF
+        if parent is None:
+            raise error_at(
+                _place_of(entry),
+                f"a {entry.kind} lies in a {' or '.join(step.kinds)}.",
+                f"Put {quote_excerpt(entry.ref)} under `holds:` of one, or name it as `{file_format.escape_keyword(step.edge)}:`.",
+            )
+        self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, _place_of(entry))
+
+    @staticmethod
+    def _is_loose(found: dict[str, tuple[ScalarNode, Node]]) -> bool:
+        if "loose" not in found:
+            return False
+        node = found["loose"][1]
+        if file_format.read_text(node, "loose") != "true":
+            raise error_at(node.place, "`loose:` can only be true.", "Remove the line for what lies in something.")
+        return True
+
+    # What is said of it
+
+    def _read_field(self, entry: ResourceEntry, policy: KindPolicy, key: ScalarNode, node: Node) -> None:
+        name, schema = key.value.removeprefix("."), policy.schema
+        if key.value in file_format.KEYWORDS:
+            self._read_keyword(entry, policy, key, node)
+        elif name in schema.roles:
+            for subject, span, place in file_format.read_entries(node, f"`{key.value}:`", "who"):
+                self._add_fact(Grant(subject, name, entry.ref), span, place)
+        elif name in schema.edges:
+            for target, span, place in file_format.read_entries(node, f"`{key.value}:`", "to"):
+                self._add_fact(Edge(name, entry.ref, target), span, place)
+        elif name in schema.attributes:
+            self._read_values(schema.attributes[name], entry.ref, None, node)
+        else:
+            raise self._unknown_field(policy, key)
+
+    def _unknown_field(self, policy: KindPolicy, key: ScalarNode) -> Exception:
+        schema = policy.schema
+        if key.value in schema.membership:
+            hint = f"It belongs to a member in it: write `membership: {{<member>: {{{key.value}: …}}}}`."
+        else:
+            model = [file_format.escape_keyword(name) for name in (*schema.roles, *schema.edges, *schema.attributes)]
+            hint = did_you_mean(key.value, [*model, *_COMMON_KEYWORDS, *_EXTRA_KEYWORDS.get(policy.id, ())])
+        return error_at(key.place, f"a {policy.id} has no role, edge or attribute {quote_excerpt(key.value)}.", hint)
+
+    def _read_keyword(self, entry: ResourceEntry, policy: KindPolicy, key: ScalarNode, node: Node) -> None:
+        match key.value:
+            case "holds":
+                self._read_children(entry, node)
+            case "membership":
+                self._read_membership(entry, policy, node)
+            case "members" if entry.kind == GROUP:
+                for member, span, place in file_format.read_entries(node, "`members:`", "who"):
+                    self._add_fact(Edge(MEMBER_OF, member, entry.ref), span, place)
+            case "email" | "service" if entry.kind == MEMBER:
+                self._read_metadata(entry, key.value, node)
+            case "description" | "settings":
+                self._read_metadata(entry, key.value, node)
+            case "kind":
+                if entry.kind != file_format.read_text(node, "kind") or entry.kind in _SECTIONS:
+                    raise error_at(key.place, "`kind:` is said by the place of a thing here.", "Remove the line.")
+            case "members" | "email" | "service":
+                raise self._unknown_field(policy, key)
+
+    def _read_children(self, entry: ResourceEntry, node: Node) -> None:
+        model = entry.kind.partition(".")[0]
+        known = {
+            (kind.removeprefix(f"{model}.") if kind.startswith(f"{model}.") else kind): kind
+            for kind in child_kinds(self._state.policy, entry.kind)
+            if kind not in _SECTIONS
+        }
+        for key, value in file_format.read_mapping(node, "`holds:`").entries.values():
+            with self._problems.collect():
+                if key.value not in known:
+                    message = f"no {quote_excerpt(key.value)} lies in a {entry.kind}."
+                    raise error_at(key.place, message, did_you_mean(key.value, known))
+                self._read_entries(
+                    known[key.value], file_format.read_mapping(value, f"`{key.value}:`").entries.values(), entry.ref
+                )
+
+    def _read_membership(self, entry: ResourceEntry, policy: KindPolicy, node: Node) -> None:
+        known = policy.schema.membership
+        for member, values in file_format.read_mapping(node, "`membership:`").entries.values():
+            for name, value in file_format.read_fields(
+                values, f"the membership of {quote_excerpt(member.value)}", known
+            ).items():
+                self._read_values(known[name], entry.ref, member.value, value)
+
+    def _read_values(self, attribute: AttributeKind, ref: str, member: str | None, node: Node) -> None:
+        for value, span, place in file_format.read_entries(node, f"`{attribute.name}:`", "is"):
+            if value not in attribute.values:
+                hint = did_you_mean(value, attribute.values)
+                raise error_at(place, f"{quote_excerpt(value)} is no value of {attribute.name}.", hint)
+            self._add_fact(Attribute(ref, attribute.name, value, member), span, place)
+
+    def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
+        found = self._state.metadata[entry.ref] = metadata.with_field(
+            self._state.metadata.get(entry.ref, EntryMetadata()), word, node
+        )
+        if found.email and found.service:
+            raise error_at(
+                node.place, f"{quote_excerpt(entry.ref)} is a service account.", "Nobody signs in to one: no address."
+            )
+        first = self._addresses.setdefault(found.email.casefold(), entry.ref) if found.email else entry.ref
+        if first != entry.ref:
+            raise error_at(
+                node.place, f"{quote_excerpt(found.email)} is already the address of {quote_excerpt(first)}."
+            )
+
+    def _add_fact(self, fact: Fact, span: TimeSpan, place: SourceLocation) -> None:
+        self._state.facts.append(TimedFact(fact, span, place))
+
+
+def _place_of(entry: ResourceEntry) -> SourceLocation:
+    return entry.place or SourceLocation("", 0)

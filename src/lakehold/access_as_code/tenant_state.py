@@ -1,0 +1,162 @@
+"""The state of a tenant in the form in which files and databases are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lakehold import workspaces
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
+from lakehold.access.model.errors import SourceLocation
+from lakehold.access.model.policy import GROUP, MEMBER, Policy
+from lakehold.access_as_code.file_format import TimeSpan
+from lakehold.access_as_code.metadata import EntryMetadata
+from lakehold.kit.clock import FOREVER, Moment
+
+SUBJECTS = (MEMBER, GROUP, ALL_MEMBERS)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceEntry:
+    """A member, group, workspace or other resource."""
+
+    ref: str
+    kind: str
+    name: str
+    place: SourceLocation | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFact:
+    """A fact with the span in which it holds."""
+
+    fact: Fact
+    span: TimeSpan
+    place: SourceLocation | None = field(default=None, compare=False)
+
+
+@dataclass(slots=True)
+class TenantState:
+    """The whole state of a tenant, with the ids that files use: entries, facts, metadata and models."""
+
+    policy: Policy
+    models: Mapping[str, str]
+    """The models that are not those that come with Lakehold, as texts."""
+    entries: dict[str, ResourceEntry] = field(default_factory=dict)
+    facts: list[TimedFact] = field(default_factory=list)
+    metadata: dict[str, EntryMetadata] = field(default_factory=dict)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of all entries, by id."""
+        return {ref: entry.name for ref, entry in self.entries.items()}
+
+
+Slot = tuple[str, ...]
+"""Where only one fact can hold at a time: the value of an attribute, the end of an edge of which there is one."""
+
+Timeline = tuple[tuple[Fact, TimeSpan], ...]
+"""What holds in a slot, one after the other."""
+
+SlotFacts = dict[Slot, list[tuple[Fact, TimeSpan]]]
+
+
+def slot_of(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact) -> Slot | None:
+    """Return the slot of a fact; None for one that the models do not know (any more)."""
+    owner = entries.get(fact.source if isinstance(fact, Edge) else fact.resource)
+    if owner is None or owner.kind not in policy.kinds:
+        return None
+    schema = policy.kinds[owner.kind].schema
+    match fact:
+        case Attribute(resource, name, value, member):
+            declared = (schema.attributes if member is None else schema.membership).get(name)
+            known = declared is not None and value in declared.values
+            return ("attribute", resource, name, member or "") if known else None
+        case Edge(name, source, target):
+            end = entries.get(target)
+            if name not in schema.edges or end is None or end.kind not in policy.kinds[owner.kind].steps[name].kinds:
+                return None
+            return ("edge", source, name, target if schema.edges[name].many else "")
+        case Grant(subject, role, resource):
+            holder = entries.get(subject)
+            if role not in schema.roles or holder is None or holder.kind not in SUBJECTS:
+                return None
+            if schema.roles[role].person_only and holder.kind != MEMBER:
+                return None
+            return ("grant", resource, role, "" if schema.roles[role].single else subject)
+
+
+def facts_by_slot(state: TenantState, policy: Policy, at: Moment) -> SlotFacts:
+    """Return the facts that hold from a moment on, by slot, as they are stored."""
+    found: SlotFacts = {}
+    for timed in state.facts:
+        slot, span = slot_of(policy, state.entries, timed.fact), timed.span.clip_from(at)
+        if slot is not None and span is not None:
+            found.setdefault(slot, []).append((timed.fact, span))
+    return found
+
+
+def timelines(state: TenantState, policy: Policy, at: Moment) -> dict[Slot, Timeline]:
+    """Return the facts by slot in normal form, without defaults, so that equal states compare equal."""
+    found = {
+        slot: merge_spans(entry for entry in line if not is_default(policy, state.entries, entry[0]))
+        for slot, line in facts_by_slot(state, policy, at).items()
+    }
+    return {slot: line for slot, line in found.items() if line}
+
+
+def is_default(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact) -> bool:
+    """Whether the fact sets an attribute to its default."""
+    if not isinstance(fact, Attribute):
+        return False
+    schema = policy.kinds[entries[fact.resource].kind].schema
+    known = schema.attributes if fact.member is None else schema.membership
+    return known[fact.name].default == fact.value
+
+
+def merge_spans(line: Iterable[tuple[Fact, TimeSpan]]) -> Timeline:
+    """Return the facts in order of time, with touching spans of the same fact merged."""
+    done: list[tuple[Fact, TimeSpan]] = []
+    for fact, span in sorted(line, key=lambda entry: (entry[1].begin, entry[1].end, repr(entry[0]))):
+        before = next((n for n, (other, was) in enumerate(done) if other == fact and span.begin <= was.end), None)
+        if before is None:
+            done.append((fact, span))
+        else:
+            was = done[before][1]
+            end = max(was.end, span.end)
+            done[before] = (fact, TimeSpan(was.since, None if end == FOREVER else end))
+    return tuple(done)
+
+
+def shipped_sources() -> Mapping[str, str]:
+    """Return the texts of the models that come with Lakehold."""
+    return workspaces.policy().sources
+
+
+def child_kinds(policy: Policy, kind: str) -> Sequence[str]:
+    """Return the kinds that may lie in this one, in the order of the models."""
+    return [other.id for other in policy.kinds.values() if other.parent and kind in other.parent.kinds]
+
+
+def view_at(state: TenantState, at: Moment) -> FactView:
+    """Return a view of the facts that hold at a moment, with the ids that files use."""
+    view = FactView(state.policy)
+    numbers = {ref: number for number, ref in enumerate(state.entries, 1)}
+    for ref, entry in state.entries.items():
+        view.open(ResourceRow(numbers[ref], ref, entry.kind, entry.name))
+    for timed in state.facts:
+        if timed.span.covers(at):
+            view.open(_to_row(timed, numbers))
+    view.touch()
+    return view
+
+
+def _to_row(timed: TimedFact, numbers: dict[str, int]) -> FactRow:
+    match timed.fact:
+        case Grant(subject, role, resource):
+            return GrantRow(numbers[subject], role, numbers[resource])
+        case Edge(name, source, target):
+            return EdgeRow(name, numbers[source], numbers[target])
+        case Attribute(resource, name, value, member):
+            return AttributeRow(numbers[resource], numbers[member] if member else 0, name, value)

@@ -1,0 +1,130 @@
+"""Impersonation: viewing as another member, with exactly their access, and without changing anything.
+
+It is bound to the sign-in or token with which it was started, lasts for an hour at most, and is checked again with
+every request: who may no longer impersonate acts as themself again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from lakehold.access import AccessSession
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError
+
+impersonation_table = sa.Table(
+    "viewing",
+    metadata,
+    # The id of a sign-in or a token: nobody has two of one id, in whatever tenant.
+    sa.Column("through", ExactText, primary_key=True),
+    sa.Column("tenant_id", IdType, nullable=False),
+    sa.Column("behind", ExactText, nullable=False),
+    sa.Column("member", ExactText, nullable=False),
+    sa.Column("until", IdType, nullable=False),
+)
+
+VIEW_AS = "view_as"
+MAX_DURATION = 3_600 * SECOND
+_MANAGE_OWNERS = "manage_owners"
+
+
+def impersonate(ctx: RequestContext, member: str) -> Caller:
+    """Return the caller impersonating the member, or refuse unless they may."""
+    if ctx.caller.impersonator:
+        raise ConflictError("You already view as somebody else.", "Stop that first.")
+    if ctx.caller.narrowed is not None and ctx.caller.narrowed.is_narrowed:
+        raise ForbiddenError("A narrowed token sees with nobody else's eyes.", "Use one that is not narrowed.")
+    ctx.need(VIEW_AS, ctx.caller.tenant)
+    ctx.view.member(member)
+    if member == ctx.caller.member:
+        raise ConflictError("You see with your own eyes already.", "Name somebody else.")
+    # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
+    if ctx.session.check(member, _MANAGE_OWNERS, ctx.caller.tenant):
+        ctx.need(_MANAGE_OWNERS, ctx.caller.tenant)
+    return replace(ctx.caller, member=member, impersonator=ctx.caller.member, narrowed=None)
+
+
+def start(ctx: RequestContext, member: str) -> Caller:
+    """Start an impersonation, which is audited. Everything after this is done as the returned caller."""
+    impersonated = impersonate(ctx, member)
+    ctx.need_writable()
+    ctx.note("view as", member)
+    session_id = _session_id(ctx.caller)
+    if session_id:
+        _delete(ctx.session.transaction, session_id)
+        _delete_expired(ctx)
+        ctx.session.transaction.connection.execute(
+            impersonation_table.insert().values(
+                through=session_id,
+                tenant_id=ctx.session.tenant,
+                behind=ctx.caller.member,
+                member=member,
+                until=ctx.at + MAX_DURATION,
+            )
+        )
+    return impersonated
+
+
+def stop(ctx: RequestContext) -> None:
+    """Stop the impersonation, which is audited too."""
+    if not ctx.caller.impersonator:
+        raise ConflictError("You view as nobody else.", "There is nothing to stop.")
+    if not ctx.session.transaction.writes:
+        raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+    _delete(ctx.session.transaction, _session_id(ctx.caller))
+    ctx.note("stop viewing as", ctx.caller.member)
+
+
+# Made once: every request asks it, and putting it together takes longer than asking.
+_BY_SESSION = sa.select(
+    impersonation_table.c.tenant_id,
+    impersonation_table.c.behind,
+    impersonation_table.c.member,
+    impersonation_table.c.until,
+).where(impersonation_table.c.through == sa.bindparam("given"))
+
+
+def apply_impersonation(platform: Platform, transaction: Transaction, caller: Caller) -> Caller:
+    """Return the caller of this moment, impersonating a member if they have started to and still may."""
+    session_id = _session_id(caller)
+    found = transaction.connection.execute(_BY_SESSION, {"given": session_id}).first() if session_id else None
+    if found is None or found.behind != caller.member:
+        return caller
+    session = platform.access.session(transaction, caller.tenant)
+    if session.tenant != found.tenant_id or session.at >= found.until:
+        return caller
+    return _if_still_allowed(session, caller, found.member, platform)
+
+
+def active_until(ctx: RequestContext) -> Moment | None:
+    """Return when the impersonation ends; None if there is none."""
+    c = impersonation_table.c
+    query = sa.select(c.until).where(c.tenant_id == ctx.session.tenant, c.through == _session_id(ctx.caller))
+    return ctx.session.transaction.connection.execute(query).scalar() if ctx.caller.impersonator else None
+
+
+def _if_still_allowed(session: AccessSession, caller: Caller, member: str, platform: Platform) -> Caller:
+    try:
+        return impersonate(RequestContext(session, caller, platform.keys), member)
+    except LakeholdError:
+        return caller
+
+
+def _session_id(caller: Caller) -> str:
+    return caller.sign_in_id or caller.token_id
+
+
+def _delete_expired(ctx: RequestContext) -> None:
+    c = impersonation_table.c
+    ended = sa.and_(c.tenant_id == ctx.session.tenant, c.until <= ctx.at)
+    ctx.session.transaction.connection.execute(impersonation_table.delete().where(ended))
+
+
+def _delete(transaction: Transaction, session_id: str) -> None:
+    transaction.connection.execute(impersonation_table.delete().where(impersonation_table.c.through == session_id))

@@ -1,0 +1,239 @@
+"""Edits of a resource, each checked as a whole before any of it is made, and its move to another parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from lakehold.access import Add, Attribute, Edge, Remove
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.changes import resolve_targets, validate_value
+from lakehold.access.facts.records import require_mapping, require_text
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.schema import EdgeKind
+from lakehold.access.model.syntax import PathNode
+from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
+from lakehold.directory.request_context import EdgeTargets, RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import quote, valid_name
+
+FactChange = Add | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceEdit:
+    """The new values of a resource; those that are None stay as they are."""
+
+    name: str | None = None
+    description: str | None = None
+    settings: Mapping[str, object] | None = None
+    attributes: Mapping[str, str | bool] | None = None
+    edges: EdgeTargets | None = None
+    """All ends of each edge that is named. Ends that the caller may not see stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlan:
+    """An edit that the caller may make as a whole, and that has not been made."""
+
+    uid: str
+    edit: ResourceEdit
+    before: resource_metadata.ResourceMetadata
+    changed_fields: AbstractSet[str]
+    changes: Sequence[FactChange]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the edit changes nothing."""
+        return not self.changed_fields and not self.changes
+
+
+def apply_edit(ctx: RequestContext, uid: str, edit: ResourceEdit, *, expect_version: int | None = None) -> int:
+    """Apply the edit and return the version of the resource afterwards."""
+    plan = plan_edit(ctx, uid, edit)
+    resource_metadata.need_version(ctx, uid, expect_version)
+    return apply_edit_plan(ctx, plan)
+
+
+def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
+    """Plan the edit, or refuse it unless the caller may make all of it. All rights are checked in the state before it,
+    so that an edit gives no right to its own other half.
+    """
+    ctx.need_writable()
+    ctx.need_visible(uid, "edit")
+    kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    before = resource_metadata.load(ctx, uid)
+    changed_fields = _changed_fields(ctx, uid, edit, before)
+    attribute_changes = _attribute_changes(ctx, uid, edit.attributes)
+    edge_changes = _edge_changes(ctx, uid, edit.edges)
+    for change in attribute_changes:
+        ctx.need_change(change)
+    _need_edges(ctx, uid, edge_changes)
+    if changed_fields:
+        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    changes = (*attribute_changes, *(change for some in edge_changes.values() for change in some))
+    return EditPlan(uid, edit, before, changed_fields, changes)
+
+
+def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
+    """Apply a plan within the transaction that planned it, and return the version afterwards."""
+    if plan.is_empty:
+        return plan.before.version
+    if "name" in plan.changed_fields:
+        ctx.rename_unchecked(plan.uid, str(plan.edit.name))
+    for change in plan.changes:
+        ctx.make_unchecked(change)
+    if plan.changed_fields - {"name"}:
+        _audit(ctx, plan)
+    if plan.edit.settings is not None:
+        credentials.drop_if_redirected(ctx, plan.uid, plan.before.settings, plan.edit.settings)
+    return resource_metadata.save(ctx, plan.uid, description=plan.edit.description, settings=plan.edit.settings)
+
+
+def _changed_fields(
+    ctx: RequestContext, uid: str, edit: ResourceEdit, before: resource_metadata.ResourceMetadata
+) -> set[str]:
+    """Return which of name, description and settings change."""
+    found: set[str] = set()
+    if edit.name is not None and valid_name(edit.name) != resource_view.make_ref(ctx.view, uid).name:
+        found.add("name")
+    if edit.description is not None and resource_metadata.valid_description(edit.description) != before.description:
+        found.add("description")
+    if edit.settings is not None and resource_metadata.valid_settings(
+        edit.settings
+    ) != resource_metadata.valid_settings(before.settings):
+        found.add("settings")
+    return found
+
+
+def _audit(ctx: RequestContext, plan: EditPlan) -> None:
+    edit, before = plan.edit, plan.before
+    was: dict[str, object] = {}
+    will: dict[str, object] = {}
+    if edit.description is not None and edit.description != before.description:
+        was["description"], will["description"] = before.description, edit.description
+    if edit.settings is not None and edit.settings != before.settings:
+        # Which of them, not what they say: a setting may be nobody else's business.
+        names = sorted({*edit.settings, *before.settings})
+        will["settings"] = [name for name in names if edit.settings.get(name) != before.settings.get(name)]
+    ctx.note("edit", plan.uid, before=was, after=will)
+
+
+def _attribute_changes(ctx: RequestContext, uid: str, attributes: Mapping[str, str | bool] | None) -> list[FactChange]:
+    """Return the attribute changes, without those that hold already."""
+    schema = kinds.schema_of(ctx.view, uid)
+    present = ctx.session.read_view(lambda view: resource_view.attributes_of(view, uid))
+    found: list[FactChange] = []
+    for name, value in require_mapping({} if attributes is None else attributes, "attributes").items():
+        known = schema.attributes.get(require_text(name, "attribute"))
+        if known is None:
+            raise InvalidInputError(
+                f"{schema.id} has no attribute {quote(str(name))}.", did_you_mean(str(name), schema.attributes)
+            )
+        valid = validate_value(known, value)  # type: ignore[arg-type]
+        if present[known.name] != valid:
+            found.append(Add(Attribute(uid, known.name, valid)))
+    return found
+
+
+def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> dict[str, list[FactChange]]:
+    """Return what is added and removed of each edge."""
+    schema = kinds.schema_of(ctx.view, uid)
+    found: dict[str, list[FactChange]] = {}
+    for name, targets in require_mapping({} if edges is None else edges, "edges").items():
+        if name == schema.parent:
+            raise InvalidInputError(f"{quote(str(name))} is what it lies in.", "Move it to change that.")
+        declared = ctx.view.policy.edge(schema.id, require_text(name, "edge"))
+        given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
+        for target in given:
+            ctx.need_visible(require_text(target, "id"), f"link {name}")
+        changes = list(_end_changes(ctx, uid, declared, _resolve_ends(ctx, schema.id, declared.name, given)))
+        if changes and not given and declared.name in kinds.required_edges(schema):
+            raise InvalidInputError(
+                f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
+            )
+        found[declared.name] = changes
+    return found
+
+
+def _resolve_ends(ctx: RequestContext, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
+    return ctx.session.read_view(lambda view: [view.uid(end) for end in resolve_targets(view, kind, edge, targets)])
+
+
+def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[FactChange]:
+    there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge.name])
+    visible_refs = resource_view.VisibleRefs(ctx)
+    # New ends first: where there is one only, it takes the place of the old one by itself.
+    yield from (Add(Edge(edge.name, uid, end)) for end in ends if end not in there)
+    if edge.many or not ends:
+        yield from (Remove(Edge(edge.name, uid, end)) for end in there if end not in ends and visible_refs.sees(end))
+
+
+def _need_edges(ctx: RequestContext, uid: str, edge_changes: Mapping[str, Sequence[FactChange]]) -> None:
+    """Check edges that are set with the same action together, before, at their ends, and after."""
+    together: dict[str, dict[str, list[str]]] = {}
+    schema = kinds.schema_of(ctx.view, uid)
+    for name, changes in edge_changes.items():
+        if not changes:
+            continue
+        action = _own_action(schema.edges[name], schema.actions)
+        if action is None:
+            for change in changes:
+                ctx.need_change(change)
+        else:
+            together.setdefault(action, {})[name] = _ends_after(ctx, uid, name, changes)
+    for action, edges in together.items():
+        ctx.need(action, uid, edges=edges)
+
+
+def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
+    """Return the action of the resource itself that the edge is set with."""
+    tree = edge.set_with.tree if edge.set_with else None
+    if isinstance(tree, PathNode) and tree.equals is None and len(tree.names) == 1 and tree.names[0] in actions:
+        return tree.names[0]
+    return None
+
+
+def _ends_after(ctx: RequestContext, uid: str, edge: str, changes: Sequence[FactChange]) -> list[str]:
+    ends = dict.fromkeys(ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge]))
+    declared = kinds.schema_of(ctx.view, uid).edges[edge]
+    for change in changes:
+        fact = change.fact
+        assert isinstance(fact, Edge)  # noqa: S101 - only edges are re-pointed
+        if isinstance(change, Remove):
+            ends.pop(fact.target, None)
+        elif declared.many:
+            ends[fact.target] = None
+        else:
+            ends = {fact.target: None}
+    return list(ends)
+
+
+def preview_reparent(ctx: RequestContext, uid: str, to: str) -> AccessEffects:
+    """Return who would gain and lose what by the move, for those who may make it."""
+    change = need_reparent(ctx, uid, to)
+    return change_preview.visible_effects(ctx, ctx.session.what_if([change]))
+
+
+def reparent(ctx: RequestContext, uid: str, to: str, *, expect_version: int | None = None) -> int:
+    """Move the resource, with all that lies in it, to another parent, and return its version."""
+    change = need_reparent(ctx, uid, to)
+    resource_metadata.need_version(ctx, uid, expect_version)
+    if kinds.parent_of(ctx.view, uid) == to:
+        return resource_metadata.load(ctx, uid).version
+    ctx.make_unchecked(change)
+    return resource_metadata.save(ctx, uid)
+
+
+def need_reparent(ctx: RequestContext, uid: str, to: str) -> Add:
+    """Return the change that moves the resource, or refuse unless the caller may make it."""
+    ctx.need_visible(uid, "move")
+    ctx.need_visible(to, "move")
+    schema = kinds.schema_of(ctx.view, uid)
+    parent = schema.parent
+    if parent is None or schema.edges[parent].set_with is None:
+        raise ConflictError(f"A {schema.title.lower()} stays where it is; {quote(uid)} cannot be moved.", "Copy it.")
+    change = Add(Edge(parent, uid, to))
+    ctx.need_change(change)
+    return change

@@ -1,0 +1,181 @@
+"""A resource as one caller may see it. What they may not see is left out without a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from lakehold.access.facts.view import FactView
+from lakehold.access.query.listing import ListedResource
+from lakehold.catalog import kinds, resource_metadata
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRef:
+    """Id, kind and name of a resource, a member or a group."""
+
+    uid: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSummary:
+    """A resource in a list."""
+
+    uid: str
+    kind: str
+    name: str
+    parent: ResourceRef | None
+    description: str
+    version: int
+    since: Moment
+    actions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceView:
+    """A resource with all that the caller may see of it."""
+
+    uid: str
+    kind: str
+    name: str
+    parent: ResourceRef | None
+    workspace: ResourceRef | None
+    description: str
+    settings: Mapping[str, object] | None
+    """None for those who may not edit it."""
+    attributes: Mapping[str, str]
+    edges: Mapping[str, Sequence[ResourceRef]]
+    owners: Mapping[str, Sequence[ResourceRef]]
+    """Who holds the roles that go to a person."""
+    actions: Sequence[str]
+    may_edit: bool
+    may_delete: bool
+    version: int
+    created_at: Moment | None
+    created_by: ResourceRef | None
+    updated_at: Moment | None
+    updated_by: ResourceRef | None
+
+
+class VisibleRefs:
+    """References that one caller may see, with one check for each resource."""
+
+    def __init__(self, ctx: RequestContext) -> None:
+        self._ctx = ctx
+        self._known: dict[str, ResourceRef | None] = {}
+
+    def sees(self, uid: str) -> bool:
+        """Whether the caller may see the resource. False if it does not exist."""
+        return self.ref(uid) is not None
+
+    def ref(self, uid: str | None) -> ResourceRef | None:
+        """Return the reference of a resource, if the caller may see it."""
+        if not uid:
+            return None
+        if uid not in self._known:
+            self._known[uid] = self._ctx.session.read_view(partial(self._load, uid))
+        return self._known[uid]
+
+    def _load(self, uid: str, view: FactView) -> ResourceRef | None:
+        exists = view.ids.get(uid) is not None
+        return make_ref(view, uid) if exists and self._ctx.session.can_see(self._ctx.asker, uid) else None
+
+    def by_number(self, number: int) -> ResourceRef | None:
+        """Return the reference of a resource by its number, if the caller may see it and it is not deleted."""
+        return self.ref(self._ctx.session.read_view(lambda view: view.uids.get(number)))
+
+    def parent(self, uid: str) -> ResourceRef | None:
+        """Return the parent of a resource, if the caller may see it."""
+        return self.ref(self._ctx.session.read_view(lambda view: kinds.parent_of(view, uid)))
+
+    def workspace(self, uid: str) -> ResourceRef | None:
+        """Return the workspace of a resource, if the caller may see it."""
+        return self.ref(self._ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)))
+
+    def refs(self, uids: Iterable[str]) -> list[ResourceRef]:
+        """Return the references that the caller may see, in order."""
+        return [found for uid in uids if (found := self.ref(uid)) is not None]
+
+
+def make_ref(view: FactView, uid: str) -> ResourceRef:
+    """Return the reference of a resource, without a check."""
+    number = view.resource(uid)
+    return ResourceRef(uid, view.kind(number), view.names.get(number) or "")
+
+
+def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return all of a resource that the caller may see, or refuse if they may not see it."""
+    ctx.need_visible(uid)
+    visible_refs, stored = VisibleRefs(ctx), resource_metadata.load(ctx, uid)
+    ask = ctx.session.read_view
+    here = ask(lambda view: make_ref(view, uid))
+    may_edit = kinds.has_right(ctx, ask(lambda view: kinds.edit_right(view, uid)))
+    return ResourceView(
+        uid=uid,
+        kind=here.kind,
+        name=here.name,
+        parent=visible_refs.parent(uid),
+        workspace=visible_refs.workspace(uid),
+        description=stored.description,
+        settings=stored.settings if may_edit else None,
+        attributes=ask(lambda view: attributes_of(view, uid)),
+        edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
+        owners={role: visible_refs.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
+        actions=ctx.session.actions(ctx.asker, uid),
+        may_edit=may_edit,
+        may_delete=kinds.has_right(ctx, ask(lambda view: kinds.delete_right(view, uid))),
+        version=stored.version,
+        created_at=stored.created_at,
+        created_by=visible_refs.ref(stored.created_by),
+        updated_at=stored.updated_at,
+        updated_by=visible_refs.ref(stored.updated_by),
+    )
+
+
+def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list[ResourceSummary]:
+    """Return summaries of resources that the caller may see."""
+    stored = resource_metadata.load_many(ctx, [item.id for item in found])
+    visible_refs = VisibleRefs(ctx)
+    return [
+        ResourceSummary(
+            uid=item.uid,
+            kind=item.kind,
+            name=item.name,
+            parent=visible_refs.parent(item.uid),
+            description=stored[item.id].description if item.id in stored else "",
+            version=stored[item.id].version if item.id in stored else 1,
+            since=item.since,
+            actions=ctx.session.actions(ctx.asker, item.uid),
+        )
+        for item in found
+    ]
+
+
+def attributes_of(view: FactView, uid: str) -> dict[str, str]:
+    """Return the value of every attribute that the kind has."""
+    number = view.resource(uid)
+    return {
+        name: view.attributes[name].get(number) or attribute.default
+        for name, attribute in kinds.schema_of(view, uid).attributes.items()
+    }
+
+
+def edges_of(view: FactView, uid: str) -> dict[str, list[str]]:
+    """Return the ends of every edge but that to the parent, hidden ones too."""
+    number, schema = view.resource(uid), kinds.schema_of(view, uid)
+    return {
+        name: [view.uid(end) for end in view.edges_out[name].get(number) or ()]
+        for name in schema.edges
+        if name != schema.parent
+    }
+
+
+def owners_of(view: FactView, uid: str) -> dict[str, list[str]]:
+    """Return the holders of each role for a single person."""
+    number, roles = view.resource(uid), kinds.schema_of(view, uid).roles
+    return {name: view.holders(number, name) for name, role in roles.items() if role.person_only}

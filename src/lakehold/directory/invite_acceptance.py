@@ -1,0 +1,139 @@
+"""Acceptance of an invite, by a new person who becomes a member with an account, or by a signed-in member."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from lakehold.access import Add, Attribute, Grant
+
+# past the access filter: the tenant is known by the secret of its invite, and found here
+from lakehold.access.facts.tables import resource
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import MEMBER
+from lakehold.directory import accounts, invite_grants, invites, passwords, secret_tokens, sign_ins
+from lakehold.directory.accounts import email_key
+from lakehold.directory.act_for import need_unrestricted
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.invites import Invite, from_row, invite_table
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.directory.sign_ins import CreatedSignIn
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import valid_name
+
+
+@dataclass(frozen=True, slots=True)
+class InviteInfo:
+    """What an invite is about, for the holder of its link."""
+
+    tenant: str
+    tenant_name: str
+    email: str
+    inviter_name: str
+    until: Moment
+    has_account: bool
+    """Whether there is an account with this address: then its owner signs in and accepts."""
+
+
+def get_info(platform: Platform, secret: str) -> InviteInfo:
+    """Return what an invite is about, without accepting it."""
+    with platform.database.read() as transaction:
+        tenant, invite = _find(transaction, secret, platform.clock())
+        session = platform.access.session(transaction, tenant)
+        view = session.current_view()
+        return InviteInfo(
+            tenant,
+            view.names.get(session.tenant) or tenant,
+            invite.email,
+            view.names.get(view.ids.get(invite.made_by) or 0) or "",
+            invite.until,
+            accounts.find_by_email(transaction, session.tenant, invite.email) is not None,
+        )
+
+
+def accept(platform: Platform, secret: str, name: str, password: str, client: ClientInfo) -> CreatedSignIn:
+    """Create the member and account of a new person, and sign them in."""
+    with platform.database.read() as transaction:
+        tenant, invite = _find(transaction, secret, platform.clock())
+    password_hash = passwords.hash_password(passwords.valid_password(password, valid_name(name), invite.email))
+    newcomer = secrets.token_hex(8)
+    with platform.write(client.to_caller(tenant, newcomer)) as ctx:
+        invite = _take(ctx, secret)
+        if accounts.find_by_email(ctx.session.transaction, ctx.session.tenant, invite.email) is not None:
+            raise ConflictError("There is already an account with this e-mail address.", "Sign in, then accept.")
+        ctx.session.store.create(MEMBER, name, uid=newcomer, edges={"tenant": tenant})
+        accounts.add(ctx, newcomer, email=invite.email, password=password_hash)
+        _grant_all(ctx, invite)
+        return sign_ins.create(ctx, platform.settings, newcomer, "invite", client)
+
+
+def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
+    """Accept an invite to one's own e-mail address, in the tenant that one is signed in to."""
+    ctx.need_writable()
+    need_unrestricted(ctx, "accept invites")
+    invite = _take(ctx, secret)
+    account = accounts.get(ctx, ctx.caller.member)
+    if account is None or email_key(account.email) != email_key(invite.email):
+        raise ConflictError("This invite is for another e-mail address.", "Sign in with the account of that address.")
+    for invited_role in invite.grants.roles:
+        if invite_grants.may_only_invite(ctx.session, invite.made_by, invited_role) and ctx.session.read_view(
+            lambda view, here=invited_role.resource: _holds_role(view, here, ctx.caller.member)  # type: ignore[misc]
+        ):
+            raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
+    _grant_all(ctx, invite)
+    return invite
+
+
+def _grant_all(ctx: RequestContext, invite: Invite) -> None:
+    """Give the member all that comes with the invite, as by the inviter."""
+    member = ctx.caller.member
+    chosen = invite_grants.effective_settings(ctx.session, invite.made_by, invite.grants)
+    ctx.note("accept invite", member, after={"invite": invite.id, "invited_by": invite.made_by})
+    for role, target in invite.grants.roles:
+        ctx.make_unchecked(Add(Grant(member, role, target)))
+    for target, name, value in chosen:
+        ctx.make_unchecked(Add(Attribute(target, name, value, member)))
+
+
+def _take(ctx: RequestContext, secret: str) -> Invite:
+    """Use the invite up and return it, if its inviter may still give all of it."""
+    tenant, invite = _find(ctx.session.transaction, secret, ctx.at)
+    if tenant != ctx.caller.tenant or not invites.delete(ctx, invite.id):
+        raise _refusal()
+    if not invite_grants.may_invite(ctx.session, tenant, invite.made_by, invite.grants):
+        raise ConflictError(
+            "Whoever invited you may no longer give what this invite promises.", "Ask for a new invite."
+        )
+    return invite
+
+
+def _find(transaction: Transaction, secret: str, at: Moment) -> tuple[str, Invite]:
+    """Return the tenant's id and the invite. The tenant is known only from the row of the secret."""
+    presented = secret_tokens.parse(secret_tokens.INVITE, secret)
+    if presented is None:
+        raise _refusal()
+    query = (
+        sa.select(invite_table, resource.c.uid.label("tenant"))
+        .join(resource, resource.c.id == invite_table.c.tenant_id)
+        .where(invite_table.c.id == presented.id, invite_table.c.until > at)
+    )
+    row = transaction.connection.execute(query).first()
+    if row is None or not presented.matches(row.hash):
+        raise _refusal()
+    return row.tenant, from_row(row)
+
+
+def _holds_role(view: FactView, target: str, member: str) -> bool:
+    """Whether the member holds a role there, directly or by a group."""
+    held = view.grants.get(view.resource(target)) or {}
+    return any(held.get(subject) for subject in view.subject(view.member(member)).ids)
+
+
+def _refusal() -> UnauthorizedError:
+    return UnauthorizedError("This invite is not valid, or not any more.", "Ask for a new one.")
