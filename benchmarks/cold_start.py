@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lakehold.pipeline.spark import launching
+from lakehold.lake.spark import jvm_launcher
 
 if __name__ == "__main__":
-    java = launching.launch("local[2]", {})
-    from lakehold.pipeline.spark import session
+    java = jvm_launcher.launch("local[2]", {})
+    from lakehold.lake.spark import spark_session
 
-    spark = session.session("local[2]", launched=java)
+    spark = spark_session.get_spark_session("local[2]", launched=java)
     print(spark.sql("SELECT id % 5, count(*) FROM range(100) GROUP BY 1").toArrow().num_rows, flush=True)
-    session.stop()
+    spark_session.stop()

@@ -22,11 +22,11 @@ from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark import session
-from lakehold.pipeline.spark.queries import Queries
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark import spark_session
+from lakehold.lake.spark.queries import QueryService
+from lakehold.lake.spark.tables import Tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs import run_table as states
 from lakehold.runs import turns
 from lakehold.runs.running import Running
@@ -78,14 +78,14 @@ class Lakehouse:
         return self.warm.tables
 
     @property
-    def queries(self) -> Queries:
+    def queries(self) -> QueryService:
         """As people ask them."""
         return self.warm.queries
 
-    def place(self, uid: str) -> Place:
+    def place(self, uid: str) -> TableIdentifier:
         """Where a table or a volume lies."""
         with self.platform.read(ED) as ctx:
-            return Place(ctx.session.tenant, ctx.view.resource(uid))
+            return TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
 
     @cached_property
     def plain(self) -> SparkSession:
@@ -131,7 +131,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     platform.database.migrate()
     platform.access.create_tenant(TENANT, "Bench", workspaces.models())
     _furnish(platform)
-    spark = session.session("local[2]", {"spark.driver.memory": "1g"})
+    spark = spark_session.get_spark_session("local[2]", {"spark.driver.memory": "1g"})
     with answering(platform) as (_, warm):
         made = Lakehouse(folder, platform, spark, warm)
         made.file.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
         spark.sql(_ORDERS.format(rows=rows)).coalesce(1).write.parquet(str(parts))
         next(parts.glob("*.parquet")).rename(made.file)
         yield made
-    session.stop()
+    spark_session.stop()
     platform.close()
 
 

@@ -11,8 +11,8 @@ from time import perf_counter
 from benchmarks.figures import Figure
 from benchmarks.lakehouse import ROWS, Lakehouse
 from benchmarks.plot import Axes, draw
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 
 _PLOT = Path(__file__).parents[1] / "docs" / "pipeline" / "merge.svg"
 _AXES = Axes("rows in the table", "seconds", (1_000_000, 3_160_000, 10_000_000), "s", 1)
@@ -43,19 +43,21 @@ def _measured(here: Lakehouse, say: Callable[[str], None]) -> Mapping[int, Mappi
     taken: dict[int, dict[int, float]] = {_SMALL: {}, _LARGE: {}}
     for number, rows in enumerate(_AXES.ticks):
         say(f"merging into {rows:,} rows")
-        place = Place(99, number + 1)
+        place = TableIdentifier(99, number + 1)
         table = here.spark.sql(_TABLE.format(rows=rows, parts=_PARTS))
-        write(here.tables, place, table, Write(Mode.OVERWRITE, "all", partitioned_by=("part",)))
+        write_rows(here.tables, place, table, TableWriteOptions(WriteMode.OVERWRITE, "all", partitioned_by=("part",)))
         for change, by_size in taken.items():
             by_size[rows] = min(_merge(here, place, rows, change) for _ in range(3))
         here.tables.drop(place)
     return taken
 
 
-def _merge(here: Lakehouse, place: Place, rows: int, change: int) -> float:
+def _merge(here: Lakehouse, place: TableIdentifier, rows: int, change: int) -> float:
     """The last rows of the table get another value: they lie in its last parts."""
     text = _TABLE.format(rows=rows, parts=_PARTS)
     changed = here.spark.sql(f"SELECT id, value + 1 AS value, part, text FROM ({text}) WHERE id >= {rows - change}")
     start = perf_counter()
-    write(here.tables, place, changed, Write(Mode.MERGE, f"merge {next(_marks)}", keys=("id", "part")))
+    write_rows(
+        here.tables, place, changed, TableWriteOptions(WriteMode.MERGE, f"merge {next(_marks)}", keys=("id", "part"))
+    )
     return perf_counter() - start

@@ -15,10 +15,10 @@ from time import perf_counter
 from benchmarks import merge_bench
 from benchmarks.figures import Figure, Result, measure, p50
 from benchmarks.lakehouse import ED, ROWS, SUMS, Lakehouse, lakehouse
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.previews import Wanted, preview
-from lakehold.pipeline.spark import archive
-from lakehold.pipeline.spark.queries import Query
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.previews import PreviewOptions, read_preview
+from lakehold.lake.spark import runtime
+from lakehold.lake.spark.queries import Query
 
 _MOST, _ADDED = 1.10, 0.030
 _TIMES = 15
@@ -31,7 +31,7 @@ _ASKED = "Queries: warm; ours through the guard and the catalog, plain by Iceber
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
     """All of it in one Spark, but for the cold start."""
-    archive.make()
+    runtime.build_archive()
     start = Figure("Spark, cold start to first result", _cold, most=5.0, note=_COLD)
     yield measure([start], say)
     with TemporaryDirectory() as name:
@@ -62,9 +62,9 @@ def _queries(here: Lakehouse) -> Iterator[Figure]:
     for name, text in asked.items():
         sample = partial(_query, here, text)
         yield Figure(f"{name}, less 30 ms, over plain", sample, most=_MOST, unit="×", note=_ASKED)
-    lake = Lake(here.platform.settings)
-    look = partial(preview, lake, here.place("orders"))
-    yield Figure("preview of 10,000,000 rows", partial(p50, look, [(Wanted(),)] * 20, budget=5), most=0.1)
+    lake = IcebergCatalog(here.platform.settings)
+    look = partial(read_preview, lake, here.place("orders"))
+    yield Figure("preview of 10,000,000 rows", partial(p50, look, [(PreviewOptions(),)] * 20, budget=5), most=0.1)
 
 
 def _over(ours: Callable[[], float], plain: Callable[[], float]) -> float:
@@ -76,7 +76,7 @@ def _guard(here: Lakehouse, text: str) -> float:
     """What the guard and the catalog add to what Spark does anyway."""
     ours, plain = list[float](), list[float]()
     for _ in range(_TIMES):
-        ours.append(_timed(lambda: here.queries.described(ED, "Bench", text.format("trusted"))))
+        ours.append(_timed(lambda: here.queries.describe(ED, "Bench", text.format("trusted"))))
         plain.append(_timed(lambda: here.plain.sql(text.format("plain.a"))))
     return median(ours) - median(plain)
 
@@ -86,7 +86,7 @@ def _query(here: Lakehouse, text: str) -> float:
     ours, plain = list[float](), list[float]()
     for _ in range(_TIMES if layer == "trusted" else 3):
         query = Query(f"q{next(_ids)}", ED, "Bench", text.format(layer), 1_000_000)
-        ours.append(_timed(partial(here.queries.ask, query)))
+        ours.append(_timed(partial(here.queries.run, query)))
         plain.append(_timed(lambda: here.plain.sql(text.format("plain.a")).toArrow()))
     return (median(ours) - _ADDED) / median(plain)
 

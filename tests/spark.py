@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.spark import session
+from lakehold.lake.spark import spark_session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A small one: two threads, one GiB."""
-    yield session.session("local[2]", {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"})
-    session.stop()
+    yield spark_session.get_spark_session(
+        "local[2]", {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+    )
+    spark_session.stop()

@@ -16,9 +16,9 @@ from lakehold.cli.processes.answering import answering
 from lakehold.demo import company, events_api, marts, web_marts, web_rows, web_shop
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.pipeline import previews, reading
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import previews, readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.volumes import Volume
 from lakehold.runs import beats, turns
 from lakehold.runs.running import Running
 from lakehold.runs.runs import Run, Runs
@@ -69,12 +69,12 @@ def test_everything_was_run_once_and_went_well(filled: Platform) -> None:
 
 
 def test_every_table_has_rows(filled: Platform) -> None:
-    lake = Lake(filled.settings)
+    lake = IcebergCatalog(filled.settings)
     with filled.read(ERIK) as ctx:
         tables = [row.uid for row in ctx.session.list(ctx.asker, "read", "lakehouse.table", within="web_shop").items]
         counts = {}
         for uid in tables:
-            now = lake.now(reading.place_of(ctx, uid))
+            now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))
             counts[uid] = now.current.count("total-records") if now and now.current else 0
     lake.close()
     assert counts.pop("shop_raw_orders") == counts.pop("shop_trusted_orders") == 2_400
@@ -85,8 +85,8 @@ def test_every_table_has_rows(filled: Platform) -> None:
 
 def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Platform) -> None:
     with filled.read(ANA) as ctx:
-        volume = Volume(filled.settings, reading.place_of(ctx, "shop_exports"))
-    lines = list(csv.reader(volume.on_disk("sales by day.csv").read_text().splitlines()))
+        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, "shop_exports"))
+    lines = list(csv.reader(volume.path_on_disk("sales by day.csv").read_text().splitlines()))
     assert lines[0] == ["day", "city", "orders", "amount"]
     assert len(lines) > 300
 
@@ -94,20 +94,20 @@ def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Platfo
 def test_its_marts_were_refreshed_and_reported_on(filled: Platform) -> None:
     with filled.read(BELLA) as ctx:
         found = Runs(workspaces.runnables()).page(ctx, within=marts.PROJECT, limit=50)
-        volume = Volume(filled.settings, reading.place_of(ctx, web_marts.FILES))
-        orders = reading.place_of(ctx, "web_orders_mart")
+        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, web_marts.FILES))
+        orders = readable_tables.identifier_of(ctx, "web_orders_mart")
     assert {run.error for run in found} == {""}
     assert {run.resource for run in found} == {
         *("web_customers", "web_sales", "web_orders_mart"),
         *("best_cities", "large_orders"),
     }
-    lake = Lake(filled.settings)
-    assert "price" not in previews.preview(lake, orders).rows.column_names
+    lake = IcebergCatalog(filled.settings)
+    assert "price" not in previews.read_preview(lake, orders).rows.column_names
     lake.close()
-    best = list(csv.reader(volume.on_disk("Best cities.csv").read_text().splitlines()))
+    best = list(csv.reader(volume.path_on_disk("Best cities.csv").read_text().splitlines()))
     assert best[0] == ["city", "sold", "orders"]
     assert len(best) == 1 + 6
-    large = list(csv.reader(volume.on_disk("Large orders.csv").read_text().splitlines()))
+    large = list(csv.reader(volume.path_on_disk("Large orders.csv").read_text().splitlines()))
     assert float(large[1][4]) >= float(large[-1][4]) >= 500
 
 

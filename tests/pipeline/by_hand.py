@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lakehold.pipeline.spark.histories import History
+from lakehold.lake.spark.history import HistoryOptions
 
 
 class Row(NamedTuple):
@@ -25,7 +25,7 @@ class Told(NamedTuple):
     end: int | None
 
 
-def by_hand(known: Sequence[Told], arriving: Sequence[Row], how: History, moment: int) -> list[Told]:
+def by_hand(known: Sequence[Told], arriving: Sequence[Row], how: HistoryOptions, moment: int) -> list[Told]:
     """What becomes of one key."""
     rows = {row.since if how.at else moment: row for row in sorted(arriving, key=lambda row: row.rank)}
     if not rows:
@@ -46,7 +46,7 @@ def by_hand(known: Sequence[Told], arriving: Sequence[Row], how: History, moment
     return _walked(facts)
 
 
-def _ended(each: Told, how: History, moment: int) -> Told:
+def _ended(each: Told, how: HistoryOptions, moment: int) -> Told:
     return each._replace(end=moment) if how.closes_missing and each.end is None and each.start < moment else each
 
 

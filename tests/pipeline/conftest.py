@@ -11,32 +11,32 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark.tables import Tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark.tables import Tables
 from tests.pipeline.shop import Shop, open_shop
 
 _numbers = count(1)
 
 
 @pytest.fixture
-def lake(database_url: str, tmp_path: Path) -> Iterator[Lake]:
+def lake(database_url: str, tmp_path: Path) -> Iterator[IcebergCatalog]:
     """Its catalog is kept in SQLite, or in PostgreSQL."""
     data = tmp_path / "data"
     data.mkdir(exist_ok=True)
-    found = Lake(Settings(data=data, database=database_url))
+    found = IcebergCatalog(Settings(data=data, database=database_url))
     yield found
     found.close()
 
 
 @pytest.fixture
-def tables(spark: SparkSession, lake: Lake) -> Tables:
+def tables(spark: SparkSession, lake: IcebergCatalog) -> Tables:
     return Tables(spark, lake)
 
 
 @pytest.fixture
-def place() -> Place:
+def place() -> TableIdentifier:
     """Of a table that nobody has made yet."""
-    return Place(1, next(_numbers))
+    return TableIdentifier(1, next(_numbers))
 
 
 @pytest.fixture(scope="session")

@@ -12,15 +12,15 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark import session
-from lakehold.pipeline.spark.jvm import jvm_of
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark import spark_session
+from lakehold.lake.spark.jvm import jvm_of
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 
 
 def main(data: str, number: str) -> None:
-    spark = session.session("local[1]", {"spark.driver.memory": "512m"})
+    spark = spark_session.get_spark_session("local[1]", {"spark.driver.memory": "512m"})
     java = jvm_of(spark).java.lang.ProcessHandle.current().pid()
 
     def half(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -31,8 +31,8 @@ def main(data: str, number: str) -> None:
                 os.kill(java, signal.SIGKILL)
 
     rows = spark.range(0, 60_000, 1, 2).mapInArrow(half, "id long")
-    tables = Tables(spark, Lake(Settings(data=Path(data))))
-    write(tables, Place(1, int(number)), rows, Write(Mode.APPEND, "killed"))
+    tables = Tables(spark, IcebergCatalog(Settings(data=Path(data))))
+    write_rows(tables, TableIdentifier(1, int(number)), rows, TableWriteOptions(WriteMode.APPEND, "killed"))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 from lakehold.runs import asking, beats
 
 TENANT = "acme"
@@ -47,9 +47,9 @@ class Shop:
     platform: Platform
     tables: Tables
 
-    def place(self, table: str) -> Place:
+    def place(self, table: str) -> TableIdentifier:
         with self.platform.access.read(TENANT) as session:
-            return Place(session.tenant, session.current_view().resource(table))
+            return TableIdentifier(session.tenant, session.current_view().resource(table))
 
     def ask(self, caller: Caller, text: str, *, workspace: str = "Shop", rows: int = 1000) -> list[tuple[object, ...]]:
         """The rows of a query, as the worker gives them."""
@@ -87,10 +87,10 @@ def open_shop(spark: SparkSession, url: str, data: Path) -> Iterator[Shop]:
             ("sam", "viewer", "elsewhere"),
         ):
             store.add(Grant(subject, role, resource))
-    lake = Lake(platform.settings)
+    lake = IcebergCatalog(platform.settings)
     shop = Shop(platform, Tables(spark, lake))
     for table, text in ROWS.items():
-        write(shop.tables, shop.place(table), spark.sql(text), Write(Mode.OVERWRITE, "first"))
+        write_rows(shop.tables, shop.place(table), spark.sql(text), TableWriteOptions(WriteMode.OVERWRITE, "first"))
     with answering(platform) as (address, _warm):
         with platform.database.write() as transaction:
             beats.begin(transaction, "here", address)

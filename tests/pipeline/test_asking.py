@@ -15,10 +15,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.kit.errors import ConflictError
-from lakehold.pipeline.errors import TooMuchError
-from lakehold.pipeline.limits import Limits
-from lakehold.pipeline.spark.persons import Persons
-from lakehold.pipeline.spark.queries import Queries, Query
+from lakehold.lake.errors import LimitExceededError
+from lakehold.lake.query_limits import QueryLimits
+from lakehold.lake.spark.queries import Query, QueryService
+from lakehold.lake.spark.session_pool import UserSessions
 from tests.cli.ways import Way, served
 from tests.pipeline.shop import ED, RITA, Shop
 
@@ -119,17 +119,19 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Way, a
 
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
-    persons = Persons(spark, shop.platform.keys, shop.platform.clock, "")
-    queries = Queries(spark, persons, Limits(at_once=2, seconds=60, rows=10, megabytes=1, patience=60), tmp_path)
+    persons = UserSessions(spark, shop.platform.keys, shop.platform.clock, "")
+    queries = QueryService(
+        spark, persons, QueryLimits(at_once=2, seconds=60, rows=10, megabytes=1, patience=60), tmp_path
+    )
     first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
-    with queries._counted(first), queries._counted(second):
-        with pytest.raises(TooMuchError, match="2 queries running"), queries._counted(third):
+    with queries._register(first), queries._register(second):
+        with pytest.raises(LimitExceededError, match="2 queries running"), queries._register(third):
             pass
-        with queries._counted(Query("fourth", ED, "Shop", "SELECT 1", 10)):
+        with queries._register(Query("fourth", ED, "Shop", "SELECT 1", 10)):
             pass
-        with pytest.raises(ConflictError), queries._counted(Query("first", ED, "Shop", "SELECT 1", 10)):
+        with pytest.raises(ConflictError), queries._register(Query("first", ED, "Shop", "SELECT 1", 10)):
             pass
-    with queries._counted(third):
+    with queries._register(third):
         pass
 
 
@@ -158,8 +160,8 @@ def test_the_terminal_tells_the_same(shop: Shop, way: Way, local: bool) -> None:
 
 
 def test_a_ticket_is_good_for_the_worker_alone(address: str, shop: Shop) -> None:
-    from lakehold.pipeline import tickets  # noqa: PLC0415 - only here
+    from lakehold.lake import catalog_tokens  # noqa: PLC0415 - only here
 
-    ticket = tickets.ticket(shop.platform.keys, RITA, shop.platform.clock(), 60)
+    ticket = catalog_tokens.issue_token(shop.platform.keys, RITA, shop.platform.clock(), 60)
     told = httpx.get(f"{address}/api/v1/me", headers={"authorization": f"Bearer {ticket}"})
     assert told.status_code == 401

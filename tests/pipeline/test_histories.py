@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.errors import DataError
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark.histories import History, keep
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.errors import DataError
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark.history import HistoryOptions, update_history
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 from tests.pipeline.by_hand import Row, Told, by_hand
 
 Version = tuple[object, ...]
@@ -39,7 +39,7 @@ def people(spark: SparkSession, *rows: Sequence[object], more: str = "") -> Data
     return spark.createDataFrame(found, f"id int, name string, since timestamp{more}")
 
 
-def versions(tables: Tables, place: Place) -> list[Version]:
+def versions(tables: Tables, place: TableIdentifier) -> list[Version]:
     """Of an id: what it was called from which day to which."""
     rows = tables.read(place).collect()
     assert len({row.surrogate_key for row in rows}) == len(rows)
@@ -48,24 +48,24 @@ def versions(tables: Tables, place: Place) -> list[Version]:
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
+def lake(tmp_path: Path) -> Iterator[IcebergCatalog]:
     """One kind is enough: a history is the same in all of them."""
-    found = Lake(Settings(data=tmp_path))
+    found = IcebergCatalog(Settings(data=tmp_path))
     yield found
     found.close()
 
 
-SEEN = History(["id"], ignore=["since"])
-TIMED = History(["id"], at="since", closes_missing=False)
+SEEN = HistoryOptions(["id"], ignore=["since"])
+TIMED = HistoryOptions(["id"], at="since", closes_missing=False)
 
 
-def test_a_history_follows_its_source(spark: SparkSession, tables: Tables, place: Place) -> None:
-    first = keep(
+def test_a_history_follows_its_source(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    first = update_history(
         tables, people(spark, (1, "ann", 0), (2, "bob", 0), (3, None, 0)), place, SEEN, mark="r1", moment=at(1)
     )
     assert (first.added, first.total, first.again) == (3, 3, False)
     arriving = people(spark, (1, "ann", 9), (2, "rob", 0), (2, "rob", 0), (4, "eve", 0))
-    second = keep(tables, arriving, place, SEEN, mark="r2", moment=at(2))
+    second = update_history(tables, arriving, place, SEEN, mark="r2", moment=at(2))
     expected = [
         (1, "ann", 1, None),
         (2, "bob", 1, 2),
@@ -74,21 +74,21 @@ def test_a_history_follows_its_source(spark: SparkSession, tables: Tables, place
         (4, "eve", 2, None),
     ]
     assert versions(tables, place) == expected
-    again = keep(tables, people(spark, (7, "zoe", 0)), place, SEEN, mark="r2", moment=at(3))
+    again = update_history(tables, people(spark, (7, "zoe", 0)), place, SEEN, mark="r2", moment=at(3))
     assert (again.again, again.snapshot) == (True, second.snapshot)
-    assert keep(tables, arriving, place, SEEN, mark="r3", moment=at(4)).snapshot is None
+    assert update_history(tables, arriving, place, SEEN, mark="r3", moment=at(4)).snapshot is None
     assert versions(tables, place) == expected
-    marks = [each.mark for each in tables.now(place).snapshots if each.mark]
+    marks = [each.mark for each in tables.current_metadata(place).snapshots if each.mark]
     assert marks == ["r1", "r2"]
 
 
 def test_rows_that_are_late_gone_or_back_are_put_where_they_belong(
-    spark: SparkSession, tables: Tables, place: Place
+    spark: SparkSession, tables: Tables, place: TableIdentifier
 ) -> None:
     rows = people(spark, (1, "a", 2), (1, "b", 6), (2, "a", 2), (3, "a", 2), (4, "a", 2), (5, "a", 2))
-    keep(tables, rows, place, TIMED, mark="r1", moment=at(7))
+    update_history(tables, rows, place, TIMED, mark="r1", moment=at(7))
     late = people(spark, (1, "c", 4), (1, "z", 0), (2, "a", 5), (3, "x", 2), (4, "b", 3), (4, "a", 5), (5, "a", 1))
-    keep(tables, late, place, TIMED, mark="r2", moment=at(8))
+    update_history(tables, late, place, TIMED, mark="r2", moment=at(8))
     expected = [
         (1, "a", 2, 4),
         (1, "b", 6, None),
@@ -103,8 +103,8 @@ def test_rows_that_are_late_gone_or_back_are_put_where_they_belong(
     ]
     assert versions(tables, place) == expected
     full = replace(TIMED, closes_missing=True)
-    keep(tables, people(spark, (1, "b", 6)), place, full, mark="r3", moment=at(9))
-    keep(tables, people(spark, (1, "b", 6), (2, "a", 5), (3, "y", 11)), place, full, mark="r4", moment=at(12))
+    update_history(tables, people(spark, (1, "b", 6)), place, full, mark="r3", moment=at(9))
+    update_history(tables, people(spark, (1, "b", 6), (2, "a", 5), (3, "y", 11)), place, full, mark="r4", moment=at(12))
     assert [each for each in versions(tables, place) if each[0] in {2, 3, 5}] == [
         (2, "a", 12, None),  # back, and unchanged since before it was gone
         (2, "a", 2, 9),
@@ -114,29 +114,31 @@ def test_rows_that_are_late_gone_or_back_are_put_where_they_belong(
     ]
 
 
-def test_fields_may_come_change_and_go(spark: SparkSession, tables: Tables, place: Place) -> None:
+def test_fields_may_come_change_and_go(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
     """Empty is a value like any other, and maps are compared by what is in them."""
-    how = History(["ID"], track=None)
-    keep(
+    how = HistoryOptions(["ID"], track=None)
+    update_history(
         tables, spark.sql("SELECT 1 AS id, 'a' AS name, map('x', 1, 'y', 2) AS m"), place, how, mark="r1", moment=at(1)
     )
     same = spark.sql("SELECT 1L AS Id, 'a' AS Name, map('y', 2, 'x', 1) AS m, CAST(NULL AS int) AS `new one`")
-    assert keep(tables, same, place, how, mark="r2", moment=at(2)).snapshot is None
+    assert update_history(tables, same, place, how, mark="r2", moment=at(2)).snapshot is None
     more = spark.sql("SELECT 1 AS id, map('y', 2, 'x', 1) AS m, 5 AS `new one`")
-    keep(tables, more, place, replace(how, track=["new one"]), mark="r3", moment=at(3))
+    update_history(tables, more, place, replace(how, track=["new one"]), mark="r3", moment=at(3))
     rows = tables.read(place).orderBy("valid_from").collect()
     assert [(row.id, row.name, row["new one"], day(row.valid_from)) for row in rows] == [
         (1, "a", None, 1),
         (1, None, 5, 3),
     ]
     # Narrower tracking leaves what was told apart before.
-    keep(tables, more, place, replace(how, track=["id"]), mark="r4", moment=at(2))
+    update_history(tables, more, place, replace(how, track=["id"]), mark="r4", moment=at(2))
     assert tables.read(place).count() == 2
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_lost(spark: SparkSession, tables: Tables, place: Place) -> None:
+def test_what_does_not_fit_is_refused_and_nothing_is_lost(
+    spark: SparkSession, tables: Tables, place: TableIdentifier
+) -> None:
     one = people(spark, (1, "ann", 1))
-    keep(tables, one, place, SEEN, mark="r1", moment=at(1))
+    update_history(tables, one, place, SEEN, mark="r1", moment=at(1))
     differing = people(spark, (1, "ann", 1), (1, "bob", 1), (1, "ann", 1))
     refusals = [
         (differing, SEEN, "1 keys have several different rows for one time, such as 1 at 2024-01-03"),
@@ -144,28 +146,28 @@ def test_what_does_not_fit_is_refused_and_nothing_is_lost(spark: SparkSession, t
         (people(spark, (None, "ann", 1)), SEEN, "have no id"),
         (people(spark, (1, "ann", None)), TIMED, "have no since"),
         (one.limit(0), SEEN, "would end all 1 rows"),
-        (one, History([]), "needs a key"),
-        (one, History(["nr"]), "no field 'nr'"),
-        (one, History(["id"], at="name"), "name is string, and no time"),
-        (one, History(["since"], at="since"), "key and time at once"),
-        (one, History(["id"], ignore=["nr"]), "no field 'nr'"),
+        (one, HistoryOptions([]), "needs a key"),
+        (one, HistoryOptions(["nr"]), "no field 'nr'"),
+        (one, HistoryOptions(["id"], at="name"), "name is string, and no time"),
+        (one, HistoryOptions(["since"], at="since"), "key and time at once"),
+        (one, HistoryOptions(["id"], ignore=["nr"]), "no field 'nr'"),
         (one.withColumnRenamed("name", "Valid_To"), SEEN, "a field 'valid_to', which every history has"),
     ]
     for source, how, said in refusals:
         with pytest.raises((DataError, InvalidInputError), match=said):
-            keep(tables, source, place, how, mark="r2", moment=at(2))
+            update_history(tables, source, place, how, mark="r2", moment=at(2))
     with pytest.raises(InvalidInputError, match="needs a time zone"):
-        keep(tables, one, place, SEEN, mark="r2", moment=datetime(2024, 1, 1))  # noqa: DTZ001 - that is the point
+        update_history(tables, one, place, SEEN, mark="r2", moment=datetime(2024, 1, 1))  # noqa: DTZ001 - that is the point
     assert versions(tables, place) == [(1, "ann", 1, None)]
-    keep(tables, one.limit(0), place, replace(SEEN, may_be_empty=True), mark="r3", moment=at(3))
-    assert keep(tables, one.limit(0), place, SEEN, mark="r4", moment=at(4)).snapshot is None
+    update_history(tables, one.limit(0), place, replace(SEEN, may_be_empty=True), mark="r3", moment=at(3))
+    assert update_history(tables, one.limit(0), place, SEEN, mark="r4", moment=at(4)).snapshot is None
     assert versions(tables, place) == [(1, "ann", 1, 3)]
 
 
-def test_a_table_that_is_no_history_is_left_alone(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, people(spark, (1, "ann", 1)), Write(Mode.APPEND, "w1"))
+def test_a_table_that_is_no_history_is_left_alone(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, people(spark, (1, "ann", 1)), TableWriteOptions(WriteMode.APPEND, "w1"))
     with pytest.raises(DataError, match="is no history"):
-        keep(tables, people(spark, (1, "ann", 1)), place, SEEN, mark="r1", moment=at(1))
+        update_history(tables, people(spark, (1, "ann", 1)), place, SEEN, mark="r1", moment=at(1))
     assert tables.read(place).columns == ["id", "name", "since"]
 
 
@@ -196,8 +198,8 @@ def test_it_is_what_one_would_write_by_hand(
     how: tuple[bool, bool],
     moments: list[int],
 ) -> None:
-    place, (timed, full) = Place(1, next(_numbers)), how
-    history = History(["case"], "since" if timed else None, ["name"], (), full, "rank", may_be_empty=True)
+    place, (timed, full) = TableIdentifier(1, next(_numbers)), how
+    history = HistoryOptions(["case"], "since" if timed else None, ["name"], (), full, "rank", may_be_empty=True)
     expected: dict[int, list[Told]] = {}
     for number, moment in enumerate(moments):
         values = [
@@ -206,7 +208,7 @@ def test_it_is_what_one_would_write_by_hand(
             for row in batches[number]
         ]
         source = spark.createDataFrame(values, "case int, since timestamp, name string, note int, rank int")
-        keep(tables, source, place, history, mark=f"r{number}", moment=at(moment))
+        update_history(tables, source, place, history, mark=f"r{number}", moment=at(moment))
         for case, batches in enumerate(cases):
             expected[case] = by_hand(expected.get(case, []), batches[number], history, moment)
         found: dict[int, list[Told]] = {case: [] for case in expected}

@@ -13,53 +13,55 @@ from pyspark.sql import SparkSession
 
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark.maintenance import compact, expire, sweep
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark.maintenance import compact, expire, sweep
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 
 LATER = timedelta(days=9)
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
+def lake(tmp_path: Path) -> Iterator[IcebergCatalog]:
     """In a file: files are what this is about, wherever the catalog is."""
-    found = Lake(Settings(data=tmp_path))
+    found = IcebergCatalog(Settings(data=tmp_path))
     yield found
     found.close()
 
 
-def fill(spark: SparkSession, tables: Tables, place: Place, *, times: int) -> None:
+def fill(spark: SparkSession, tables: Tables, place: TableIdentifier, *, times: int) -> None:
     """A file for each time, and at the end a merge that deletes a row of the first one."""
     for number in range(times):
         rows = spark.range(number * 10, number * 10 + 10, 1, 1)
-        write(tables, place, rows.selectExpr("id", "id % 3 AS n"), Write(Mode.APPEND, f"w{number}"))
+        write_rows(
+            tables, place, rows.selectExpr("id", "id % 3 AS n"), TableWriteOptions(WriteMode.APPEND, f"w{number}")
+        )
     change = spark.range(3, 4, 1, 1).selectExpr("id", "-1L AS n")
-    write(tables, place, change, Write(Mode.MERGE, "change", keys=["id"]))
+    write_rows(tables, place, change, TableWriteOptions(WriteMode.MERGE, "change", keys=["id"]))
 
 
-def on_disk(tmp_path: Path, place: Place) -> set[Path]:
+def on_disk(tmp_path: Path, place: TableIdentifier) -> set[Path]:
     folder = tmp_path / "warehouse" / place.namespace / place.table
     return {file for file in folder.rglob("*") if file.is_file()}
 
 
-def as_of_each(tables: Tables, place: Place) -> dict[int, list[tuple[int, int]]]:
+def as_of_each(tables: Tables, place: TableIdentifier) -> dict[int, list[tuple[int, int]]]:
     """The rows of every snapshot that is there."""
     return {
         each.id: sorted((row.id, row.n) for row in tables.read(place, snapshot=each.id).collect())
-        for each in tables.now(place).snapshots
+        for each in tables.current_metadata(place).snapshots
     }
 
 
 def test_old_snapshots_expire_with_their_files_but_for_the_last(
-    spark: SparkSession, tables: Tables, place: Place, tmp_path: Path
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
 ) -> None:
     for number in range(4):
-        write(
+        write_rows(
             tables,
             place,
             spark.range(number, number + 5).selectExpr("id", "id AS n"),
-            Write(Mode.OVERWRITE, f"w{number}"),
+            TableWriteOptions(WriteMode.OVERWRITE, f"w{number}"),
         )
     before, files = as_of_each(tables, place), on_disk(tmp_path, place)
     now = datetime.now(UTC)
@@ -76,21 +78,21 @@ def test_old_snapshots_expire_with_their_files_but_for_the_last(
 
 
 def test_small_files_and_deletes_become_few_files_with_the_same_rows(
-    spark: SparkSession, tables: Tables, place: Place, tmp_path: Path
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
 ) -> None:
     fill(spark, tables, place, times=3)
     before = as_of_each(tables, place)
-    current = tables.now(place).current
+    current = tables.current_metadata(place).current
     assert current is not None
     assert current.count("total-position-deletes") == 1
     done = compact(tables, place, files_at_least=2, deletes_at_least=1)
     assert (done.rewritten, done.made, done.deletes_rewritten) == (4, 1, 1)
-    now = tables.now(place).current
+    now = tables.current_metadata(place).current
     assert now is not None
     assert (now.count("total-data-files"), now.count("total-delete-files")) == (1, 0)
     assert as_of_each(tables, place) == {
         **before,
-        **{each.id: before[current.id] for each in tables.now(place).snapshots[len(before) :]},
+        **{each.id: before[current.id] for each in tables.current_metadata(place).snapshots[len(before) :]},
     }
     again = compact(tables, place, files_at_least=2, deletes_at_least=1)
     assert (again.rewritten, again.made, again.deletes_rewritten) == (0, 0, 0)
@@ -101,7 +103,7 @@ def test_small_files_and_deletes_become_few_files_with_the_same_rows(
 
 @pytest.mark.slow
 def test_what_a_killed_write_has_left_goes_and_nothing_else(
-    spark: SparkSession, tables: Tables, place: Place, tmp_path: Path
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
 ) -> None:
     fill(spark, tables, place, times=2)
     before, files = as_of_each(tables, place), on_disk(tmp_path, place)
@@ -116,15 +118,15 @@ def test_what_a_killed_write_has_left_goes_and_nothing_else(
     assert sweep(tables, place).files == len(orphans)
     assert on_disk(tmp_path, place) == files
     assert as_of_each(tables, place) == before
-    assert tables.now(place).made_by("killed") is None
+    assert tables.current_metadata(place).snapshot_of_write("killed") is None
     assert sweep(tables, place).files == 0
 
 
 def test_of_a_table_that_is_not_there_everything_goes(
-    spark: SparkSession, tables: Tables, place: Place, tmp_path: Path
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
 ) -> None:
-    neighbour = Place(place.tenant, place.number * 10)
-    write(tables, neighbour, spark.range(3), Write(Mode.APPEND, "w"))
+    neighbour = TableIdentifier(place.tenant, place.number * 10)
+    write_rows(tables, neighbour, spark.range(3), TableWriteOptions(WriteMode.APPEND, "w"))
     left = tmp_path / "warehouse" / place.namespace / place.table / "data" / "half.parquet"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"PAR1")
@@ -137,7 +139,7 @@ def test_of_a_table_that_is_not_there_everything_goes(
 
 
 def test_upkeep_that_fails_says_so_without_java(
-    spark: SparkSession, tables: Tables, place: Place, tmp_path: Path
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
 ) -> None:
     fill(spark, tables, place, times=2)
     for file in on_disk(tmp_path, place):

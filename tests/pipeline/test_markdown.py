@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.pipeline.markdown import as_chat, as_html
+from lakehold.lake.markdown import as_chat, as_html
 
 
 def body(text: str) -> str:

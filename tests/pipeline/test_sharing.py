@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.pipeline.spark.sharing import Running, Sharing, Tasks
+from lakehold.lake.spark.fair_share import FairShare, RunningQuery, TaskSet
 
-RITA, ED = Running(("acme", "rita"), "rita's"), Running(("acme", "ed"), "ed's")
+RITA, ED = RunningQuery(("acme", "rita"), "rita's"), RunningQuery(("acme", "ed"), "ed's")
 LONG = 1_000
 
 
@@ -14,25 +14,25 @@ class Spark:
     """What a look leads to."""
 
     def __init__(self, patience: int) -> None:
-        self.stopped: list[Running] = []
+        self.stopped: list[RunningQuery] = []
         self.ended: list[str] = []
         self.put_back: list[int] = []
         stop = lambda each, _: self.stopped.append(each)  # noqa: E731
-        self.sharing = Sharing(None, patience, stop, self.ended.append, self.put_back.append)  # type: ignore[arg-type]
+        self.sharing = FairShare(None, patience, stop, self.ended.append, self.put_back.append)  # type: ignore[arg-type]
 
 
-def tasks(of: Running, running: int, *, is_left: bool = False) -> Tasks:
-    return Tasks(of.pool, of.group, f"tasks {of.group}", running, is_left)
+def tasks(of: RunningQuery, running: int, *, is_left: bool = False) -> TaskSet:
+    return TaskSet(of.pool, of.group, f"tasks {of.group}", running, is_left)
 
 
-def run(running: int, *ids: int) -> Tasks:
+def run(running: int, *ids: int) -> TaskSet:
     """Of a run."""
-    return Tasks("default", None, "tasks of a run", running, is_left=False, ids=ids)
+    return TaskSet("default", None, "tasks of a run", running, is_orphaned=False, ids=ids)
 
 
 def test_what_has_the_most_is_stopped_for_who_has_nothing() -> None:
     spark = Spark(0)
-    assert not spark.sharing.look([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
+    assert not spark.sharing.check([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
     assert (spark.stopped, spark.ended) == ([RITA], [])
 
 
@@ -48,59 +48,59 @@ def test_what_has_the_most_is_stopped_for_who_has_nothing() -> None:
     ],
     ids=["both have some", "nobody waits", "one's own waits", "a run has all", "a run waits"],
 )
-def test_nobody_else_is_stopped(there: list[Tasks]) -> None:
+def test_nobody_else_is_stopped(there: list[TaskSet]) -> None:
     spark = Spark(0)
-    spark.sharing.look([RITA, ED], there)
+    spark.sharing.check([RITA, ED], there)
     assert (spark.stopped, spark.ended) == ([], [])
 
 
 def test_of_the_tasks_of_runs_the_last_is_put_back_and_the_first_stays() -> None:
     spark = Spark(0)
     for _ in range(2):
-        spark.sharing.look([ED], [run(1, 7), run(1, 9), tasks(ED, 0)])
+        spark.sharing.check([ED], [run(1, 7), run(1, 9), tasks(ED, 0)])
     # It was told once; whether it listens is seen when it is gone.
     assert spark.put_back == [9]
-    spark.sharing.look([ED], [run(1, 7), tasks(ED, 0)])
-    spark.sharing.look([ED], [run(2, 7, 11), tasks(ED, 1)])
+    spark.sharing.check([ED], [run(1, 7), tasks(ED, 0)])
+    spark.sharing.check([ED], [run(2, 7, 11), tasks(ED, 1)])
     assert spark.put_back == [9]
-    spark.sharing.look([ED], [run(2, 7, 11), tasks(ED, 0)])
+    spark.sharing.check([ED], [run(2, 7, 11), tasks(ED, 0)])
     assert (spark.put_back, spark.stopped, spark.ended) == ([9, 11], [], [])
 
 
 def test_a_task_that_does_not_listen_does_not_save_the_query_beside_it() -> None:
     spark = Spark(0)
     there = [run(2, 7, 9), tasks(RITA, 1), tasks(ED, 0)]
-    spark.sharing.look([RITA, ED], there)
+    spark.sharing.check([RITA, ED], there)
     assert (spark.put_back, spark.stopped) == ([9], [])
-    spark.sharing.look([RITA, ED], there)
+    spark.sharing.check([RITA, ED], there)
     assert (spark.put_back, spark.stopped) == ([9], [RITA])
 
 
 def test_who_waits_does_so_for_a_while() -> None:
     spark = Spark(LONG)
     for _ in range(2):
-        spark.sharing.look([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
+        spark.sharing.check([RITA, ED], [tasks(RITA, 2), tasks(ED, 0)])
     assert spark.stopped == []
 
 
 @pytest.mark.parametrize("waits", [[tasks(ED, 0)], [run(0)], []])
-def test_what_does_not_stop_ends_the_worker(waits: list[Tasks]) -> None:
+def test_what_does_not_stop_ends_the_worker(waits: list[TaskSet]) -> None:
     spark = Spark(0)
-    assert spark.sharing.look([ED], [tasks(RITA, 2, is_left=True), *waits])
+    assert spark.sharing.check([ED], [tasks(RITA, 2, is_left=True), *waits])
     assert len(spark.ended) == 1
     patient = Spark(LONG)
-    assert patient.sharing.look([ED], [tasks(RITA, 2, is_left=True), *waits])
+    assert patient.sharing.check([ED], [tasks(RITA, 2, is_left=True), *waits])
     assert patient.ended == []
 
 
 def test_a_query_that_is_stopped_and_goes_on_is_noticed_too() -> None:
-    spark, late = Spark(0), Running(("acme", "rita"), stopped="It took too long.")
-    assert spark.sharing.look([late], [])
+    spark, late = Spark(0), RunningQuery(("acme", "rita"), stop_reason="It took too long.")
+    assert spark.sharing.check([late], [])
     # Told again: what it has begun since does not know.
     assert (spark.stopped, len(spark.ended)) == ([late], 1)
 
 
 def test_what_has_ended_is_forgotten() -> None:
     spark = Spark(0)
-    assert not spark.sharing.look([ED], [tasks(RITA, 0, is_left=True), tasks(ED, 1)])
+    assert not spark.sharing.check([ED], [tasks(RITA, 0, is_left=True), tasks(ED, 1)])
     assert spark.ended == []

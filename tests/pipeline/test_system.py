@@ -7,7 +7,7 @@ import pytest
 from lakehold.access import TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
-from lakehold.pipeline.errors import QueryError
+from lakehold.lake.errors import QueryError
 from lakehold.runs import asking
 from tests.pipeline.shop import ADA, ED, RITA, SAM, TENANT, Shop
 

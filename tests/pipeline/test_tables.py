@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.pipeline.errors import DataError
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.spark.evolution import Evolution
-from lakehold.pipeline.spark.tables import Tables
-from lakehold.pipeline.spark.writing import Mode, Write, Written, write
+from lakehold.lake.errors import DataError
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.spark.schema_evolution import SchemaEvolution
+from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 
 
 def rows(spark: SparkSession, text: str, *values: str) -> DataFrame:
@@ -23,52 +23,86 @@ def rows(spark: SparkSession, text: str, *values: str) -> DataFrame:
     return spark.sql(f"SELECT {casts} FROM VALUES {found} AS t({columns})")
 
 
-def there(tables: Tables, place: Place) -> list[tuple[object, ...]]:
+def there(tables: Tables, place: TableIdentifier) -> list[tuple[object, ...]]:
     found = tables.read(place)
     return sorted((tuple(row) for row in found.collect()), key=str)
 
 
-def test_a_write_makes_the_table_and_is_told(spark: SparkSession, tables: Tables, lake: Lake, place: Place) -> None:
-    assert lake.metadata_of(place) is None
-    done = write(tables, place, rows(spark, "id int, name string", "1, 'ann'", "2, 'bob'"), Write(Mode.APPEND, "w1"))
+def test_a_write_makes_the_table_and_is_told(
+    spark: SparkSession, tables: Tables, lake: IcebergCatalog, place: TableIdentifier
+) -> None:
+    assert lake.metadata_location(place) is None
+    done = write_rows(
+        tables,
+        place,
+        rows(spark, "id int, name string", "1, 'ann'", "2, 'bob'"),
+        TableWriteOptions(WriteMode.APPEND, "w1"),
+    )
     assert (done.added, done.total, done.again) == (2, 2, False)
     assert there(tables, place) == [(1, "ann"), (2, "bob")]
-    assert lake.metadata_of(place).endswith(".metadata.json")  # type: ignore[union-attr]
+    assert lake.metadata_location(place).endswith(".metadata.json")  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("mode", list(Mode))
-def test_the_same_write_is_made_once(spark: SparkSession, tables: Tables, place: Place, mode: Mode) -> None:
-    how = Write(mode, "w1", keys=["id"])
-    write(tables, place, rows(spark, "id int, name string", "1, 'ann'"), how)
-    again = write(tables, place, rows(spark, "id int, name string", "1, 'ann'"), how)
+@pytest.mark.parametrize("mode", list(WriteMode))
+def test_the_same_write_is_made_once(
+    spark: SparkSession, tables: Tables, place: TableIdentifier, mode: WriteMode
+) -> None:
+    how = TableWriteOptions(mode, "w1", keys=["id"])
+    write_rows(tables, place, rows(spark, "id int, name string", "1, 'ann'"), how)
+    again = write_rows(tables, place, rows(spark, "id int, name string", "1, 'ann'"), how)
     assert again.again
     assert there(tables, place) == [(1, "ann")]
 
 
-def test_overwriting_leaves_what_arrives(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int", "1", "2"), Write(Mode.OVERWRITE, "w1"))
-    write(tables, place, rows(spark, "id int", "3"), Write(Mode.OVERWRITE, "w2"))
+def test_overwriting_leaves_what_arrives(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1", "2"), TableWriteOptions(WriteMode.OVERWRITE, "w1"))
+    write_rows(tables, place, rows(spark, "id int", "3"), TableWriteOptions(WriteMode.OVERWRITE, "w2"))
     assert there(tables, place) == [(3,)]
 
 
-def test_merging_replaces_by_key_and_keeps_the_rest(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int, n int", "1, 1", "2, 2"), Write(Mode.MERGE, "w1", keys=["id"]))
-    write(tables, place, rows(spark, "ID int, n int", "2, 22", "3, 3"), Write(Mode.MERGE, "w2", keys=["Id"]))
+def test_merging_replaces_by_key_and_keeps_the_rest(
+    spark: SparkSession, tables: Tables, place: TableIdentifier
+) -> None:
+    write_rows(
+        tables,
+        place,
+        rows(spark, "id int, n int", "1, 1", "2, 2"),
+        TableWriteOptions(WriteMode.MERGE, "w1", keys=["id"]),
+    )
+    write_rows(
+        tables,
+        place,
+        rows(spark, "ID int, n int", "2, 22", "3, 3"),
+        TableWriteOptions(WriteMode.MERGE, "w2", keys=["Id"]),
+    )
     assert there(tables, place) == [(1, 1), (2, 22), (3, 3)]
 
 
-def test_mirroring_ends_what_does_not_arrive(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int, n int", "1, 1", "2, 2"), Write(Mode.MIRROR, "w1", keys=["id"]))
-    write(tables, place, rows(spark, "id int, n int", "2, 22"), Write(Mode.MIRROR, "w2", keys=["id"]))
+def test_mirroring_ends_what_does_not_arrive(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(
+        tables,
+        place,
+        rows(spark, "id int, n int", "1, 1", "2, 2"),
+        TableWriteOptions(WriteMode.MIRROR, "w1", keys=["id"]),
+    )
+    write_rows(
+        tables, place, rows(spark, "id int, n int", "2, 22"), TableWriteOptions(WriteMode.MIRROR, "w2", keys=["id"])
+    )
     assert there(tables, place) == [(2, 22)]
 
 
-def test_a_merge_that_changes_nothing_makes_no_snapshot(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int, n int", "1, 1"), Write(Mode.MERGE, "w1", keys=["id"]))
-    before = len(tables.now(place).snapshots)
-    done = write(tables, place, rows(spark, "id int, n int", "1, 1"), Write(Mode.MERGE, "w2", keys=["id"]))
+def test_a_merge_that_changes_nothing_makes_no_snapshot(
+    spark: SparkSession, tables: Tables, place: TableIdentifier
+) -> None:
+    write_rows(
+        tables, place, rows(spark, "id int, n int", "1, 1"), TableWriteOptions(WriteMode.MERGE, "w1", keys=["id"])
+    )
+    before = len(tables.current_metadata(place).snapshots)
+    done = write_rows(
+        tables, place, rows(spark, "id int, n int", "1, 1"), TableWriteOptions(WriteMode.MERGE, "w2", keys=["id"])
+    )
     assert (done.added, done.removed) == (0, 0)
-    assert len(tables.now(place).snapshots) - before <= 1
+    assert len(tables.current_metadata(place).snapshots) - before <= 1
 
 
 @pytest.mark.parametrize(
@@ -79,64 +113,86 @@ def test_a_merge_that_changes_nothing_makes_no_snapshot(spark: SparkSession, tab
     ],
 )
 def test_a_key_that_tells_nothing_apart_is_refused(
-    spark: SparkSession, tables: Tables, place: Place, values: tuple[str, ...], said: str
+    spark: SparkSession, tables: Tables, place: TableIdentifier, values: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(DataError, match=said):
-        write(tables, place, rows(spark, "id int, n int", *values), Write(Mode.MERGE, "w1", keys=["id"]))
+        write_rows(
+            tables, place, rows(spark, "id int, n int", *values), TableWriteOptions(WriteMode.MERGE, "w1", keys=["id"])
+        )
     assert there(tables, place) == []
 
 
 def test_merging_without_a_key_or_by_a_field_that_is_not_there_is_refused(
-    spark: SparkSession, tables: Tables, place: Place
+    spark: SparkSession, tables: Tables, place: TableIdentifier
 ) -> None:
     with pytest.raises(InvalidInputError, match="needs a key"):
-        write(tables, place, rows(spark, "id int", "1"), Write(Mode.MERGE, "w1"))
+        write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.MERGE, "w1"))
     with pytest.raises(DataError, match="'nr' is no field"):
-        write(tables, place, rows(spark, "id int", "1"), Write(Mode.MERGE, "w1", keys=["nr"]))
+        write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.MERGE, "w1", keys=["nr"]))
 
 
 def test_new_and_wider_fields_are_merged_and_missing_ones_empty(
-    spark: SparkSession, tables: Tables, place: Place
+    spark: SparkSession, tables: Tables, place: TableIdentifier
 ) -> None:
-    write(tables, place, rows(spark, "id int, n int, x string", "1, 1, 'a'"), Write(Mode.APPEND, "w1"))
-    write(tables, place, rows(spark, "id int, n bigint, y string", "2, 5000000000, 'b'"), Write(Mode.APPEND, "w2"))
+    write_rows(
+        tables, place, rows(spark, "id int, n int, x string", "1, 1, 'a'"), TableWriteOptions(WriteMode.APPEND, "w1")
+    )
+    write_rows(
+        tables,
+        place,
+        rows(spark, "id int, n bigint, y string", "2, 5000000000, 'b'"),
+        TableWriteOptions(WriteMode.APPEND, "w2"),
+    )
     assert there(tables, place) == [(1, 1, "a", None), (2, 5_000_000_000, None, "b")]
 
 
 @pytest.mark.parametrize(
     ("schema", "value", "evolution", "said"),
     [
-        ("id string", "'a'", Evolution.MERGE, "cannot turn id of type string into the table's int"),
-        ("id int, y int", "1, 1", Evolution.STRICT, "y is new"),
-        ("y int", "1", Evolution.STRICT, "y is new; id is missing"),
+        ("id string", "'a'", SchemaEvolution.MERGE, "cannot turn id of type string into the table's int"),
+        ("id int, y int", "1, 1", SchemaEvolution.STRICT, "y is new"),
+        ("y int", "1", SchemaEvolution.STRICT, "y is new; id is missing"),
     ],
 )
 def test_fields_that_do_not_fit_are_refused_by_name(
-    spark: SparkSession, tables: Tables, place: Place, *, schema: str, value: str, evolution: Evolution, said: str
+    spark: SparkSession,
+    tables: Tables,
+    place: TableIdentifier,
+    *,
+    schema: str,
+    value: str,
+    evolution: SchemaEvolution,
+    said: str,
 ) -> None:
-    write(tables, place, rows(spark, "id int", "1"), Write(Mode.APPEND, "w1"))
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
     with pytest.raises(DataError, match=said):
-        write(tables, place, rows(spark, schema, value), Write(Mode.APPEND, "w2", evolution=evolution))
+        write_rows(
+            tables, place, rows(spark, schema, value), TableWriteOptions(WriteMode.APPEND, "w2", evolution=evolution)
+        )
     assert there(tables, place) == [(1,)]
 
 
-def test_two_fields_that_are_one_to_sql_are_refused(spark: SparkSession, tables: Tables, place: Place) -> None:
+def test_two_fields_that_are_one_to_sql_are_refused(
+    spark: SparkSession, tables: Tables, place: TableIdentifier
+) -> None:
     with pytest.raises(DataError, match="'id' and 'ID'"):
-        write(tables, place, spark.range(1).selectExpr("id", "id AS ID"), Write(Mode.APPEND, "w1"))
+        write_rows(
+            tables, place, spark.range(1).selectExpr("id", "id AS ID"), TableWriteOptions(WriteMode.APPEND, "w1")
+        )
 
 
-def test_overwriting_the_fields_too_is_one_step(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int", "1"), Write(Mode.OVERWRITE, "w1"))
-    how = Write(Mode.OVERWRITE, "w2", evolution=Evolution.OVERWRITE)
-    write(tables, place, rows(spark, "id string, y int", "'a', 1"), how)
+def test_overwriting_the_fields_too_is_one_step(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.OVERWRITE, "w1"))
+    how = TableWriteOptions(WriteMode.OVERWRITE, "w2", evolution=SchemaEvolution.OVERWRITE)
+    write_rows(tables, place, rows(spark, "id string, y int", "'a', 1"), how)
     assert there(tables, place) == [("a", 1)]
-    assert write(tables, place, rows(spark, "id string, y int", "'a', 1"), how).again
+    assert write_rows(tables, place, rows(spark, "id string, y int", "'a', 1"), how).again
 
 
-def test_it_can_be_read_as_it_was_and_rolled_back(spark: SparkSession, tables: Tables, place: Place) -> None:
-    first = write(tables, place, rows(spark, "id int", "1"), Write(Mode.OVERWRITE, "w1"))
+def test_it_can_be_read_as_it_was_and_rolled_back(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    first = write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.OVERWRITE, "w1"))
     between = datetime.now(UTC)
-    write(tables, place, rows(spark, "id int", "2"), Write(Mode.OVERWRITE, "w2"))
+    write_rows(tables, place, rows(spark, "id int", "2"), TableWriteOptions(WriteMode.OVERWRITE, "w2"))
     assert first.snapshot is not None
     assert tables.read(place, snapshot=first.snapshot).collect() == [(1,)]
     assert tables.read(place, at=between).collect() == [(1,)]
@@ -148,37 +204,39 @@ def test_it_can_be_read_as_it_was_and_rolled_back(spark: SparkSession, tables: T
         tables.read(place, at=datetime(2001, 1, 1, tzinfo=UTC))
 
 
-def test_fields_are_described(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int", "1"), Write(Mode.APPEND, "w1"))
+def test_fields_are_described(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
     tables.describe(place, {"id": 'The number\\ that\'s on the "bill"'})
-    assert tables.now(place).fields[0].description == 'The number\\ that\'s on the "bill"'
+    assert tables.current_metadata(place).fields[0].description == 'The number\\ that\'s on the "bill"'
     with pytest.raises(NotFoundError, match="no field 'nr'"):
         tables.describe(place, {"nr": ""})
 
 
-def test_a_table_that_is_not_there_is_told_of(tables: Tables, lake: Lake, place: Place) -> None:
+def test_a_table_that_is_not_there_is_told_of(tables: Tables, lake: IcebergCatalog, place: TableIdentifier) -> None:
     with pytest.raises(ConflictError, match="no data yet"):
         tables.read(place)
-    assert lake.metadata_of_many([place]) == {}
+    assert lake.metadata_locations([place]) == {}
 
 
-def test_a_dropped_table_leaves_no_file(spark: SparkSession, tables: Tables, lake: Lake, place: Place) -> None:
-    write(tables, place, rows(spark, "id int", "1"), Write(Mode.APPEND, "w1"))
+def test_a_dropped_table_leaves_no_file(
+    spark: SparkSession, tables: Tables, lake: IcebergCatalog, place: TableIdentifier
+) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
     tables.drop(place)
     tables.drop(place)
-    assert lake.metadata_of(place) is None
+    assert lake.metadata_location(place) is None
     assert not tables.exists(place)
 
 
-def test_nobody_elses_session_knows_the_catalog(spark: SparkSession, tables: Tables, place: Place) -> None:
-    write(tables, place, rows(spark, "id int", "1"), Write(Mode.APPEND, "w1"))
+def test_nobody_elses_session_knows_the_catalog(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
     for session in (spark, spark.newSession()):
         with pytest.raises(Exception, match=r"house"):
             session.sql(f"SELECT * FROM {place.sql}").collect()
 
 
-def test_nothing_arriving_is_no_error(spark: SparkSession, tables: Tables, place: Place) -> None:
-    done = write(tables, place, rows(spark, "id int", "1").limit(0), Write(Mode.APPEND, "w1"))
+def test_nothing_arriving_is_no_error(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    done = write_rows(tables, place, rows(spark, "id int", "1").limit(0), TableWriteOptions(WriteMode.APPEND, "w1"))
     assert (done.added, done.total) == (0, 0)
-    assert isinstance(done, Written)
+    assert isinstance(done, TableWriteResult)
     assert there(tables, place) == []

@@ -13,11 +13,11 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.errors import StoppedError
-from lakehold.pipeline.limits import Limits
-from lakehold.pipeline.spark.persons import Persons
-from lakehold.pipeline.spark.queries import Queries, Query
-from lakehold.pipeline.spark.sharing import undisturbed
+from lakehold.lake.errors import StoppedError
+from lakehold.lake.query_limits import QueryLimits
+from lakehold.lake.spark.fair_share import without_task_retries
+from lakehold.lake.spark.queries import Query, QueryService
+from lakehold.lake.spark.session_pool import UserSessions
 from lakehold.runs import beats
 from tests.pipeline.shop import ED, Shop
 
@@ -26,14 +26,14 @@ SECONDS = 60
 SMALL = "SELECT count(*) FROM raw.orders"
 
 
-def queries(shop: Shop, spark: SparkSession, seconds: int) -> Queries:
+def queries(shop: Shop, spark: SparkSession, seconds: int) -> QueryService:
     """With little patience."""
     platform = shop.platform
     with platform.database.read() as transaction:
         address = beats.addresses(transaction)[0]
-    persons = Persons(spark, platform.keys, platform.clock, address)
-    limits = Limits(at_once=2, seconds=seconds, rows=100, megabytes=1, patience=1)
-    return Queries(spark, persons, limits, platform.settings.data)
+    persons = UserSessions(spark, platform.keys, platform.clock, address)
+    limits = QueryLimits(at_once=2, seconds=seconds, rows=100, megabytes=1, patience=1)
+    return QueryService(spark, persons, limits, platform.settings.data)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Run:
                 Event().wait(0.05)
             yield 1
 
-        with undisturbed(self.spark) if self.once else nullcontext():
+        with without_task_retries(self.spark) if self.once else nullcontext():
             return self.spark.sparkContext.parallelize(range(TASKS), TASKS).mapPartitions(waits).sum()
 
     @contextmanager
@@ -80,8 +80,8 @@ def test_a_question_is_answered_beside_a_run_that_holds_all_there_is(
 ) -> None:
     run = Run(tmp_path, spark, once=False)
     with run.at_work() as busy:
-        found = queries(shop, spark, SECONDS).ask(Query("beside", ED, "Shop", SMALL, 10))
-        assert found.rows == 1
+        found = queries(shop, spark, SECONDS).run(Query("beside", ED, "Shop", SMALL, 10))
+        assert found.row_count == 1
         assert not busy.done()
     # What was put back was begun anew, and nothing is missing or there twice.
     assert busy.result(SECONDS) == TASKS
@@ -91,6 +91,6 @@ def test_a_question_is_answered_beside_a_run_that_holds_all_there_is(
 def test_what_must_not_be_done_twice_is_not_put_back(shop: Shop, spark: SparkSession, tmp_path: Path) -> None:
     run = Run(tmp_path, spark, once=True)
     with run.at_work() as busy, pytest.raises(StoppedError, match="took longer"):
-        queries(shop, spark, 4).ask(Query("beside", ED, "Shop", SMALL, 10))
+        queries(shop, spark, 4).run(Query("beside", ED, "Shop", SMALL, 10))
     assert busy.result(SECONDS) == TASKS
     assert run.begun == TASKS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.pipeline.connectors.outward.database import Database
-from lakehold.pipeline.connectors.outward.webhook import Webhook
-from lakehold.pipeline.connectors.veiling import hosts, veiled
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.destinations.webhook import WebhookDestination
+from lakehold.connectors.redaction import hosts_of_url, redact
 
 BASIC = "Basic YW5uOmh1bnRlcjI="
 API, HOOKS = "api.corp.test", "hooks.corp.test"
@@ -25,7 +25,7 @@ HOOK = f"https://{HOOKS}/services/AbCdEfGhIjKlMn?key=T0KEN%2Fwith%3Dsigns"
     ],
 )
 def test_hosts_of_addresses(url: str, found: set[str]) -> None:
-    assert {each for each in hosts(url) if ":" not in each} == found
+    assert {each for each in hosts_of_url(url) if ":" not in each} == found
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_hosts_of_addresses(url: str, found: set[str]) -> None:
     ],
 )
 def test_addresses_and_files_are_veiled_and_nothing_else(text: str, told: str) -> None:
-    assert veiled(text) == told
+    assert redact(text) == told
 
 
 def test_a_database_hides_where_it_is_and_as_whom_it_is_used() -> None:
-    database = Database(
+    database = JdbcDatabase(
         "jdbc:sqlserver://sql.corp.test:1433;databaseName=shop",
         "ann",
         "hunter2",
@@ -54,7 +54,9 @@ def test_a_database_hides_where_it_is_and_as_whom_it_is_used() -> None:
         {"trustStorePassword": "geheim"},
     )
     said = "The connection to the host sql.corp.test, port 1433 failed for 'ann' with hunter2 and geheim: shop"
-    assert veiled(said, *database.hidden) == "The connection to the host …, port 1433 failed for … with … and …: shop"
+    assert (
+        redact(said, *database.redactions) == "The connection to the host …, port 1433 failed for … with … and …: shop"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,6 @@ def test_a_database_hides_where_it_is_and_as_whom_it_is_used() -> None:
     ],
 )
 def test_a_receiver_that_repeats_what_it_was_sent_tells_nothing(echo: str) -> None:
-    how = Webhook(HOOK, "s1gning", {"Authorization": BASIC})
-    assert echo not in veiled(f"I have got {echo} and no rows", *how.hidden)
-    assert "and no rows" in veiled(f"I have got {echo} and no rows", *how.hidden)
+    how = WebhookDestination(HOOK, "s1gning", {"Authorization": BASIC})
+    assert echo not in redact(f"I have got {echo} and no rows", *how.redactions)
+    assert "and no rows" in redact(f"I have got {echo} and no rows", *how.redactions)

@@ -16,8 +16,8 @@ from lakehold.demo import company, web_rows
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs.runs import Runs
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
@@ -68,11 +68,11 @@ def make(platform: Platform, folder: Path) -> None:
         _lakehouse(ctx)
     web_rows.customers(platform.settings.data / DATABASE)
     with platform.write(_by("erik")) as ctx:
-        volume = Volume(platform.settings, reading.place_of(ctx, "shop_files"))
+        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, "shop_files"))
         for name, text in web_rows.orders():
-            with volume.arriving() as rough:
+            with volume.open_partial() as rough:
                 rough.write(text.encode())
-                volume.place(rough, name, replace=True)
+                volume.publish(rough, name, replace=True)
         sources = _sources(ctx, folder)
         _pipelines(ctx, sources)
 

@@ -21,15 +21,15 @@ from lakehold.kit.errors import (
     NotFoundError,
     UnavailableError,
 )
-from lakehold.pipeline import tickets
-from lakehold.pipeline.errors import (
+from lakehold.lake import catalog_tokens
+from lakehold.lake.errors import (
     DataError,
     DeliveryError,
+    LimitExceededError,
     QueryError,
     RefusedQueryError,
     SourceError,
     StoppedError,
-    TooMuchError,
 )
 from lakehold.runs import beats
 
@@ -44,7 +44,7 @@ _SOON = 2
 _KINDS: dict[str, type[LakeholdError]] = {
     each.code: each
     for each in (
-        *(RefusedQueryError, QueryError, TooMuchError, StoppedError),
+        *(RefusedQueryError, QueryError, LimitExceededError, StoppedError),
         *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError, UnavailableError),
         *(SourceError, DataError, DeliveryError),
     )
@@ -145,7 +145,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
         raise UnavailableError(
             "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
         )
-    ticket = tickets.ticket(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
+    ticket = catalog_tokens.issue_token(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
     timeout = httpx.Timeout(platform.settings.query_seconds + _GRACE, connect=5)
     headers = {"Authorization": f"Bearer {ticket}"}
     try:
@@ -153,7 +153,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
         with httpx.Client(base_url=_listening(found), headers=headers, timeout=timeout, trust_env=False) as client:
             yield client
     except httpx.ReadTimeout:
-        raise TooMuchError("It takes too long, and does not stop.", "Ask for less at once.") from None
+        raise LimitExceededError("It takes too long, and does not stop.", "Ask for less at once.") from None
     except httpx.TransportError as error:
         raise UnavailableError("The worker does not answer.", "It may be starting anew; try again.") from error
 

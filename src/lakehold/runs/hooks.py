@@ -59,20 +59,22 @@ def put(ctx: RequestContext, settings: Settings, runnables: Runnables, row: RunR
 def post(kept: str, *, private: bool) -> None:
     """Send it once; an error if it is not taken. The outbox has it tried again."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
-    from lakehold.pipeline.connectors.outward.posting import (
-        Effort,  # noqa: PLC0415
-        Poster,  # noqa: PLC0415
+    from lakehold.connectors.destinations.http_delivery import (
+        HttpPoster,  # noqa: PLC0415
+        RetryPolicy,  # noqa: PLC0415
     )
-    from lakehold.pipeline.connectors.outward.webhook import (
-        Webhook,  # noqa: PLC0415
-        client,  # noqa: PLC0415
+    from lakehold.connectors.destinations.webhook import (
+        WebhookDestination,  # noqa: PLC0415
+        http_client,  # noqa: PLC0415
     )
 
     told = json.loads(kept)
-    how = Webhook(told["url"], told["secret"], effort=Effort(tries=1, seconds=_SECONDS), private=private)
+    how = WebhookDestination(
+        told["url"], told["secret"], retry_policy=RetryPolicy(tries=1, seconds=_SECONDS), private=private
+    )
     how.check()
-    with client(how) as sending:
-        poster = Poster(sending, how.url, how.secret, how.hidden, how.effort, time.sleep)
+    with http_client(how) as sending:
+        poster = HttpPoster(sending, how.url, how.secret, how.redactions, how.retry_policy, time.sleep)
         posted = poster.post(told["body"].encode(), key=told["key"], batch=1)
     if posted.error is not None:
         raise posted.error

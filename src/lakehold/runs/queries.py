@@ -16,7 +16,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.runs import asking
 from lakehold.runs.asking import Batches, Rows
 
@@ -67,7 +67,7 @@ class Asked:
 
 def enter(ctx: RequestContext, workspace: str) -> Place:
     """Refuse unless the caller may ask queries there."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     ctx.need_visible(workspace, EXECUTE)
     schema = ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(workspace))].schema
     if EXECUTE not in schema.actions:

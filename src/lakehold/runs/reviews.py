@@ -15,7 +15,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
-from lakehold.pipeline.spark import session as spark
+from lakehold.lake.spark import spark_session as spark
 from lakehold.runs import sight
 from lakehold.runs.making import Making
 
@@ -23,7 +23,7 @@ from lakehold.runs.making import Making
 def make(making: Making) -> tuple[Path, int]:
     """Write what was asked for; the file, and how many rows it has."""
     making.tell(5, "starting Spark")
-    session = spark.session(making.platform.settings.spark)
+    session = spark.get_spark_session(making.platform.settings.spark)
     making.tell(20, "reading facts")
     asked = making.asked
     kinds = cast("list[str] | None", asked.get("kinds"))

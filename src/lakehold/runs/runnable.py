@@ -22,7 +22,7 @@ from lakehold.runs.run_table import FAILED
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lakehold.pipeline.spark.tables import Tables
+    from lakehold.lake.spark.tables import Tables
 
 
 LONGEST_CURSOR = 200

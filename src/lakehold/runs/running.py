@@ -18,7 +18,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.pipeline.errors import StoppedError
+from lakehold.lake.errors import StoppedError
 from lakehold.runs import notices
 from lakehold.runs import run_table as states
 from lakehold.runs.firing import Firing
@@ -30,7 +30,7 @@ from lakehold.runs.warm import Warm
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lakehold.pipeline.spark.tables import Tables
+    from lakehold.lake.spark.tables import Tables
 
 _log = logging.getLogger("lakehold.runs")
 _MOST_BEGUN = 3
@@ -137,9 +137,9 @@ class Running:
             if self._row(row.n).state == states.STOPPING:
                 return STOPPED, Done()
             _log.exception("run %s failed", row.id)
-            from lakehold.pipeline.spark.guard import words  # noqa: PLC0415 - what failed has loaded Spark
+            from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
 
-            told = words.of(error)
+            told = query_errors.error_message(error)
             self._say(row, place, told, "error")
             return told, Done()
 
@@ -238,7 +238,7 @@ class Doing:
     def asked(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         """The rows of a query, as the person whom the run is for, and which tables it reads."""
         queries = self._running._warm.queries  # noqa: SLF001 - as above
-        return queries.known(self.caller, workspace, text, seconds=_SECONDS)
+        return queries.analyse(self.caller, workspace, text, seconds=_SECONDS)
 
     def log(self, text: str, level: str = "info") -> None:
         """Write a line for those who may see the run."""

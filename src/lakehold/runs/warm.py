@@ -9,16 +9,16 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from lakehold.directory.platform import Platform
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.limits import Limits
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.query_limits import QueryLimits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from lakehold.pipeline.spark.queries import Queries
-    from lakehold.pipeline.spark.tables import Tables
+    from lakehold.lake.spark.queries import QueryService
+    from lakehold.lake.spark.tables import Tables
 
-_SESSION = "lakehold.pipeline.spark.session"
+_SESSION = "lakehold.lake.spark.spark_session"
 
 
 class Warm:
@@ -38,15 +38,15 @@ class Warm:
             settings, launched = self._platform.settings, None
             told = {"spark.driver.memory": settings.spark_memory}
             if _SESSION not in sys.modules:
-                from lakehold.pipeline.spark import launching  # noqa: PLC0415 - before the import of what waits for it
+                from lakehold.lake.spark import jvm_launcher  # noqa: PLC0415 - before the import of what waits for it
 
-                launched = launching.launch(settings.spark, told, settings.drivers)
-            from lakehold.pipeline.spark import session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+                launched = jvm_launcher.launch(settings.spark, told, settings.drivers)
+            from lakehold.lake.spark import spark_session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
-            return session.session(settings.spark, told, settings.drivers, launched)
+            return spark_session.get_spark_session(settings.spark, told, settings.drivers, launched)
 
     @property
-    def queries(self) -> Queries:
+    def queries(self) -> QueryService:
         """Queries of persons."""
         with self._lock:
             return self._queries
@@ -63,16 +63,18 @@ class Warm:
             self.spark.sparkContext.cancelJobsWithTag(tag)
 
     @cached_property
-    def _queries(self) -> Queries:
-        from lakehold.pipeline.spark.persons import Persons  # noqa: PLC0415 - as above
-        from lakehold.pipeline.spark.queries import Queries  # noqa: PLC0415
+    def _queries(self) -> QueryService:
+        from lakehold.lake.spark.queries import QueryService  # noqa: PLC0415
+        from lakehold.lake.spark.session_pool import UserSessions  # noqa: PLC0415 - as above
 
         platform = self._platform
-        persons = Persons(self.spark, platform.keys, platform.clock, self._address)
-        return Queries(self.spark, persons, Limits.of(platform.settings), platform.settings.data, self.end)
+        persons = UserSessions(self.spark, platform.keys, platform.clock, self._address)
+        return QueryService(
+            self.spark, persons, QueryLimits.from_settings(platform.settings), platform.settings.data, self.end
+        )
 
     @cached_property
     def _tables(self) -> Tables:
-        from lakehold.pipeline.spark.tables import Tables  # noqa: PLC0415 - as above
+        from lakehold.lake.spark.tables import Tables  # noqa: PLC0415 - as above
 
-        return Tables(self.spark, Lake(self._platform.settings))
+        return Tables(self.spark, IcebergCatalog(self._platform.settings))

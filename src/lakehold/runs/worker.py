@@ -142,8 +142,8 @@ class Worker:
         # Before Spark ends, and with it all that is at work.
         with self._platform.database.write() as transaction:
             self._running.give_back(transaction)
-        if "lakehold.pipeline.spark.session" in sys.modules:
-            sys.modules["lakehold.pipeline.spark.session"].stop()
+        if "lakehold.lake.spark.spark_session" in sys.modules:
+            sys.modules["lakehold.lake.spark.spark_session"].stop()
         self._heart.stop()
         if self._workflows.running:
             # What did not end in time is begun again elsewhere; waiting for its thread would be waiting for it.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline.volumes import Rough, Volume, valid_path
+from lakehold.lake.volumes import PartialFile, Volume, valid_path
 
 
-def kept(ctx: RequestContext, uid: str, volume: Volume, path: str, rough: Rough, *, replace: bool) -> None:
+def kept(ctx: RequestContext, uid: str, volume: Volume, path: str, rough: PartialFile, *, replace: bool) -> None:
     """Keep a file that has come whole: written down, and seen under its name after that."""
-    volume.refuse(valid_path(path), replace=replace)
-    before = {"size": volume.file(path).size} if volume.has(path) else None
+    volume.refuse_name(valid_path(path), replace=replace)
+    before = {"size": volume.get_file(path).size} if volume.exists(path) else None
     ctx.note("put file", uid, before=before, after={"file": valid_path(path)})
-    ctx.session.transaction.after_commit.append(lambda: volume.place(rough, path, replace=replace))
+    ctx.session.transaction.after_commit.append(lambda: volume.publish(rough, path, replace=replace))
 
 
 def removed(ctx: RequestContext, uid: str, volume: Volume, path: str) -> None:
     """Take a file away."""
-    before = {"file": valid_path(path), "size": volume.file(path).size}
+    before = {"file": valid_path(path), "size": volume.get_file(path).size}
     ctx.note("remove file", uid, before=before)
     ctx.session.transaction.after_commit.append(lambda: volume.remove(path))

@@ -98,7 +98,7 @@ def test_a_client_is_told_that_something_is_not_there(catalog: Made) -> None:
 
 def test_a_client_writes_nothing(shop: Shop, catalog: Made) -> None:
     ada = catalog("ada")
-    before = shop.tables.now(shop.place("orders")).location
+    before = shop.tables.current_metadata(shop.place("orders")).location
     orders = ada.load_table(("Shop", "raw", "orders"))
     writes: list[Callable[[], object]] = [
         lambda: ada.create_namespace(("Shop", "mine")),
@@ -117,7 +117,7 @@ def test_a_client_writes_nothing(shop: Shop, catalog: Made) -> None:
     for write in writes:
         with pytest.raises((ForbiddenError, NotImplementedError), match=r"read only|does not support"):
             write()
-    assert shop.tables.now(shop.place("orders")).location == before
+    assert shop.tables.current_metadata(shop.place("orders")).location == before
 
 
 def test_what_is_taken_away_is_gone_at_once(shop: Shop, catalog: Made) -> None:

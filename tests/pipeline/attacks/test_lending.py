@@ -17,26 +17,25 @@ from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
-from lakehold.pipeline.limits import Limits
-from lakehold.pipeline.spark.lending import Lent
-from lakehold.pipeline.spark.persons import Persons
-from lakehold.pipeline.spark.queries import Queries, Query
+from lakehold.lake.query_limits import QueryLimits
+from lakehold.lake.spark.queries import Query, QueryService
+from lakehold.lake.spark.session_pool import UserSession, UserSessions
 from lakehold.runs import beats
 from tests.pipeline.attacks.texts import hostile, placed
 from tests.pipeline.shop import ADA, ED, RITA, TENANT, Shop
 
-LIMITS = Limits(at_once=5, seconds=60, rows=1_000, megabytes=10, patience=60)
+LIMITS = QueryLimits(at_once=5, seconds=60, rows=1_000, megabytes=10, patience=60)
 ORDERS = "SELECT count(*) FROM raw.orders"
 
 
-class Counted(Persons):
+class Counted(UserSessions):
     """Counts the sessions that it makes."""
 
     made = 0
 
-    def session(self, ticket: str, workspace: str) -> SparkSession:
+    def create_session(self, ticket: str, workspace: str) -> SparkSession:
         self.made += 1
-        return super().session(ticket, workspace)
+        return super().create_session(ticket, workspace)
 
 
 class Desk:
@@ -49,7 +48,7 @@ class Desk:
         self.ahead = 0
         """How many seconds the clock is turned."""
         self._clock = shop.platform.clock
-        self.queries = Queries(spark, self.persons, LIMITS, data)
+        self.queries = QueryService(spark, self.persons, LIMITS, data)
         self._numbers = iter(range(10_000))
 
     def clock(self) -> int:
@@ -57,7 +56,7 @@ class Desk:
 
     def ask(self, caller: Caller, text: str) -> list[dict[str, Any]]:
         query = Query(f"desk-{next(self._numbers)}", caller, "Shop", text, 100)
-        return [row for batch in self.queries.ask(query).batches for row in batch.to_pylist()]
+        return [row for batch in self.queries.run(query).batches for row in batch.to_pylist()]
 
     def refused(self, caller: Caller, text: str) -> str:
         with pytest.raises(LakeholdError) as told:
@@ -65,8 +64,8 @@ class Desk:
         return str(told.value)
 
     @property
-    def waiting(self) -> list[Lent]:
-        return list(self.queries._lending._waiting)
+    def waiting(self) -> list[UserSession]:
+        return list(self.queries._session_pool._idle)
 
 
 @pytest.fixture
@@ -165,14 +164,14 @@ def test_a_ticket_that_would_end_meanwhile_is_not_used_again(desk: Desk) -> None
     assert desk.ask(RITA, ORDERS)
     assert desk.persons.made == 2
     desk.ahead = 100_000
-    assert desk.queries._lending._found((RITA, "Shop"), desk.clock()) is None
+    assert desk.queries._session_pool._take_idle((RITA, "Shop"), desk.clock()) is None
     assert first not in desk.waiting
 
 
 def test_an_old_ticket_opens_nothing(desk: Desk) -> None:
     """Should one ever be used all the same."""
     desk.ahead = -1_000
-    old = desk.persons.session(desk.persons.ticket(RITA, 60), "Shop")
+    old = desk.persons.create_session(desk.persons.issue_token(RITA, 60), "Shop")
     desk.ahead = 0
     with pytest.raises(Exception, match=r"(?i)not authorized|ticket|cannot be found"):
         old.sql(ORDERS).collect()
@@ -187,12 +186,12 @@ def test_what_the_platform_tells_of_itself_is_made_anew(desk: Desk, change: Call
 
 
 def test_two_queries_at_once_have_each_their_own(desk: Desk) -> None:
-    lending = desk.queries._lending
-    with lending.lent(RITA, "Shop", 60) as one, lending.lent(RITA, "Shop", 60) as other:
+    lending = desk.queries._session_pool
+    with lending.borrow(RITA, "Shop", 60) as one, lending.borrow(RITA, "Shop", 60) as other:
         assert one.session is not other.session
-        assert one.ticket != other.ticket
+        assert one.token != other.token
     assert len(desk.waiting) == 2
-    with lending.lent(RITA, "", 60) as nowhere:
+    with lending.borrow(RITA, "", 60) as nowhere:
         assert nowhere.session not in (one.session, other.session)
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.errors import RefusedQueryError
-from lakehold.pipeline.spark.guard import functions, nodes, plans
-from lakehold.pipeline.spark.guard.guard import Guard
-from lakehold.pipeline.spark.jvm import active, frame, java_of
-from lakehold.pipeline.spark.persons import Persons
+from lakehold.lake.errors import RefusedQueryError
+from lakehold.lake.spark.guard import allow_list, query_guard
+from lakehold.lake.spark.guard.query_guard import QueryGuard
+from lakehold.lake.spark.jvm import active_session, dataframe_of_plan, java_session
+from lakehold.lake.spark.session_pool import UserSessions
 from lakehold.runs import beats
 from tests.pipeline.attacks.texts import ordinary
 from tests.pipeline.shop import RITA, Shop
@@ -26,50 +26,50 @@ _NOT_YET = re.compile(r"\bTIME\s*'", re.IGNORECASE)
 def session(spark: SparkSession, shop: Shop) -> SparkSession:
     """Rita's."""
     with shop.platform.database.read() as transaction:
-        persons = Persons(spark, shop.platform.keys, shop.platform.clock, beats.addresses(transaction)[0])
-    return persons.session(persons.ticket(RITA, 600), "Shop")
+        persons = UserSessions(spark, shop.platform.keys, shop.platform.clock, beats.addresses(transaction)[0])
+    return persons.create_session(persons.issue_token(RITA, 600), "Shop")
 
 
 @pytest.fixture(scope="module")
-def guard(spark: SparkSession) -> Guard:
-    return Guard(spark)
+def guard(spark: SparkSession) -> QueryGuard:
+    return QueryGuard(spark)
 
 
 def examples(session: SparkSession) -> Iterator[str]:
     """What Spark itself shows of each allowed function."""
-    state = java_of(session).sessionState()
+    state = java_session(session).sessionState()
     for registry in (state.functionRegistry(), state.tableFunctionRegistry()):
-        for identifier in plans.sequence(registry.listFunction()):
-            if identifier.funcName() in functions.ALLOWED:
+        for identifier in query_guard.iterate_sequence(registry.listFunction()):
+            if identifier.funcName() in allow_list.ALLOWED_FUNCTIONS:
                 shown = registry.lookupFunction(identifier).get().getExamples() or ""
                 yield from (text for text in _EXAMPLE.findall(shown) if not _NOT_YET.search(text))
 
 
 def test_every_listed_part_is_one_of_spark(session: SparkSession) -> None:
     found = session._jvm.java.lang.Class  # type: ignore[union-attr]
-    for name in nodes.PARSED | nodes.ANALYSED:
+    for name in allow_list.PARSED_NODES | allow_list.ANALYSED_NODES:
         assert found.forName(name).getName() == name
 
 
 def test_every_listed_function_is_one_of_spark(spark: SparkSession) -> None:
-    known = {name for name, _ in plans.functions(spark)}
-    assert functions.ALLOWED - known == set()
+    known = {name for name, _ in query_guard.registered_functions(spark)}
+    assert allow_list.ALLOWED_FUNCTIONS - known == set()
     # Nobody has those that call Java, not even the platform.
     assert {"reflect", "java_method", "try_reflect"} & known == set()
 
 
 def test_a_function_that_is_not_listed_is_refused_by_its_name(
-    spark: SparkSession, session: SparkSession, guard: Guard
+    spark: SparkSession, session: SparkSession, guard: QueryGuard
 ) -> None:
-    others = {name for name, _ in plans.functions(spark)} - functions.ALLOWED
+    others = {name for name, _ in query_guard.registered_functions(spark)} - allow_list.ALLOWED_FUNCTIONS
     assert {"version", "current_user", "input_file_name", "from_xml", "sql_keywords"} <= others
     for name in sorted(others):
         for text in (f"SELECT `{name}`(1)", f"SELECT * FROM `{name.upper()}`()", f"VALUES (`{name}`())"):
             with pytest.raises(RefusedQueryError, match=f"function '{name}'"):
-                guard.analysed(session, text)
+                guard.analyse(session, text)
 
 
-def test_the_lists_are_just_what_questions_are_made_of(session: SparkSession, guard: Guard) -> None:
+def test_the_lists_are_just_what_questions_are_made_of(session: SparkSession, guard: QueryGuard) -> None:
     texts = {*examples(session), *(each["ask"] for each in ordinary())}
     assert len(texts) > 800
     needed: set[str] = set()
@@ -78,12 +78,14 @@ def test_the_lists_are_just_what_questions_are_made_of(session: SparkSession, gu
         assert parsed - guard._parsed == set(), text
         assert analysed - guard._analysed == set(), text
         needed |= parsed | analysed
-    assert (nodes.PARSED | nodes.ANALYSED) - needed == set()
+    assert (allow_list.PARSED_NODES | allow_list.ANALYSED_NODES) - needed == set()
 
 
 def parts(session: SparkSession, text: str) -> tuple[set[str], set[str]]:
     """The classes of everything in a query, before and after it was analysed."""
-    with active(session):
-        plan = java_of(session).sessionState().sqlParser().parsePlan(text)
-        parsed = set().union(*(plans.classes(told) for told in plans.of_parsed(session, plan)))
-        return parsed, plans.classes(plans.told(frame(session, plan)._jdf.queryExecution().analyzed()))
+    with active_session(session):
+        plan = java_session(session).sessionState().sqlParser().parsePlan(text)
+        parsed = set().union(*(query_guard.node_classes(told) for told in query_guard.parsed_plan_nodes(session, plan)))
+        return parsed, query_guard.node_classes(
+            query_guard.plan_nodes_of(dataframe_of_plan(session, plan)._jdf.queryExecution().analyzed())
+        )

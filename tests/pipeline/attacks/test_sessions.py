@@ -14,7 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.keys import KeyRing
-from lakehold.pipeline import tickets
+from lakehold.lake import catalog_tokens
 from lakehold.runs import beats
 from lakehold.runs.asking import PATH
 from tests.api.client import Api, served
@@ -127,13 +127,13 @@ QUERY = {"id": "mine", "workspace": "Shop", "text": "SELECT 1", "rows": 10}
 
 def bad_tickets(shop: Shop, api: Api) -> dict[str, str]:
     platform = shop.platform
-    good = tickets.ticket(platform.keys, RITA, platform.clock(), 60)
+    good = catalog_tokens.issue_token(platform.keys, RITA, platform.clock(), 60)
     body, _, seal = good.partition(".")
-    others = tickets.ticket(platform.keys, ADA, platform.clock(), 60).partition(".")[0]
+    others = catalog_tokens.issue_token(platform.keys, ADA, platform.clock(), 60).partition(".")[0]
     return {
         "none at all": "",
-        "an old one": tickets.ticket(platform.keys, RITA, platform.clock() - 120 * SECOND, 60),
-        "one of another installation": tickets.ticket(KeyRing(["k" * 43 + "="]), ADA, platform.clock(), 60),
+        "an old one": catalog_tokens.issue_token(platform.keys, RITA, platform.clock() - 120 * SECOND, 60),
+        "one of another installation": catalog_tokens.issue_token(KeyRing(["k" * 43 + "="]), ADA, platform.clock(), 60),
         "another's body": f"{others}.{seal}",
         "no seal": body,
         "an empty seal": f"{body}.",
@@ -159,7 +159,7 @@ def test_a_bad_ticket_is_refused_by_the_worker(shop: Shop, api: Api, worker: htt
 
 
 def test_a_ticket_is_good_for_the_worker_alone(shop: Shop, api: Api, worker: httpx.Client) -> None:
-    ticket = tickets.ticket(shop.platform.keys, ADA, shop.platform.clock(), 60)
+    ticket = catalog_tokens.issue_token(shop.platform.keys, ADA, shop.platform.clock(), 60)
     assert worker.get("/iceberg/v1/config", headers={"authorization": f"Bearer {ticket}"}).status_code == 200
     for path in ("/iceberg/v1/config", "/api/v1/me", "/api/v1/members", "/api/v1/tokens"):
         assert api.get(path, token=ticket).status_code == 401
@@ -173,16 +173,23 @@ def test_a_ticket_says_no_more_than_its_caller(shop: Shop) -> None:
         replace(RITA, impersonator="ada"),
         replace(RITA, narrowed=TokenPrincipal("rita", frozenset({"see"}), None)),
     ):
-        ticket = tickets.ticket(platform.keys, caller, platform.clock(), 60)
-        assert tickets.caller_of(platform.keys, ticket, platform.clock()) == replace(caller, address="worker")
-    assert tickets.caller_of(platform.keys, tickets.ticket(platform.keys, RITA, 0, 60), platform.clock()) is None
+        ticket = catalog_tokens.issue_token(platform.keys, caller, platform.clock(), 60)
+        assert catalog_tokens.verify_token(platform.keys, ticket, platform.clock()) == replace(caller, address="worker")
+    assert (
+        catalog_tokens.verify_token(
+            platform.keys, catalog_tokens.issue_token(platform.keys, RITA, 0, 60), platform.clock()
+        )
+        is None
+    )
     assert isinstance(
-        tickets.caller_of(platform.keys, tickets.ticket(platform.keys, RITA, platform.clock(), 1), platform.clock()),
+        catalog_tokens.verify_token(
+            platform.keys, catalog_tokens.issue_token(platform.keys, RITA, platform.clock(), 1), platform.clock()
+        ),
         Caller,
     )
 
 
 def test_nobody_stops_the_query_of_another(shop: Shop, worker: httpx.Client) -> None:
-    ticket = tickets.ticket(shop.platform.keys, RITA, shop.platform.clock(), 60)
+    ticket = catalog_tokens.issue_token(shop.platform.keys, RITA, shop.platform.clock(), 60)
     found = worker.delete(f"{PATH}/theirs", headers={"authorization": f"Bearer {ticket}"})
     assert found.status_code == 404

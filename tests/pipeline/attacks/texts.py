@@ -44,7 +44,7 @@ def ordinary() -> list[dict[str, Any]]:
 
 def placed(shop: Shop, text: str) -> str:
     """The text with the real paths and numbers of the hidden table in it."""
-    place, location = shop.place("hidden"), shop.tables.now(shop.place("hidden")).location
+    place, location = shop.place("hidden"), shop.tables.current_metadata(shop.place("hidden")).location
     known = {
         "<hidden>": location.rpartition("/metadata/")[0].removeprefix("file:"),
         "<metadata>": location,

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lakehold.catalog import resources
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark.histories import History, keep
-from lakehold.pipeline.spark.maintenance import sweep
-from lakehold.pipeline.spark.tables import PROPERTIES
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark.history import HistoryOptions, update_history
+from lakehold.lake.spark.maintenance import sweep
+from lakehold.lake.spark.tables import PROPERTIES
 from tests.pipeline.crashes import stored
 from tests.pipeline.crashes.stored import Rows
 from tests.pipeline.crashes.world import World
@@ -94,7 +94,9 @@ class IntoTable:
         rows = tables.session.sql(f"SELECT id, word FROM VALUES {', '.join(map(str, OLD))} AS old (id, word)")
         rows = rows.selectExpr("CAST(id AS bigint) AS id", "word")
         if self.kind == "history":
-            keep(tables, rows, place, History(["id"]), mark="first", moment=datetime(2026, 1, 1, tzinfo=UTC))
+            update_history(
+                tables, rows, place, HistoryOptions(["id"]), mark="first", moment=datetime(2026, 1, 1, tzinfo=UTC)
+            )
             return
         # In one step, since there are many.
         writer = rows.writeTo(place.sql).using("iceberg")
@@ -113,7 +115,7 @@ class IntoTable:
             edges = {"source": self.uid, "writes": [f"{self.uid}_table"]}
             resources.create(ctx, "lakehouse.stream", "rows", uid=f"{self.uid}_rows", edges=edges, settings=settings)
 
-    def place(self, here: Moving) -> Place:
+    def place(self, here: Moving) -> TableIdentifier:
         return here.shop.place(f"{self.uid}_table")
 
     def seen(self, world: World) -> Rows | None:

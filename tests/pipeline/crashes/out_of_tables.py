@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.volumes import HOUSE, Volume
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.volumes import INTERNAL_FOLDER, Volume
 from tests import postgres
 from tests.pipeline.crashes.into_tables import BOTH, MERGED, NEW, NEWS, OLD
 from tests.pipeline.crashes.stored import Rows
@@ -33,27 +33,27 @@ class IntoFile:
         with world.here.shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.volume", self.uid, uid=f"{self.uid}_volume", edges={"layer": "raw"})
         volume = self._volume(world)
-        with volume.arriving() as rough:
+        with volume.open_partial() as rough:
             rough.write(b"old")
-            volume.place(rough, "out.csv", replace=True)
+            volume.publish(rough, "out.csv", replace=True)
         settings = {"to": "files", "name": "out", "kind": "csv"}
         world.here.destination(self.uid, settings, (NEWS,), volume=f"{self.uid}_volume")
 
     def seen(self, world: World) -> object:
         volume = self._volume(world)
-        return tuple((file.path, volume.on_disk(file.path).read_bytes().decode()) for file in volume.listed())
+        return tuple((file.path, volume.path_on_disk(file.path).read_bytes().decode()) for file in volume.list_folder())
 
     def between(self, seen: object) -> bool:
         return seen in ((("out.csv", "old"),), self.after)
 
     def left(self, world: World) -> list[str]:
         """What lies in the hidden folder beside receipts."""
-        hidden = self._volume(world).folder / HOUSE
+        hidden = self._volume(world).folder / INTERNAL_FOLDER
         return [str(file) for file in hidden.rglob("*") if file.suffix != ".json"]
 
     def _volume(self, world: World) -> Volume:
         with world.here.shop.platform.access.read(TENANT) as session:
-            place = Place(session.tenant, session.current_view().resource(f"{self.uid}_volume"))
+            place = TableIdentifier(session.tenant, session.current_view().resource(f"{self.uid}_volume"))
         return Volume(world.here.shop.platform.settings, place)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from lakehold.catalog import credentials, resources
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from tests.pipeline.crashes.into_tables import NEW
 from tests.pipeline.crashes.world import World
 from tests.pipeline.shop import ED
@@ -27,7 +27,7 @@ def filled(world: World, spark: SparkSession) -> None:
         settings = {"by": "table", "table": "raw.news", "published": True}
         resources.create(ctx, "marts.data_mart", MART, uid=MART, edges=edges, settings=settings)
     rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
-    write(shop.tables, shop.place(MART), rows, Write(Mode.OVERWRITE, "first"))
+    write_rows(shop.tables, shop.place(MART), rows, TableWriteOptions(WriteMode.OVERWRITE, "first"))
 
 
 @dataclass(frozen=True)

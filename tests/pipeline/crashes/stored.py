@@ -7,14 +7,14 @@ from pathlib import Path
 
 from pyiceberg.table import StaticTable
 
-from lakehold.pipeline.lake import Lake, Place
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 
 Rows = list[tuple[object, ...]]
 
 
-def rows(lake: Lake, place: Place, *fields: str) -> Rows | None:
+def rows(lake: IcebergCatalog, place: TableIdentifier, *fields: str) -> Rows | None:
     """The rows that everybody sees; None if there is no table."""
-    location = lake.metadata_of(place)
+    location = lake.metadata_location(place)
     if location is None:
         return None
     found = StaticTable.from_metadata(location).scan(selected_fields=fields).to_arrow().to_pylist()
@@ -31,9 +31,9 @@ def _of(file: Path) -> Path:
     return file.with_name(file.name.removeprefix(".").removesuffix(".crc")) if file.suffix == ".crc" else Path()
 
 
-def known(lake: Lake, place: Place) -> set[str]:
+def known(lake: IcebergCatalog, place: TableIdentifier) -> set[str]:
     """The files that a table has need of, in all its snapshots."""
-    location = lake.metadata_of(place)
+    location = lake.metadata_location(place)
     return set() if location is None else {_path(each) for each in _known(location)}
 
 

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from pyspark.sql import SparkSession
 
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.runs.run_table import run_table
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
@@ -69,7 +69,7 @@ def world(
         with here.shop.platform.access.write(TENANT) as session:
             session.store.create("lakehouse.table", NEWS, uid=NEWS, edges={"layer": "raw"})
         rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
-        write(here.shop.tables, here.shop.place(NEWS), rows, Write(Mode.OVERWRITE, "first"))
+        write_rows(here.shop.tables, here.shop.place(NEWS), rows, TableWriteOptions(WriteMode.OVERWRITE, "first"))
         yield World(here, server, database, hook, post)
     server.drop(database)
 

@@ -18,12 +18,12 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.cli.processes import working
+from lakehold.connectors.destinations import chat, delivery_folder, files, jdbc, mail, target_table, webhook
+from lakehold.connectors.sources import sync
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.connectors.inward import sync
-from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, spool, staging, webhook
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.spark import session, writing
-from lakehold.pipeline.spark.tables import Tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.spark import spark_session, table_writer
+from lakehold.lake.spark.tables import Tables
 from lakehold.runs import engine, notices
 from lakehold.runs.running import Running
 
@@ -122,29 +122,29 @@ def gates() -> None:
     for name in ("begin", "step", "end", "follow"):
         _known(name)
     _gate(Tables, "create", after="made")
-    _gate(writing, "fitted", after="fields added")
+    _gate(table_writer, "fitted", after="fields added")
     _gate(sync, "_keep", before="bad rows to come", after="bad rows kept")
     _gate(files, "_placed", before="file made", after="file placed")
     _gate(jdbc, "_moved", before="staged", after="moved")
     _gate(webhook, "_sent", after="one taken")
     _gate(mail, "_sent", after="one taken")
     _gate(chat, "_posted", after="one taken")
-    for owner in (writing, files, spool):
+    for owner in (table_writer, files, delivery_folder):
         _half(owner, "within")
-    staging.fill = _half_staged(staging.fill)
+    target_table.fill_staging = _half_staged(target_table.fill_staging)
     jdbc._statements = _before_commit(jdbc._statements)
 
 
 def patient() -> None:
     """Let all runs go on at once, with few tasks each, and wait for a locked catalog for as long as it takes."""
-    session._ALWAYS["spark.sql.shuffle.partitions"] = "2"
+    spark_session._CONF["spark.sql.shuffle.partitions"] = "2"
     engine._AT_ONCE[engine.RUNS] = 100
-    plain = Lake.spark_settings
+    plain = IcebergCatalog.spark_settings
 
-    def told(self: Lake) -> dict[str, str]:
+    def told(self: IcebergCatalog) -> dict[str, str]:
         return {name: value.replace("busy_timeout=30000", "busy_timeout=600000") for name, value in plain(self).items()}
 
-    Lake.spark_settings = told  # type: ignore[method-assign]
+    IcebergCatalog.spark_settings = told  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -12,19 +12,19 @@ import pytest
 import xlsxwriter
 from pyspark.sql import SparkSession
 
+from lakehold.connectors.sources.connector import IncomingRows, ReadSpan, StreamField
+from lakehold.connectors.sources.files.connector import FileSource
+from lakehold.connectors.sources.files.format_detection import detect_format
+from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline.connectors.inward.connector import Field, Incoming, Since
-from lakehold.pipeline.connectors.inward.files.files import Files
-from lakehold.pipeline.connectors.inward.files.guessing import guess
-from lakehold.pipeline.connectors.inward.trouble import told
-from lakehold.pipeline.errors import DataError
+from lakehold.lake.errors import DataError
 from tests.pipeline.inward.files import aside, made, values
 
 
-def read(spark: SparkSession, *files: str, **formats: object) -> Incoming:
-    source = Files(files, together="files")
-    shape = replace(source.format_of("files"), **formats)  # type: ignore[arg-type]
-    return Files(files, together="files", formats={"files": shape}).read(spark, "files")
+def read(spark: SparkSession, *files: str, **formats: object) -> IncomingRows:
+    source = FileSource(files, together="files")
+    shape = replace(source.stream_format("files"), **formats)  # type: ignore[arg-type]
+    return FileSource(files, together="files", formats={"files": shape}).read(spark, "files")
 
 
 def test_bad_lines_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Path) -> None:
@@ -43,7 +43,12 @@ def test_bad_lines_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Pa
         "58,2024-01-02,1.5" + "," * 200_000 + "\n"
     )
     data = text.encode() + b"59,2024-01-02,1.5,caf\xe9\n"
-    fields = (Field("id", "bigint"), Field("day", "date"), Field("price", "double"), Field("note"))
+    fields = (
+        StreamField("id", "bigint"),
+        StreamField("day", "date"),
+        StreamField("price", "double"),
+        StreamField("note"),
+    )
     found = read(spark, made(tmp_path, "a+b [1]%.csv", data), fields=fields, encoding="utf-8", multiline=False)
     rows = values(found.rows)
     assert len(rows) == 52
@@ -88,7 +93,7 @@ def test_encodings_and_headless_files(spark: SparkSession, tmp_path: Path, encod
 
 def test_values_over_several_lines(spark: SparkSession, tmp_path: Path) -> None:
     fine = made(tmp_path, "fine.csv", 'id,note\r\n1,"two\r\nlines"\r\nx,bad\r\n2,"a ""b"""\r\n3\r\n')
-    found = read(spark, fine, fields=(Field("id", "bigint"), Field("note")))
+    found = read(spark, fine, fields=(StreamField("id", "bigint"), StreamField("note")))
     assert values(found.rows) == [(1, "two\nlines"), (2, 'a "b"')]
     assert [(reason, raw.strip()) for reason, raw, _ in aside(found.bad)] == [
         ("It has 1 value for 2 fields.", "3"),
@@ -105,15 +110,22 @@ def test_values_over_several_lines(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_types_and_cursors_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
     file = made(tmp_path, "a.csv", "id,price,at\n1,1.10,2024-01-01 00:00:00\n2,2.20,2024-01-02 00:00:00\n3,99999,\n")
-    shape = guess(file)
-    assert shape.fields == (Field("id", "bigint"), Field("price", "double"), Field("at", "timestamp_ntz"))
-    shape = replace(shape, fields=(Field("id", "string"), Field("price", "decimal(5,2)"), Field("at", "timestamp")))
-    source = Files((file,), formats={"a.csv": shape})
-    found = source.read(spark, "a.csv", Since("AT", "2024-01-01T00:00:00.000000Z"))
+    shape = detect_format(file)
+    assert shape.fields == (
+        StreamField("id", "bigint"),
+        StreamField("price", "double"),
+        StreamField("at", "timestamp_ntz"),
+    )
+    shape = replace(
+        shape,
+        fields=(StreamField("id", "string"), StreamField("price", "decimal(5,2)"), StreamField("at", "timestamp")),
+    )
+    source = FileSource((file,), formats={"a.csv": shape})
+    found = source.read(spark, "a.csv", ReadSpan("AT", "2024-01-01T00:00:00.000000Z"))
     assert [tuple(map(str, row)) for row in values(found.rows)] == [("2", "2.20", "2024-01-02 00:00:00")]
     assert aside(found.bad) == [("price is '99999', which is no decimal(5,2).", "3,99999,", "a.csv")]
     with pytest.raises(InvalidInputError, match="'soon' is no value of at"):
-        source.read(spark, "a.csv", Since("at", "soon"))
+        source.read(spark, "a.csv", ReadSpan("at", "soon"))
 
 
 def test_json_lines_keep_what_is_nested_and_what_is_new(spark: SparkSession, tmp_path: Path) -> None:
@@ -123,7 +135,7 @@ def test_json_lines_keep_what_is_nested_and_what_is_new(spark: SparkSession, tmp
         '{"id": 2, "who": null, "new": [1]}\n'
         '{"id": "three"}\n{"id": 4} {"id": 5}\n[1]\nnull\n{"id": 6\n'
     )
-    found = read(spark, made(tmp_path, "a.jsonl", text), fields=(Field("id", "bigint"), Field("who")))
+    found = read(spark, made(tmp_path, "a.jsonl", text), fields=(StreamField("id", "bigint"), StreamField("who")))
     assert values(found.rows) == [(1, '{"name":"Ann","tags":[1,2]}', None), (2, None, "[1]")]
     assert found.rows.columns == ["id", "who", "new"]
     assert [reason for reason, _, _ in aside(found.bad)] == [
@@ -168,11 +180,13 @@ def test_a_sheet_is_read_with_its_types(spark: SparkSession, tmp_path: Path) -> 
             sheet.write_datetime(row, 2, datetime(2024, 1, number), day)  # noqa: DTZ001 - sheets know no zones
             sheet.write_datetime(row, 3, datetime(2024, 1, number, 10, 30), moment)  # noqa: DTZ001 - as above
         sheet.write_row(6, 1, ["five", None, None, "dear", "n"])
-    shape = guess(str(book))
+    shape = detect_format(str(book))
     assert [field.type for field in shape.fields][1:] == [*("date", "timestamp_ntz", "string", "string", "boolean")]
     typed = {"id": "bigint", "price": "double"}
-    shape = replace(shape, fields=tuple(Field(each.name, typed.get(each.name, each.type)) for each in shape.fields))
-    found = Files((str(book),), formats={"book.xlsx": shape}).read(spark, "book.xlsx")
+    shape = replace(
+        shape, fields=tuple(StreamField(each.name, typed.get(each.name, each.type)) for each in shape.fields)
+    )
+    found = FileSource((str(book),), formats={"book.xlsx": shape}).read(spark, "book.xlsx")
     assert [field.dataType.simpleString() for field in found.rows.schema.fields] == [
         *("bigint", "date", "timestamp_ntz", "double", "string", "boolean")
     ]
@@ -189,7 +203,7 @@ def test_parquet_keeps_its_types(spark: SparkSession, tmp_path: Path) -> None:
     moment = datetime(2024, 1, 2, tzinfo=UTC)
     pq.write_table(pa.table({"id": [1], "at": [moment], "deep": [{"x": [1]}]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"id": [2], "more": ["x"]}), tmp_path / "b.parquet")
-    source = Files(folder=str(tmp_path), together="all")
+    source = FileSource(folder=str(tmp_path), together="all")
     found = source.read(spark, "all")
     assert {row["id"]: row["more"] for row in found.rows.collect()} == {1: None, 2: "x"}
     assert found.bad is None
@@ -199,7 +213,7 @@ def test_parquet_keeps_its_types(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"_a\.csv is a hidden file"):
         read(spark, made(tmp_path, "_a.csv", "a\nx\n"))
-    gone = Files((made(tmp_path, "b.csv", "a\nx\n"),)).read(spark, "b.csv")
+    gone = FileSource((made(tmp_path, "b.csv", "a\nx\n"),)).read(spark, "b.csv")
     (tmp_path / "b.csv").unlink()
-    with pytest.raises(DataError, match="damaged or has gone"), told("b.csv"):
+    with pytest.raises(DataError, match="damaged or has gone"), translate_errors("b.csv"):
         gone.rows.collect()

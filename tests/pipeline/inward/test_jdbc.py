@@ -13,13 +13,12 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.sources.connector import ReadSpan, StreamField
+from lakehold.connectors.sources.cursors import highest_cursor
+from lakehold.connectors.sources.jdbc.connector import JdbcSource, TablePartitioning
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
-from lakehold.pipeline.connectors.inward.connector import Field, Since
-from lakehold.pipeline.connectors.inward.cursors import highest
-from lakehold.pipeline.connectors.inward.jdbc.bounds import Parts
-from lakehold.pipeline.connectors.inward.jdbc.jdbc import Jdbc
-from lakehold.pipeline.connectors.outward.database import Database
-from lakehold.pipeline.errors import DataError, SourceError
+from lakehold.lake.errors import DataError, SourceError
 from tests import postgres
 from tests.pipeline.inward.files import values
 
@@ -40,12 +39,12 @@ CREATE ROLE guarded LOGIN PASSWORD 'hunter2-and-more';
 
 
 @pytest.fixture(scope="module")
-def shop(server: postgres.Server) -> Iterator[Database]:
+def shop(server: postgres.Server) -> Iterator[JdbcDatabase]:
     name = server.create()
     with psycopg.connect(server.url(name), autocommit=True) as connection:
         connection.execute(TABLES.encode())
         _ask_for_passwords(connection)
-    yield Database(f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", postgres.USER)
+    yield JdbcDatabase(f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", postgres.USER)
     with psycopg.connect(server.url(name), autocommit=True) as connection:
         connection.execute("DROP ROLE guarded")
     server.drop(name)
@@ -63,22 +62,25 @@ def _ask_for_passwords(connection: psycopg.Connection) -> None:
     connection.execute("SELECT pg_reload_conf()")
 
 
-def test_tables_and_views_are_streams(spark: SparkSession, shop: Database) -> None:
-    assert [(each.name, each.keys) for each in Jdbc(shop).streams()] == [("public.orders", ("id",))]
-    named = Jdbc(shop, schemas=('My "Shop', "public"))
+def test_tables_and_views_are_streams(spark: SparkSession, shop: JdbcDatabase) -> None:
+    assert [(each.name, each.keys) for each in JdbcSource(shop).streams()] == [("public.orders", ("id",))]
+    named = JdbcSource(shop, schemas=('My "Shop', "public"))
     assert [(each.name, each.keys) for each in named.streams()] == [
         ('My "Shop.a.b "c', ("with space", "Id")),
         ('My "Shop.seen', ()),
         ("public.orders", ("id",)),
     ]
     sample = named.sample('My "Shop.a.b "c', 5)
-    assert (sample.fields, sample.rows) == ((Field("Id", "int"), Field("with space", "string")), ((1, "x"),))
+    assert (sample.fields, sample.rows) == (
+        (StreamField("Id", "int"), StreamField("with space", "string")),
+        ((1, "x"),),
+    )
     with pytest.raises(NotFoundError, match="no 'orders; DROP' there"):
         named.read(spark, "orders; DROP")
 
 
-def test_a_table_is_read_in_parts(spark: SparkSession, shop: Database) -> None:
-    source = Jdbc(shop, parts={"public.orders": Parts("id", 4)}, at_once=10)
+def test_a_table_is_read_in_parts(spark: SparkSession, shop: JdbcDatabase) -> None:
+    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 4)}, at_once=10)
     found = source.read(spark, "public.orders").rows
     assert found.rdd.getNumPartitions() == 4
     assert found.count() == 101
@@ -87,23 +89,25 @@ def test_a_table_is_read_in_parts(spark: SparkSession, shop: Database) -> None:
         *("decimal(10,2)", "timestamp_ntz", "timestamp", "string", "array<string>"),
     )
     for column in ("day", "zoned", "at"):
-        parted = replace(source, parts={"public.orders": Parts(column, 3)}).read(spark, "public.orders").rows
+        parted = (
+            replace(source, parts={"public.orders": TablePartitioning(column, 3)}).read(spark, "public.orders").rows
+        )
         assert (parted.rdd.getNumPartitions(), parted.count()) == (3, 101)
     for column, said in (("note", "no number, date or timestamp"), ("gone", "no column 'gone'")):
         with pytest.raises(DataError, match=said):
-            replace(source, parts={"public.orders": Parts(column, 3)}).read(spark, "public.orders")
+            replace(source, parts={"public.orders": TablePartitioning(column, 3)}).read(spark, "public.orders")
 
 
 @pytest.mark.parametrize("cursor", ["id", "price", "at", "zoned", "day", "note"])
 def test_only_what_is_new_is_asked_for(
-    spark: SparkSession, shop: Database, cursor: str, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession, shop: JdbcDatabase, cursor: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = Jdbc(shop, parts={"public.orders": Parts("id", 2)})
+    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 2)})
     found = source.read(spark, "public.orders").rows
-    middle = highest(found.filter("id <= 90"), cursor)
+    middle = highest_cursor(found.filter("id <= 90"), cursor)
     assert middle is not None
-    new = source.read(spark, "public.orders", Since(cursor, middle)).rows
-    again = source.read(spark, "public.orders", Since(cursor, middle, including=True)).rows
+    new = source.read(spark, "public.orders", ReadSpan(cursor, middle)).rows
+    again = source.read(spark, "public.orders", ReadSpan(cursor, middle, including=True)).rows
     # The last one has an id alone; as text, the note of 100 comes before that of 90.
     assert new.count() == {"id": 11, "note": 9}.get(cursor, 10)
     assert again.count() == new.count() + 1
@@ -118,16 +122,16 @@ def test_another_driver_reads_too(spark: SparkSession, tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
         connection.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     connection.close()
-    source = Jdbc(Database(f"jdbc:sqlite:{file}", driver="org.sqlite.JDBC"))
+    source = JdbcSource(JdbcDatabase(f"jdbc:sqlite:{file}", driver="org.sqlite.JDBC"))
     assert [(each.name, each.keys) for each in source.streams()] == [("t", ("id",))]
-    assert values(source.read(spark, "t", Since("id", "1")).rows) == [(2, "b")]
+    assert values(source.read(spark, "t", ReadSpan("id", "1")).rows) == [(2, "b")]
 
 
-def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession, shop: Database) -> None:
+def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession, shop: JdbcDatabase) -> None:
     assert spark is not None
     guarded = replace(shop, user="guarded", password=SECRET)
-    Jdbc(guarded).check()
-    cases: list[tuple[Database, type[LakeholdError], str]] = [
+    JdbcSource(guarded).check()
+    cases: list[tuple[JdbcDatabase, type[LakeholdError], str]] = [
         (replace(guarded, password=f"not {SECRET}"), SourceError, "does not let us in.*password"),
         (
             replace(shop, url="jdbc:postgresql://nowhere.invalid/x", password=SECRET),
@@ -145,16 +149,16 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
     begun = monotonic()
     for database, kind, said in cases:
         with pytest.raises(kind, match=said) as error:
-            Jdbc(database).check()
+            JdbcSource(database).check()
         assert SECRET not in str(error.value)
         assert "\n" not in str(error.value)
         assert not any(word in str(error.value) for word in ("nowhere", "127.0.0.1", '"guarded"'))
     assert monotonic() - begun < 60
     with pytest.raises(SourceError, match="does not let us read"):
-        Jdbc(guarded).sample("public.orders", 1)
+        JdbcSource(guarded).sample("public.orders", 1)
     assert SECRET not in repr(guarded)
 
 
-def test_moments_do_not_depend_on_the_zone_of_the_database(spark: SparkSession, shop: Database) -> None:
-    rows = Jdbc(shop).read(spark, "public.orders", Since("zoned", "2024-01-05T03:00:00.000000Z")).rows
+def test_moments_do_not_depend_on_the_zone_of_the_database(spark: SparkSession, shop: JdbcDatabase) -> None:
+    rows = JdbcSource(shop).read(spark, "public.orders", ReadSpan("zoned", "2024-01-05T03:00:00.000000Z")).rows
     assert values(rows.select("at")) == [(datetime(2024, 1, 5, 4),)]  # noqa: DTZ001 - it has none

@@ -9,35 +9,39 @@ from time import monotonic
 
 import pytest
 
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
-from lakehold.pipeline.connectors.inward.connector import Field
-from lakehold.pipeline.connectors.inward.rest.auth import ApiKey, Auth, Basic, Bearer, Nobody
-from lakehold.pipeline.connectors.inward.rest.rest import Rest
-from lakehold.pipeline.connectors.inward.rest.settings import (
-    ByCursor,
-    ByLink,
-    ByPage,
-    Endpoint,
-    Limits,
+from lakehold.connectors.sources.connector import StreamField
+from lakehold.connectors.sources.rest.client import parse_retry_after
+from lakehold.connectors.sources.rest.connector import RestSource
+from lakehold.connectors.sources.rest.settings import (
+    ApiAuth,
+    ApiEndpoint,
+    ApiKeyAuth,
+    ApiLimits,
+    ApiSettings,
+    BasicAuth,
+    BearerAuth,
+    CursorPaging,
+    LinkHeaderPaging,
+    NoAuth,
+    PageNumberPaging,
     Paging,
-    Settings,
 )
-from lakehold.pipeline.connectors.inward.rest.waiting import asked_for
-from lakehold.pipeline.errors import DataError, SourceError
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.lake.errors import DataError, SourceError
 from tests.pipeline.inward.api import Api, Asked, Said, serving
 
 SECRET = "hunter2 & more"
-QUICK = Limits(backoff=0.001, retries=2, patience=2)
+QUICK = ApiLimits(backoff=0.001, retries=2, patience=2)
 
 
 def rest(
-    api: Api, paging: Paging = None, *, records: str = "", auth: Auth | None = None, limits: Limits = QUICK
-) -> Rest:
-    endpoint = Endpoint("orders", "/orders", records, paging, {"state": "all"})
-    return Rest(Settings(api.base, (endpoint,), auth or Nobody(), limits=limits, private=True))
+    api: Api, paging: Paging = None, *, records: str = "", auth: ApiAuth | None = None, limits: ApiLimits = QUICK
+) -> RestSource:
+    endpoint = ApiEndpoint("orders", "/orders", records, paging, {"state": "all"})
+    return RestSource(ApiSettings(api.base, (endpoint,), auth or NoAuth(), limits=limits, private=True))
 
 
-def ids(source: Rest) -> list[object]:
+def ids(source: RestSource) -> list[object]:
     return [row[0] for row in source.sample("orders", 1_000).rows]
 
 
@@ -60,29 +64,29 @@ def by_link(asked: Asked) -> Said:
 
 def test_three_ways_of_paging(api: Api) -> None:
     api.routes["/v1/orders"] = numbered
-    assert ids(rest(api, ByPage(size_parameter="size", size=2))) == [10, 11, 20]
+    assert ids(rest(api, PageNumberPaging(size_parameter="size", size=2))) == [10, 11, 20]
     assert [each.params for each in api.asked] == [
         {"state": "all", "page": str(page), "size": "2"} for page in (1, 2, 3)
     ]
     api.routes["/v1/orders"] = by_cursor
-    assert ids(rest(api, ByCursor("meta.next"), records="data.items")) == [0, 1, 2, 3, 4, 5]
+    assert ids(rest(api, CursorPaging("meta.next"), records="data.items")) == [0, 1, 2, 3, 4, 5]
     assert api.asked[-1].params == {"state": "all", "cursor": "4"}
     api.routes["/v1/orders"] = by_link
-    assert ids(rest(api, ByLink())) == [1, 2, 3]
+    assert ids(rest(api, LinkHeaderPaging())) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
     ("auth", "header", "param"),
     [
-        (Bearer(SECRET), ("Authorization", f"Bearer {SECRET}"), None),
-        (Basic("ann", SECRET), ("Authorization", "Basic YW5uOmh1bnRlcjIgJiBtb3Jl"), None),
-        (ApiKey("X-Key", SECRET), ("X-Key", SECRET), None),
-        (ApiKey("key", SECRET, in_question=True), None, ("key", SECRET)),
+        (BearerAuth(SECRET), ("Authorization", f"Bearer {SECRET}"), None),
+        (BasicAuth("ann", SECRET), ("Authorization", "Basic YW5uOmh1bnRlcjIgJiBtb3Jl"), None),
+        (ApiKeyAuth("X-Key", SECRET), ("X-Key", SECRET), None),
+        (ApiKeyAuth("key", SECRET, in_question=True), None, ("key", SECRET)),
     ],
 )
 def test_credentials_go_to_the_api_alone(
     api: Api,
-    auth: Auth,
+    auth: ApiAuth,
     header: tuple[str, str] | None,
     param: tuple[str, str] | None,
     caplog: pytest.LogCaptureFixture,
@@ -115,8 +119,8 @@ def test_what_may_pass_is_tried_again(api: Api) -> None:
         Said([{"id": 2}]),
     ]
     api.routes["/v1/orders"] = lambda _: answers[len(api.asked) - 1]
-    assert ids(rest(api, limits=Limits(backoff=0.001, retries=2, patience=0.2))) == [1]
-    assert ids(rest(api, limits=Limits(backoff=0.001, retries=2, patience=0.2))) == [2]
+    assert ids(rest(api, limits=ApiLimits(backoff=0.001, retries=2, patience=0.2))) == [1]
+    assert ids(rest(api, limits=ApiLimits(backoff=0.001, retries=2, patience=0.2))) == [2]
     api.routes["/v1/orders"] = lambda _: Said(status=502)
     with pytest.raises(UnavailableError, match=r"answers 502\. It was tried 3 times"):
         rest(api).check()
@@ -128,15 +132,15 @@ def test_what_may_pass_is_tried_again(api: Api) -> None:
 def test_the_pace_is_kept(api: Api) -> None:
     api.routes["/v1/orders"] = by_link
     begun = monotonic()
-    assert ids(rest(api, ByLink(), limits=Limits(per_second=4))) == [1, 2, 3]
+    assert ids(rest(api, LinkHeaderPaging(), limits=ApiLimits(per_second=4))) == [1, 2, 3]
     assert monotonic() - begun >= 0.5
 
 
 def test_how_long_an_api_asks_us_to_wait() -> None:
-    assert asked_for("1.5") == 1.5
-    assert asked_for(None) is None
-    assert asked_for("soon") is None
-    later = asked_for(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+    assert parse_retry_after("1.5") == 1.5
+    assert parse_retry_after(None) is None
+    assert parse_retry_after("soon") is None
+    later = parse_retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
     assert later is not None
     assert 50 < later <= 60
 
@@ -158,34 +162,34 @@ def test_how_long_an_api_asks_us_to_wait() -> None:
 )
 def test_a_refusal_names_the_path_and_no_secret(api: Api, said: Said, kind: type[LakeholdError], words: str) -> None:
     api.routes["/v1/orders"] = lambda _: said
-    key = ApiKey("key", SECRET, in_question=True)
+    key = ApiKeyAuth("key", SECRET, in_question=True)
     with pytest.raises(kind, match=words) as error:
-        rest(api, records="data.rows", auth=key, limits=Limits(most_bytes=1_000)).check()
+        rest(api, records="data.rows", auth=key, limits=ApiLimits(most_bytes=1_000)).check()
     assert "hunter2" not in str(error.value)
 
 
 def test_an_api_that_never_ends_is_left(api: Api) -> None:
     api.routes["/v1/orders"] = lambda _: Said([{"id": 1}])
     with pytest.raises(SourceError, match=r"same page again.*'page'"):
-        ids(rest(api, ByPage()))
+        ids(rest(api, PageNumberPaging()))
     api.routes["/v1/orders"] = lambda _: Said({"rows": [{"id": 1}], "next": "x"})
     with pytest.raises(SourceError, match="leads back"):
-        ids(rest(api, ByCursor("next"), records="rows"))
+        ids(rest(api, CursorPaging("next"), records="rows"))
     api.routes["/v1/orders"] = lambda asked: Said([{"id": int(asked.params["page"])}])
     with pytest.raises(DataError, match="more than 3 pages"):
-        ids(rest(api, ByPage(), limits=Limits(most_pages=3)))
+        ids(rest(api, PageNumberPaging(), limits=ApiLimits(most_pages=3)))
     with pytest.raises(DataError, match="5 records"):
-        ids(rest(api, ByPage(), limits=Limits(most_records=5)))
+        ids(rest(api, PageNumberPaging(), limits=ApiLimits(most_records=5)))
 
 
 def test_addresses_that_are_none_or_not_ours_are_refused(api: Api) -> None:
-    endpoint = Endpoint("orders", "/orders")
+    endpoint = ApiEndpoint("orders", "/orders")
     for base in ("ftp://127.0.0.1/x", "127.0.0.1", "http://", "http://" + "ann:x@127.0.0.1/", "http://127.0.0.1/?a=1"):
         with pytest.raises(InvalidInputError, match="address of the API"):
-            Rest(Settings(base, (endpoint,))).check()
+            RestSource(ApiSettings(base, (endpoint,))).check()
     with pytest.raises(InvalidInputError, match="nothing may be sent to"):
-        Rest(Settings(api.base, (endpoint,))).check()
-    nobody = Rest(Settings("http://127.0.0.1:1", (endpoint,), limits=QUICK, private=True))
+        RestSource(ApiSettings(api.base, (endpoint,))).check()
+    nobody = RestSource(ApiSettings("http://127.0.0.1:1", (endpoint,), limits=QUICK, private=True))
     with pytest.raises(UnavailableError, match="nobody answers there"):
         nobody.check()
     assert api.asked == []
@@ -194,5 +198,5 @@ def test_addresses_that_are_none_or_not_ours_are_refused(api: Api) -> None:
 def test_a_sample_shows_fields_and_types(api: Api) -> None:
     api.routes["/v1/orders"] = lambda _: Said([{"id": 1, "who": {"name": "Ann"}}, {"id": 2.5, "yes": True}])
     sample = rest(api).sample("orders", 9)
-    assert sample.fields == (Field("id", "double"), Field("who", "string"), Field("yes", "boolean"))
+    assert sample.fields == (StreamField("id", "double"), StreamField("who", "string"), StreamField("yes", "boolean"))
     assert sample.rows == ((1, '{"name": "Ann"}', None), (2.5, None, True))

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, cast
 
-from lakehold.pipeline.connectors.outward.progress import Reached
+from lakehold.connectors.destinations.delivery import DeliveryProgress
 
 GONE = -1
 """Instead of a status: the connection is closed without an answer, after everything was read."""
@@ -92,12 +92,12 @@ def receiver() -> Iterator[Receiver]:
 class Notebook:
     """Progress, as it is found after a crash."""
 
-    reached: Reached | None = None
-    pages: list[Reached] = field(default_factory=list)
+    reached: DeliveryProgress | None = None
+    pages: list[DeliveryProgress] = field(default_factory=list)
 
-    def read(self) -> Reached | None:
+    def read(self) -> DeliveryProgress | None:
         return self.reached
 
-    def keep(self, reached: Reached) -> None:
+    def keep(self, reached: DeliveryProgress) -> None:
         self.reached = reached
         self.pages.append(reached)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lakehold.connectors.address_guard import is_allowed, resolve_host
 from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline.connectors.outward.addresses import is_allowed, looked_up
 
 
 @pytest.mark.parametrize(
@@ -48,5 +48,5 @@ def test_only_addresses_of_the_internet_are_open_to_everybody(address: str, outs
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f000001", "[::1]"])
 def test_other_names_for_this_machine_are_seen_through(host: str) -> None:
     with pytest.raises(InvalidInputError, match="nothing may be sent to"):
-        looked_up(host, 80, private=False)
-    assert looked_up(host, 80, private=True) in {"127.0.0.1", "::1"}
+        resolve_host(host, 80, private=False)
+    assert resolve_host(host, 80, private=True) in {"127.0.0.1", "::1"}

@@ -14,12 +14,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from python_calamine import CalamineWorkbook
 
+from lakehold.connectors.destinations.excel import ExcelFormat
+from lakehold.connectors.destinations.file_formats import CsvFormat, JsonLinesFormat, OutputFormat, ParquetFormat
+from lakehold.connectors.destinations.files import FileDestination, deliver_files
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.pipeline.connectors.outward.excel import Excel
-from lakehold.pipeline.connectors.outward.files import Files, deliver
-from lakehold.pipeline.connectors.outward.separated import Csv
-from lakehold.pipeline.connectors.outward.shapes import JsonLines, Parquet, Shape
-from lakehold.pipeline.errors import DataError, QueryError
+from lakehold.lake.errors import DataError, QueryError
 
 EVERYTHING = """
     SELECT 1 AS id, 'Zoë; "the" one\nand, only' AS name, 12.50BD AS price, timestamp'2026-03-29 01:30:00.123456' AS at,
@@ -51,8 +50,8 @@ def numbers(spark: SparkSession, count: int) -> DataFrame:
 
 
 def test_csv_is_one_file_with_everything_in_it_and_is_made_once(spark: SparkSession, folder: Path) -> None:
-    how = Files(str(folder), "orders", Csv(delimiter=";", null="NULL"))
-    done = deliver(spark.sql(EVERYTHING), how, "run 1")
+    how = FileDestination(str(folder), "orders", CsvFormat(delimiter=";", null="NULL"))
+    done = deliver_files(spark.sql(EVERYTHING), how, "run 1")
     file = folder / "orders.csv"
     assert (done.rows, done.size, done.places) == (1, file.stat().st_size, (str(file),))
     assert (done.sure, done.again) == (True, False)
@@ -76,18 +75,18 @@ def test_csv_is_one_file_with_everything_in_it_and_is_made_once(spark: SparkSess
     assert (seen(folder), rough(folder)) == (["orders.csv"], [])
     # Run again, it changes nothing, whatever the rows are now; another one takes its place.
     file.write_text("as it was", encoding="utf-8")
-    assert deliver(numbers(spark, 9), how, "run 1") == replace(done, again=True)
+    assert deliver_files(numbers(spark, 9), how, "run 1") == replace(done, again=True)
     assert file.read_text(encoding="utf-8") == "as it was"
-    assert deliver(spark.range(2).limit(0), replace(how, shape=Csv()), "run 2").rows == 0
+    assert deliver_files(spark.range(2).limit(0), replace(how, format=CsvFormat()), "run 2").rows == 0
     assert file.read_text(encoding="utf-8") == "id\n"
-    assert deliver(spark.range(1), how, "run 1").again
+    assert deliver_files(spark.range(1), how, "run 1").again
 
 
 def test_spreadsheets_run_nothing_unless_that_is_wanted(spark: SparkSession, folder: Path) -> None:
     texts = ["=1+1", "+49", "-5", "@x", "\tx", "\rx", "\nx", "＝1", " =1", "a=1", "", None]
     rows = spark.createDataFrame([(text, -5) for text in texts], "`=name` string, n int")
-    deliver(rows, Files(str(folder), "safe"), "m")
-    deliver(rows, Files(str(folder), "raw", Csv(guarded=False)), "m")
+    deliver_files(rows, FileDestination(str(folder), "safe"), "m")
+    deliver_files(rows, FileDestination(str(folder), "raw", CsvFormat(guarded=False)), "m")
 
     def cells(name: str) -> list[list[str]]:
         with (folder / name).open(encoding="utf-8", newline="") as opened:
@@ -105,62 +104,66 @@ def test_spreadsheets_run_nothing_unless_that_is_wanted(spark: SparkSession, fol
 
 def test_no_row_of_one_field_is_lost(spark: SparkSession, folder: Path) -> None:
     rows = spark.sql("SELECT * FROM VALUES (1), (NULL), (3) AS t(n)").coalesce(1)
-    assert deliver(rows, Files(str(folder), "n", Csv(header=False)), "m").rows == 3
+    assert deliver_files(rows, FileDestination(str(folder), "n", CsvFormat(header=False)), "m").rows == 3
     assert (folder / "n.csv").read_text(encoding="utf-8") == '1\n""\n3\n'
 
 
 def test_an_encoding_is_kept_and_what_it_cannot_say_is_refused(spark: SparkSession, folder: Path) -> None:
-    old = Files(str(folder), "old", Csv(encoding="cp1252"))
-    deliver(spark.sql("SELECT 'Zoë' AS `näme`"), old, "m1")
+    old = FileDestination(str(folder), "old", CsvFormat(encoding="cp1252"))
+    deliver_files(spark.sql("SELECT 'Zoë' AS `näme`"), old, "m1")
     assert (folder / "old.csv").read_bytes() == "näme\nZoë\n".encode("cp1252")
-    deliver(spark.sql("SELECT 'Zoë' AS n"), Files(str(folder), "excel", Csv(encoding="utf-8-sig")), "m1")
+    deliver_files(
+        spark.sql("SELECT 'Zoë' AS n"), FileDestination(str(folder), "excel", CsvFormat(encoding="utf-8-sig")), "m1"
+    )
     assert (folder / "excel.csv").read_bytes() == "\ufeffn\nZoë\n".encode()
     with pytest.raises(DataError, match=r"cp1252 has no 'Ж' \(U\+0416\)"):
-        deliver(spark.sql("SELECT 'Жёлтый' AS n"), old, "m2")
+        deliver_files(spark.sql("SELECT 'Жёлтый' AS n"), old, "m2")
     assert (folder / "old.csv").read_bytes() == "näme\nZoë\n".encode("cp1252")
     assert (seen(folder), rough(folder)) == (["excel.csv", "old.csv"], [])
 
 
 def test_json_lines_and_parquet_keep_types_and_order(spark: SparkSession, folder: Path) -> None:
-    deliver(spark.sql(EVERYTHING), Files(str(folder), "one", JsonLines()), "m")
+    deliver_files(spark.sql(EVERYTHING), FileDestination(str(folder), "one", JsonLinesFormat()), "m")
     (row,) = [json.loads(line) for line in (folder / "one.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (row["id"], row["price"], row["nested"]) == (1, 12.5, {"a": 1, "b": None})
     assert (row["at"], row["raw"], row["odd"]) == ("2026-03-29T01:30:00.123456Z", "AP8=", "NaN")
     assert (row["o_clock"], row["nothing"], row["empty"]) == ("10:00:00", None, "")
-    deliver(spark.sql(EVERYTHING), Files(str(folder), "one", Parquet()), "m")
+    deliver_files(spark.sql(EVERYTHING), FileDestination(str(folder), "one", ParquetFormat()), "m")
     (row,) = pq.read_table(folder / "one.parquet").to_pylist()
     assert (row["price"], row["raw"], row["nested"]) == (Decimal("12.50"), b"\x00\xff", {"a": 1, "b": None})
     assert row["at"] == datetime(2026, 3, 29, 1, 30, 0, 123456, UTC)
     assert seen(folder) == ["one.jsonl", "one.parquet"]
-    done = deliver(numbers(spark, 1000).orderBy("id"), Files(str(folder), "many", JsonLines()), "m")
+    done = deliver_files(
+        numbers(spark, 1000).orderBy("id"), FileDestination(str(folder), "many", JsonLinesFormat()), "m"
+    )
     lines = (folder / "many.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["id"] for line in lines] == list(range(1000))
     assert done.rows == 1000
 
 
 def test_parts_lie_in_a_folder_of_their_own_and_replace_those_before(spark: SparkSession, folder: Path) -> None:
-    how = Files(str(folder), "parts", Csv(), parts=True)
-    first = deliver(numbers(spark, 90), how, "m1")
+    how = FileDestination(str(folder), "parts", CsvFormat(), parts=True)
+    first = deliver_files(numbers(spark, 90), how, "m1")
     names = ["part-00001.csv", "part-00002.csv", "part-00003.csv"]
     assert seen(folder / "parts") == names
     assert first.places == tuple(str(folder / "parts" / name) for name in names)
     texts = [(folder / "parts" / name).read_text(encoding="utf-8").splitlines() for name in names]
     assert {lines[0] for lines in texts} == {"id"}
     assert sorted(int(line) for lines in texts for line in lines[1:]) == list(range(90))
-    second = deliver(spark.range(5).coalesce(1), how, "m2")
+    second = deliver_files(spark.range(5).coalesce(1), how, "m2")
     assert seen(folder / "parts") == names[:1]
     assert (second.rows, second.size) == (5, (folder / "parts" / names[0]).stat().st_size)
-    assert deliver(spark.range(7), how, "m1") == replace(first, again=True)
+    assert deliver_files(spark.range(7), how, "m1") == replace(first, again=True)
     assert rough(folder) == []
-    for shape, ending in ((JsonLines(), "jsonl"), (Parquet(), "parquet")):
-        deliver(spark.range(4).coalesce(1), Files(str(folder), ending, shape, parts=True), "m1")
+    for shape, ending in ((JsonLinesFormat(), "jsonl"), (ParquetFormat(), "parquet")):
+        deliver_files(spark.range(4).coalesce(1), FileDestination(str(folder), ending, shape, parts=True), "m1")
         assert seen(folder / ending) == [f"part-00001.{ending}"]
 
 
 def test_a_workbook_has_cells_of_their_kind_and_more_sheets_if_one_is_full(spark: SparkSession, folder: Path) -> None:
     texts = "'=1+1' AS formula, 12345678901234567890BD AS long, date'1850-01-01' AS ancient"
     rows = spark.sql(f"SELECT *, {texts} FROM ({EVERYTHING})")
-    assert deliver(rows, Files(str(folder), "book", Excel()), "m").words == ""
+    assert deliver_files(rows, FileDestination(str(folder), "book", ExcelFormat()), "m").words == ""
     book = CalamineWorkbook.from_path(str(folder / "book.xlsx"))
     names, cells = book.get_sheet_by_name("Rows").to_python()
     row = dict(zip(map(str, names), cells, strict=True))
@@ -168,49 +171,53 @@ def test_a_workbook_has_cells_of_their_kind_and_more_sheets_if_one_is_full(spark
     assert row["at"] == datetime(2026, 3, 29, 1, 30, 0, 123000)  # noqa: DTZ001 - Excel knows no zones
     assert (row["formula"], row["long"], row["ancient"]) == ("=1+1", "12345678901234567890", "1850-01-01")
     assert (row["odd"], row["nothing"], row["nested"]) == ("NaN", "", '{"a":1,"b":null}')
-    many = deliver(numbers(spark, 10).orderBy("id"), Files(str(folder), "many", Excel(lines=4)), "m")
+    many = deliver_files(
+        numbers(spark, 10).orderBy("id"), FileDestination(str(folder), "many", ExcelFormat(lines=4)), "m"
+    )
     assert (many.rows, many.words) == (10, "4 sheets: one holds 4 lines.")
     book = CalamineWorkbook.from_path(str(folder / "many.xlsx"))
     assert book.sheet_names == ["Rows", "Rows 2", "Rows 3", "Rows 4"]
     sheets = [book.get_sheet_by_name(name).to_python() for name in book.sheet_names]
     assert [sheet[0] for sheet in sheets] == [["id"]] * 4
     assert [row[0] for sheet in sheets for row in sheet[1:]] == list(range(10))
-    assert deliver(spark.range(0), Files(str(folder), "none", Excel()), "m").rows == 0
+    assert deliver_files(spark.range(0), FileDestination(str(folder), "none", ExcelFormat()), "m").rows == 0
     assert CalamineWorkbook.from_path(str(folder / "none.xlsx")).get_sheet_by_name("Rows").to_python() == [["id"]]
     with pytest.raises(DataError, match="'long' has 40,000 letters"):
-        deliver(spark.sql("SELECT repeat('x', 40000) AS long"), Files(str(folder), "book", Excel()), "m2")
+        deliver_files(
+            spark.sql("SELECT repeat('x', 40000) AS long"), FileDestination(str(folder), "book", ExcelFormat()), "m2"
+        )
     assert rough(folder) == []
 
 
 def test_rows_that_cannot_be_made_leave_the_file_as_it_was(spark: SparkSession, folder: Path) -> None:
-    how = Files(str(folder), "n")
-    deliver(spark.range(1), how, "m1")
+    how = FileDestination(str(folder), "n")
+    deliver_files(spark.range(1), how, "m1")
     with pytest.raises(QueryError, match=r"Division by zero") as caught:
-        deliver(spark.sql("SELECT 1 / id AS x FROM range(3)"), how, "m2")
+        deliver_files(spark.sql("SELECT 1 / id AS x FROM range(3)"), how, "m2")
     assert "org.apache" not in str(caught.value)
     with pytest.raises(DataError, match="'id' and 'ID'"):
-        deliver(spark.range(1).selectExpr("id", "id AS ID"), how, "m2")
+        deliver_files(spark.range(1).selectExpr("id", "id AS ID"), how, "m2")
     with pytest.raises(DataError, match="no fields"):
-        deliver(spark.range(1).select(), how, "m2")
+        deliver_files(spark.range(1).select(), how, "m2")
     assert (folder / "n.csv").read_text(encoding="utf-8") == "id\n0\n"
     assert rough(folder) == []
     # What was wrong was put right: the same delivery goes through.
-    assert deliver(spark.range(2), how, "m2").rows == 2
+    assert deliver_files(spark.range(2), how, "m2").rows == 2
     (folder / "file").write_text("", encoding="utf-8")
     with pytest.raises(UnavailableError, match=r"The file 'n.csv' could not be written"):
-        deliver(spark.range(1), replace(how, folder=str(folder / "file")), "m")
+        deliver_files(spark.range(1), replace(how, folder=str(folder / "file")), "m")
 
 
 def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession, folder: Path) -> None:
-    how = Files(str(folder), "parts", JsonLines(), parts=True)
-    deliver(spark.range(3), how, "m1")
+    how = FileDestination(str(folder), "parts", JsonLinesFormat(), parts=True)
+    deliver_files(spark.range(3), how, "m1")
     receipt = next((folder / ".lakehold").glob("*.json"))
     # It died after the file was moved and before the receipt was written.
     receipt.rename(receipt.with_suffix(".json.rough"))
     left = folder / ".lakehold" / receipt.stem / "spread"
     left.mkdir(parents=True)
     (left / "part-00000.json").write_text("half", encoding="utf-8")
-    done = deliver(spark.range(3).coalesce(1), how, "m1")
+    done = deliver_files(spark.range(3).coalesce(1), how, "m1")
     assert not done.again
     assert (folder / "parts" / "part-00001.jsonl").read_text(encoding="utf-8") == '{"id":0}\n{"id":1}\n{"id":2}\n'
     assert (seen(folder / "parts"), rough(folder)) == (["part-00001.jsonl"], [])
@@ -219,20 +226,20 @@ def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession
 @pytest.mark.parametrize(
     ("name", "shape", "parts", "said"),
     [
-        ("../x", Csv(), False, "cannot be called"),
-        (".x", Csv(), False, "cannot be called"),
-        ("a\\b", Csv(), False, "cannot be called"),
-        ("", Csv(), False, "must not be empty"),
-        ("x", Csv(delimiter=""), False, "between fields"),
-        ("x", Csv(delimiter="\n"), False, "between fields"),
-        ("x", Csv(null="a,b"), False, "stand for nothing"),
-        ("x", Csv(encoding="klingon"), False, "no encoding"),
-        ("x", Csv(encoding="base64"), False, "no encoding"),
-        ("x", Excel(), True, "one file"),
-        ("x", Excel(sheet="a/b"), False, "sheet cannot be called"),
-        ("x", Excel(lines=1), False, "cannot have 1 lines"),
+        ("../x", CsvFormat(), False, "cannot be called"),
+        (".x", CsvFormat(), False, "cannot be called"),
+        ("a\\b", CsvFormat(), False, "cannot be called"),
+        ("", CsvFormat(), False, "must not be empty"),
+        ("x", CsvFormat(delimiter=""), False, "between fields"),
+        ("x", CsvFormat(delimiter="\n"), False, "between fields"),
+        ("x", CsvFormat(null="a,b"), False, "stand for nothing"),
+        ("x", CsvFormat(encoding="klingon"), False, "no encoding"),
+        ("x", CsvFormat(encoding="base64"), False, "no encoding"),
+        ("x", ExcelFormat(), True, "one file"),
+        ("x", ExcelFormat(sheet="a/b"), False, "sheet cannot be called"),
+        ("x", ExcelFormat(lines=1), False, "cannot have 1 lines"),
     ],
 )
-def test_settings_that_make_no_file_are_refused(name: str, shape: Shape, parts: bool, said: str) -> None:
+def test_settings_that_make_no_file_are_refused(name: str, shape: OutputFormat, parts: bool, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
-        Files("/nowhere", name, shape, parts).check()
+        FileDestination("/nowhere", name, shape, parts).check()

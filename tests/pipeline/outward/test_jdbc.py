@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.destinations.jdbc import DeliveryMode, JdbcDestination, deliver_rows
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, UnavailableError
-from lakehold.pipeline.connectors.outward.database import Database
-from lakehold.pipeline.connectors.outward.jdbc import Into, Jdbc, deliver
-from lakehold.pipeline.errors import DataError, DeliveryError
+from lakehold.lake.errors import DataError, DeliveryError
 from tests import postgres
 
 NASTY = 'or"der; DROP TABLE x --'
@@ -30,9 +30,9 @@ def there(server: postgres.Server) -> Iterator[psycopg.Connection]:
 
 
 @pytest.fixture
-def database(there: psycopg.Connection) -> Database:
+def database(there: psycopg.Connection) -> JdbcDatabase:
     info = there.info
-    return Database(f"jdbc:postgresql://127.0.0.1:{info.port}/{info.dbname}", postgres.USER, "geheim")
+    return JdbcDatabase(f"jdbc:postgresql://127.0.0.1:{info.port}/{info.dbname}", postgres.USER, "geheim")
 
 
 @pytest.fixture
@@ -55,48 +55,48 @@ def people(spark: SparkSession, *names: tuple[int, str | None]) -> DataFrame:
 
 
 def test_what_is_ours_is_replaced_and_what_is_not_is_left_alone(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
-    ours = Jdbc(database, NASTY, into=Into.OVERWRITE, ours=True)
-    assert deliver(people(spark, (1, "ann"), (2, "bo")), ours, "m1").rows == 2
-    assert deliver(people(spark, (3, "cy")), ours, "m2").rows == 1
+    ours = JdbcDestination(database, NASTY, mode=DeliveryMode.OVERWRITE, only_own=True)
+    assert deliver_rows(people(spark, (1, "ann"), (2, "bo")), ours, "m1").rows == 2
+    assert deliver_rows(people(spark, (3, "cy")), ours, "m2").rows == 1
     quoted = '"or""der; DROP TABLE x --"'
     assert ask(there, f"SELECT * FROM {quoted}") == [(3, "cy")]
     there.execute("CREATE TABLE own (id integer, name text)")
     there.execute("INSERT INTO own VALUES (7, 'di')")
     with pytest.raises(ConflictError, match="There is a table own already, and it is not ours to replace"):
-        deliver(people(spark, (4, "ed")), replace(ours, table="own"), "m3")
+        deliver_rows(people(spark, (4, "ed")), replace(ours, table="own"), "m3")
     assert ask(there, "SELECT * FROM own") == [(7, "di")]
     # As somebody leaves it who dies when it is made, and before its rows are there.
     there.execute("CREATE TABLE begun (id integer, name text)")
     there.execute("INSERT INTO lakehold_deliveries VALUES ('ours', 'begun', now(), 0)")
-    assert deliver(people(spark, (5, "fay")), replace(ours, table="begun"), "m4").rows == 1
+    assert deliver_rows(people(spark, (5, "fay")), replace(ours, table="begun"), "m4").rows == 1
     # It was dropped: it is made anew.
     there.execute("DROP TABLE begun")
-    assert deliver(people(spark, (6, "gil")), replace(ours, table="begun"), "m5").rows == 1
+    assert deliver_rows(people(spark, (6, "gil")), replace(ours, table="begun"), "m5").rows == 1
     assert ask(there, "SELECT * FROM begun") == [(6, "gil")]
 
 
 def test_appending_makes_the_table_and_brings_rows_once(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
-    how = Jdbc(database, NASTY)
+    how = JdbcDestination(database, NASTY)
     rows = spark.sql(
         """SELECT 1 AS id, 'Zoë' AS `na"me`, 12.50BD AS price, timestamp'2026-03-29 01:30:00.123456' AS at, true AS yes,
         named_struct('a', 1) AS nested, X'00ff' AS raw, date'2026-03-29' AS day, NULL AS nothing"""
     )
-    done = deliver(rows, how, "m1")
+    done = deliver_rows(rows, how, "m1")
     assert (done.rows, done.places, done.sure, done.again) == (1, (NASTY,), True, False)
     quoted = '"or""der; DROP TABLE x --"'
     ((at, *row),) = ask(there, f'SELECT at AT TIME ZONE \'UTC\', id, "na""me", price, yes, nested, raw FROM {quoted}')
     assert str(at) == "2026-03-29 01:30:00.123456"
     assert [str(value) for value in row] == ["1", "Zoë", "12.50", "True", '{"a":1}', "b'\\x00\\xff'"]
-    again = deliver(rows, how, "m1")
+    again = deliver_rows(rows, how, "m1")
     assert (again.rows, again.again) == (1, True)
     # In other hands: the same mark, another table.
-    assert not deliver(people(spark, (1, "ann")), Jdbc(database, "people"), "m1").again
-    assert deliver(rows.limit(0), how, "m2").rows == 0
-    assert deliver(rows, how, "m" * 1000).rows == 1
+    assert not deliver_rows(people(spark, (1, "ann")), JdbcDestination(database, "people"), "m1").again
+    assert deliver_rows(rows.limit(0), how, "m2").rows == 0
+    assert deliver_rows(rows, how, "m" * 1000).rows == 1
     assert ask(there, f"SELECT count(*) FROM {quoted}") == [(2,)]
     assert tables(there) == ["lakehold_deliveries", NASTY, "people"]
     marks = ask(there, "SELECT target, rows, at <= now() FROM lakehold_deliveries WHERE mark = 'm1' ORDER BY 1")
@@ -104,16 +104,18 @@ def test_appending_makes_the_table_and_brings_rows_once(
 
 
 def test_rows_fit_the_columns_that_are_there(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
     there.execute("CREATE SCHEMA sales")
     there.execute(
         'CREATE TABLE sales.facts ("ID" uuid, doc jsonb, n int, price numeric(6,2), other numeric,'
         " made text DEFAULT now())"
     )
-    how = Jdbc(database, "facts", "sales")
+    how = JdbcDestination(database, "facts", "sales")
     uid = "7f8e9d0c-1111-2222-3333-444455556666"
-    deliver(spark.sql(f"SELECT 1.25BD AS price, '{uid}' AS id, map('a', 1) AS doc, 7L AS n, 0.5D AS other"), how, "m1")
+    deliver_rows(
+        spark.sql(f"SELECT 1.25BD AS price, '{uid}' AS id, map('a', 1) AS doc, 7L AS n, 0.5D AS other"), how, "m1"
+    )
     ((found, made),) = ask(there, 'SELECT ("ID", doc, n, price, other)::text, made IS NOT NULL FROM sales.facts')
     assert (found, made) == (f'({uid},"{{""a"": 1}}",7,1.25,0.5)', True)
     for text, said in (
@@ -124,7 +126,7 @@ def test_rows_fit_the_columns_that_are_there(
         ("'x' AS id", "does not take the rows: .*invalid input syntax for type uuid"),
     ):
         with pytest.raises(DataError, match=said) as caught:
-            deliver(spark.sql(f"SELECT {text}"), how, f"bad {text}")
+            deliver_rows(spark.sql(f"SELECT {text}"), how, f"bad {text}")
         assert "org." not in str(caught.value)
     assert ask(there, "SELECT count(*) FROM sales.facts") == [(1,)]
     left = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'sales'"
@@ -132,68 +134,68 @@ def test_rows_fit_the_columns_that_are_there(
 
 
 def test_overwriting_and_upserting_are_seen_whole_or_not_at_all(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
-    how = Jdbc(database, "people", into=Into.UPSERT, keys=("ID",))
-    deliver(people(spark, (1, "ann"), (2, "bob")), how, "m1")
-    deliver(people(spark, (2, "rob"), (3, None)), how, "m2")
+    how = JdbcDestination(database, "people", mode=DeliveryMode.UPSERT, keys=("ID",))
+    deliver_rows(people(spark, (1, "ann"), (2, "bob")), how, "m1")
+    deliver_rows(people(spark, (2, "rob"), (3, None)), how, "m2")
     everybody = "SELECT id, name FROM people ORDER BY id"
     assert ask(there, everybody) == [(1, "ann"), (2, "rob"), (3, None)]
-    assert deliver(people(spark, (2, "zed")), how, "m2").again
+    assert deliver_rows(people(spark, (2, "zed")), how, "m2").again
     with pytest.raises(DataError, match="1 keys are there more than once"):
-        deliver(people(spark, (4, "x"), (4, "y")), how, "m3")
+        deliver_rows(people(spark, (4, "x"), (4, "y")), how, "m3")
     with pytest.raises(DataError, match="1 rows have no name"):
-        deliver(people(spark, (4, None)), replace(how, keys=("name",)), "m3")
+        deliver_rows(people(spark, (4, None)), replace(how, keys=("name",)), "m3")
     with pytest.raises(DataError, match="no unique index over name"):
-        deliver(people(spark, (4, "x")), replace(how, keys=("name",)), "m3")
+        deliver_rows(people(spark, (4, "x")), replace(how, keys=("name",)), "m3")
     with pytest.raises(DataError, match="'nr' is no field"):
-        deliver(people(spark, (4, "x")), replace(how, keys=("nr",)), "m3")
+        deliver_rows(people(spark, (4, "x")), replace(how, keys=("nr",)), "m3")
     # A row that the table refuses takes all others and the mark with it.
     there.execute("ALTER TABLE people ADD CHECK (name <> 'bad')")
-    over = Jdbc(database, "people", into=Into.OVERWRITE)
+    over = JdbcDestination(database, "people", mode=DeliveryMode.OVERWRITE)
     with pytest.raises(DataError, match="people_name_check"):
-        deliver(people(spark, (8, "good"), (9, "bad")), over, "m3")
+        deliver_rows(people(spark, (8, "good"), (9, "bad")), over, "m3")
     assert ask(there, everybody) == [(1, "ann"), (2, "rob"), (3, None)]
-    assert deliver(people(spark, (8, "good")), over, "m3").rows == 1
+    assert deliver_rows(people(spark, (8, "good")), over, "m3").rows == 1
     assert ask(there, everybody) == [(8, "good")]
-    assert deliver(people(spark, (9, "more")), over, "m3").again
+    assert deliver_rows(people(spark, (9, "more")), over, "m3").again
     assert tables(there) == ["lakehold_deliveries", "people"]
 
 
 def test_a_connection_that_dies_half_way_leaves_nothing_that_the_next_try_does_not_end(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
     """It dies in the middle of the transaction, and so cannot even end its staging table."""
-    how = Jdbc(database, "people", into=Into.OVERWRITE)
-    deliver(people(spark, (1, "ann")), how, "m1")
+    how = JdbcDestination(database, "people", mode=DeliveryMode.OVERWRITE)
+    deliver_rows(people(spark, (1, "ann")), how, "m1")
     there.execute(
         "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
         " $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$"
     )
     there.execute("CREATE TRIGGER die BEFORE INSERT ON people EXECUTE FUNCTION die()")
     with pytest.raises(UnavailableError, match="The table people cannot be reached"):
-        deliver(people(spark, (2, "bob")), how, "m2")
+        deliver_rows(people(spark, (2, "bob")), how, "m2")
     assert ask(there, "SELECT id FROM people") == [(1,)]
     assert len(tables(there)) == 3
     there.execute("DROP TRIGGER die ON people")
-    assert not deliver(people(spark, (2, "bob")), how, "m2").again
+    assert not deliver_rows(people(spark, (2, "bob")), how, "m2").again
     assert ask(there, "SELECT id FROM people") == [(2,)]
     assert tables(there) == ["lakehold_deliveries", "people"]
 
 
 def test_any_other_database_gets_its_rows_by_plain_sql(spark: SparkSession, file: Path) -> None:
-    database = Database(f"jdbc:sqlite:file:{file}")
-    how = Jdbc(database, NASTY, into=Into.UPSERT, keys=("id",), at_once=1)
-    deliver(people(spark, (1, "ann"), (2, "bob")), how, "m1")
-    deliver(people(spark, (2, "rob"), (3, "cat")), how, "m2")
-    assert deliver(people(spark, (2, "zed")), how, "m2").again
+    database = JdbcDatabase(f"jdbc:sqlite:file:{file}")
+    how = JdbcDestination(database, NASTY, mode=DeliveryMode.UPSERT, keys=("id",), at_once=1)
+    deliver_rows(people(spark, (1, "ann"), (2, "bob")), how, "m1")
+    deliver_rows(people(spark, (2, "rob"), (3, "cat")), how, "m2")
+    assert deliver_rows(people(spark, (2, "zed")), how, "m2").again
     quoted = '"or""der; DROP TABLE x --"'
     with sqlite3.connect(file) as there:
         assert there.execute(f"SELECT * FROM {quoted} ORDER BY 1").fetchall() == [(1, "ann"), (2, "rob"), (3, "cat")]
     there.close()
-    deliver(people(spark, (7, "sue")), replace(how, into=Into.OVERWRITE), "m3")
-    deliver(people(spark, (8, "tom")).select("id"), replace(how, into=Into.APPEND), "m4")
-    deliver(people(spark, (8, "tom")).select("id"), how, "m5")
+    deliver_rows(people(spark, (7, "sue")), replace(how, mode=DeliveryMode.OVERWRITE), "m3")
+    deliver_rows(people(spark, (8, "tom")).select("id"), replace(how, mode=DeliveryMode.APPEND), "m4")
+    deliver_rows(people(spark, (8, "tom")).select("id"), how, "m5")
     with sqlite3.connect(file) as there:
         assert there.execute(f"SELECT * FROM {quoted} ORDER BY 1").fetchall() == [(7, "sue"), (8, None)]
         assert there.execute("SELECT mark, rows FROM lakehold_deliveries ORDER BY 1").fetchall() == [
@@ -204,12 +206,12 @@ def test_any_other_database_gets_its_rows_by_plain_sql(spark: SparkSession, file
 
 
 def test_a_database_that_is_not_there_or_does_not_know_us_is_told_of(
-    spark: SparkSession, there: psycopg.Connection, database: Database
+    spark: SparkSession, there: psycopg.Connection, database: JdbcDatabase
 ) -> None:
     there.execute("CREATE ROLE guest LOGIN")
     there.execute("CREATE TABLE secret (id int)")
     base, _, _ = database.url.rpartition("/")
-    cases: list[tuple[Database, type[LakeholdError], str]] = [
+    cases: list[tuple[JdbcDatabase, type[LakeholdError], str]] = [
         (replace(database, url="jdbc:postgresql://127.0.0.1:1/x"), UnavailableError, "cannot be reached"),
         (replace(database, url=f"{base}/nothing"), DeliveryError, 'database "nothing" does not exist'),
         (replace(database, user="nobody"), DeliveryError, "does not let us in: .*role … does not exist"),
@@ -218,7 +220,7 @@ def test_a_database_that_is_not_there_or_does_not_know_us_is_told_of(
     ]
     for other, error, said in cases:
         with pytest.raises(error, match=said) as caught:
-            deliver(people(spark, (1, "ann")), Jdbc(other, "secret"), "m")
+            deliver_rows(people(spark, (1, "ann")), JdbcDestination(other, "secret"), "m")
         assert "geheim" not in str(caught.value)
         assert "org.postgresql" not in str(caught.value)
     assert ask(there, "SELECT * FROM secret") == []
@@ -228,18 +230,24 @@ def test_a_database_that_is_not_there_or_does_not_know_us_is_told_of(
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        (Jdbc(Database("postgresql://x/y"), "t"), "no address of a database"),
-        (Jdbc(Database("jdbc:postgresql://x/y?password=p"), "t"), "has a password in it"),
-        (Jdbc(Database("jdbc:postgresql://u:p@x/y"), "t"), "has a password in it"),
-        (Jdbc(Database("jdbc:postgresql://x/y?socketFactory=evil.Class"), "t"), "may not be told socketFactory"),
-        (Jdbc(Database("jdbc:postgresql://x/y", properties={"loggerFile": "/x"}), "t"), "may not be told loggerFile"),
-        (Jdbc(Database("jdbc:unknown://x/y"), "t"), "driver of this database is not known"),
-        (Jdbc(Database("jdbc:postgresql://x/y"), ""), "must not be empty"),
-        (Jdbc(Database("jdbc:postgresql://x/y"), "t", "a\nb"), "control character"),
-        (Jdbc(Database("jdbc:postgresql://x/y"), "t", into=Into.UPSERT), "keys must be known"),
-        (Jdbc(Database("jdbc:postgresql://x/y"), "t", at_once=0), "At least one connection"),
+        (JdbcDestination(JdbcDatabase("postgresql://x/y"), "t"), "no address of a database"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y?password=p"), "t"), "has a password in it"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://u:p@x/y"), "t"), "has a password in it"),
+        (
+            JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y?socketFactory=evil.Class"), "t"),
+            "may not be told socketFactory",
+        ),
+        (
+            JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y", properties={"loggerFile": "/x"}), "t"),
+            "may not be told loggerFile",
+        ),
+        (JdbcDestination(JdbcDatabase("jdbc:unknown://x/y"), "t"), "driver of this database is not known"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), ""), "must not be empty"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", "a\nb"), "control character"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", mode=DeliveryMode.UPSERT), "keys must be known"),
+        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", at_once=0), "At least one connection"),
     ],
 )
-def test_settings_that_lead_nowhere_are_refused(how: Jdbc, said: str) -> None:
+def test_settings_that_lead_nowhere_are_refused(how: JdbcDestination, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         how.check()

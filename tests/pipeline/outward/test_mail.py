@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakehold.connectors.destinations.delivery import DeliveryProgress
+from lakehold.connectors.destinations.excel import ExcelFormat
+from lakehold.connectors.destinations.files import FileDestination
+from lakehold.connectors.destinations.mail import MailDestination, deliver_mail
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.kit.mail import SmtpServer
-from lakehold.pipeline.connectors.outward.excel import Excel
-from lakehold.pipeline.connectors.outward.files import Files
-from lakehold.pipeline.connectors.outward.mail import Mail, deliver
-from lakehold.pipeline.connectors.outward.progress import Reached
-from lakehold.pipeline.errors import DataError, DeliveryError
+from lakehold.lake.errors import DataError, DeliveryError
 from tests.pipeline.outward.receiver import Notebook
 from tests.smtp import Sink, sink
 
-MAIL = Mail(
+MAIL = MailDestination(
     "Lakehold <hold@example.test>", ("ada@example.test", "bob@example.test"), "Grüße", "# Hello\n\nThe **orders**.\n"
 )
 
@@ -34,8 +34,8 @@ def taker() -> Iterator[Sink]:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Files:
-    return Files(str(tmp_path), "orders")
+def file(tmp_path: Path) -> FileDestination:
+    return FileDestination(str(tmp_path), "orders")
 
 
 def ids(taker: Sink) -> list[tuple[str, str]]:
@@ -47,9 +47,9 @@ def ids(taker: Sink) -> list[tuple[str, str]]:
     return found
 
 
-def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: Files) -> None:
+def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: FileDestination) -> None:
     book, post = Notebook(), SmtpServer.from_url(taker.url)
-    done = deliver(spark.range(3).coalesce(1), MAIL, file, post, "m", book)
+    done = deliver_mail(spark.range(3).coalesce(1), MAIL, file, post, "m", book)
     assert (done.rows, done.size, done.places, done.sure) == (3, 9, MAIL.receivers, True)
     first, second = taker.next(), taker.next()
     assert [str(mail["To"]) for mail in (first, second)] == list(MAIL.receivers)
@@ -63,24 +63,26 @@ def test_everybody_gets_the_file_once(spark: SparkSession, taker: Sink, file: Fi
     (attached,) = first.iter_attachments()
     assert (attached.get_filename(), attached.get_content_type()) == ("orders.csv", "text/csv")
     assert attached.get_content().splitlines() == ["id", "0", "1", "2"]
-    assert deliver(spark.range(9), MAIL, file, post, "m", book) == replace(done, again=True)
+    assert deliver_mail(spark.range(9), MAIL, file, post, "m", book) == replace(done, again=True)
     assert taker.taken.empty()
-    deliver(spark.range(3), MAIL, replace(file, shape=Excel()), post, "m2", Notebook())
+    deliver_mail(spark.range(3), MAIL, replace(file, format=ExcelFormat()), post, "m2", Notebook())
     (book_file,) = taker.next().iter_attachments()
     assert book_file.get_filename() == "orders.xlsx"
     assert book_file.get_content().startswith(b"PK")
 
 
-def test_after_trouble_it_goes_on_with_who_has_not_got_it(spark: SparkSession, taker: Sink, file: Files) -> None:
+def test_after_trouble_it_goes_on_with_who_has_not_got_it(
+    spark: SparkSession, taker: Sink, file: FileDestination
+) -> None:
     post, book = SmtpServer.from_url(taker.url), Notebook()
     taker.refusing = 1
     with pytest.raises(DeliveryError, match=r"did not take the mail to receiver 1: 451 not now"):
-        deliver(spark.range(3), MAIL, file, post, "m1", book)
-    assert deliver(spark.range(3), MAIL, file, post, "m1", book).sure
+        deliver_mail(spark.range(3), MAIL, file, post, "m1", book)
+    assert deliver_mail(spark.range(3), MAIL, file, post, "m1", book).sure
     first = ids(taker)
     assert [receiver for receiver, _ in first] == list(MAIL.receivers)
     # It died when ada had got it: bob's mail may have left, and has the same id whenever it is sent.
-    done = deliver(spark.range(3), MAIL, file, post, "m1", Notebook(Reached(1, 3, 9)))
+    done = deliver_mail(spark.range(3), MAIL, file, post, "m1", Notebook(DeliveryProgress(1, 3, 9)))
     assert ids(taker) == first[1:]
     assert not done.sure
     assert done.words == "Receiver 2 may have got it twice; both times with the same Message-ID."
@@ -89,18 +91,18 @@ def test_after_trouble_it_goes_on_with_who_has_not_got_it(spark: SparkSession, t
     unknown = Notebook()
     for _ in range(2):
         with pytest.raises(DeliveryError, match=r"1 of 2 receivers .*not: receiver 1 \(550 no such person\)"):
-            deliver(spark.range(3), MAIL, file, post, "m2", unknown)
+            deliver_mail(spark.range(3), MAIL, file, post, "m2", unknown)
     assert [receiver for receiver, _ in ids(taker)] == ["bob@example.test"]
 
 
-def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: Files) -> None:
+def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: FileDestination) -> None:
     post = SmtpServer.from_url(taker.url)
     with pytest.raises(DataError, match=r"orders.csv has 3,893 bytes; a mail may have 1,000"):
-        deliver(spark.range(1000).coalesce(1), replace(MAIL, most=1000), file, post, "m1", Notebook())
+        deliver_mail(spark.range(1000).coalesce(1), replace(MAIL, max_bytes=1000), file, post, "m1", Notebook())
     with pytest.raises(UnavailableError, match=r"mail server cannot be reached; receiver 1 has not got"):
-        deliver(spark.range(1), MAIL, file, SmtpServer.from_url("smtp://127.0.0.1:1"), "m2", Notebook())
+        deliver_mail(spark.range(1), MAIL, file, SmtpServer.from_url("smtp://127.0.0.1:1"), "m2", Notebook())
     with pytest.raises(InvalidInputError, match="one file is attached"):
-        deliver(spark.range(1), MAIL, replace(file, parts=True), post, "m3", Notebook())
+        deliver_mail(spark.range(1), MAIL, replace(file, parts=True), post, "m3", Notebook())
     assert taker.taken.empty()
 
 
@@ -117,7 +119,7 @@ def test_what_cannot_be_sent_is_told(spark: SparkSession, taker: Sink, file: Fil
     ],
 )
 def test_what_goes_wrong_tells_nothing_of_the_server_and_the_receivers(
-    spark: SparkSession, file: Files, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+    spark: SparkSession, file: FileDestination, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
     def send(*_: object) -> None:
         raise error
@@ -125,7 +127,7 @@ def test_what_goes_wrong_tells_nothing_of_the_server_and_the_receivers(
     monkeypatch.setattr(SmtpServer, "send", send)
     post = SmtpServer("smtp", "mail.corp.test", 25, "ann", "hunter2")
     with pytest.raises(LakeholdError) as told:
-        deliver(spark.range(1), MAIL, file, post, "m", Notebook())
+        deliver_mail(spark.range(1), MAIL, file, post, "m", Notebook())
     assert said in str(told.value)
     assert not any(word in str(told.value) for word in ("mail.corp", "hunter2", "ada@", "10.0.0.9"))
 
@@ -140,6 +142,6 @@ def test_what_goes_wrong_tells_nothing_of_the_server_and_the_receivers(
         (replace(MAIL, subject=""), "must not be empty"),
     ],
 )
-def test_a_mail_that_is_none_is_refused(mail: Mail, said: str) -> None:
+def test_a_mail_that_is_none_is_refused(mail: MailDestination, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         mail.check()

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from lakehold.connectors.destinations.delivery import DeliveryProgress
+from lakehold.connectors.destinations.http_delivery import RetryPolicy
+from lakehold.connectors.destinations.webhook import WebhookDestination, deliver_batches, discard_spool
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
-from lakehold.pipeline.connectors.outward.posting import Effort
-from lakehold.pipeline.connectors.outward.progress import Reached
-from lakehold.pipeline.connectors.outward.webhook import Webhook, deliver, forget
-from lakehold.pipeline.errors import DataError, DeliveryError
+from lakehold.lake.errors import DataError, DeliveryError
 from tests.pipeline.outward.receiver import GONE, Answer, Notebook, Receiver, receiver
 
 
@@ -30,9 +30,14 @@ def other() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def how(other: Receiver) -> Webhook:
-    return Webhook(
-        other.url, "geheim", {"Authorization": "Bearer t0ken"}, batch=4, effort=Effort(tries=3, seconds=5), private=True
+def how(other: Receiver) -> WebhookDestination:
+    return WebhookDestination(
+        other.url,
+        "geheim",
+        {"Authorization": "Bearer t0ken"},
+        batch=4,
+        retry_policy=RetryPolicy(tries=3, seconds=5),
+        private=True,
     )
 
 
@@ -44,13 +49,15 @@ def never(_: float) -> None:
     raise AssertionError("Nothing should have to wait.")
 
 
-def test_rows_arrive_in_signed_batches(spark: SparkSession, other: Receiver, how: Webhook, tmp_path: Path) -> None:
+def test_rows_arrive_in_signed_batches(
+    spark: SparkSession, other: Receiver, how: WebhookDestination, tmp_path: Path
+) -> None:
     rows = spark.sql(
         """SELECT id, concat('Zoë "', id, '"') AS name, timestamp'2026-03-29 01:30:00.123456' AS at, NULL AS nothing,
         array(1, 2) AS list, time'10:00:00' AS o_clock, 12.50BD AS price FROM range(10) ORDER BY id"""
     )
     book = Notebook()
-    done = deliver(rows, how, 'run 1 "quoted"', str(tmp_path), book, never)
+    done = deliver_batches(rows, how, 'run 1 "quoted"', str(tmp_path), book, never)
     assert [len(request.rows) for request in other.came] == [4, 4, 2]
     assert [row["id"] for request in other.came for row in request.rows] == list(range(10))
     assert other.came[0].rows[1] == {
@@ -80,20 +87,20 @@ def test_rows_arrive_in_signed_batches(spark: SparkSession, other: Receiver, how
     assert done.places == (f"http://127.0.0.1:{other.port}/hook",)
     assert [page.parts for page in book.pages] == [0, 1, 2, 3, 3]
     # Run again, nothing is sent; and nothing is left on the disk.
-    assert deliver(rows, how, 'run 1 "quoted"', str(tmp_path), book, never) == replace(done, again=True)
+    assert deliver_batches(rows, how, 'run 1 "quoted"', str(tmp_path), book, never) == replace(done, again=True)
     assert len(other.came) == 3
     assert list(tmp_path.iterdir()) == []
     # Another delivery has other keys; large rows go alone; no rows are no request.
-    deliver(numbers(spark, 2), replace(how, size=1, secret=""), "run 2", str(tmp_path), Notebook(), never)
+    deliver_batches(numbers(spark, 2), replace(how, size=1, secret=""), "run 2", str(tmp_path), Notebook(), never)
     assert [len(request.rows) for request in other.came[3:]] == [1, 1]
     assert {request.headers["Idempotency-Key"] for request in other.came[3:]}.isdisjoint(keys)
     assert other.came[3].headers["Lakehold-Signature"] is None
-    assert deliver(numbers(spark, 0), how, "run 3", str(tmp_path), Notebook(), never).rows == 0
+    assert deliver_batches(numbers(spark, 0), how, "run 3", str(tmp_path), Notebook(), never).rows == 0
     assert len(other.came) == 5
 
 
 def test_what_is_refused_for_now_is_tried_again_and_for_good_is_told(
-    spark: SparkSession, other: Receiver, how: Webhook, tmp_path: Path
+    spark: SparkSession, other: Receiver, how: WebhookDestination, tmp_path: Path
 ) -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
     other.answers = [Answer(503), Answer(429, headers={"Retry-After": "7"}), Answer(200)]
@@ -104,7 +111,7 @@ def test_what_is_refused_for_now_is_tried_again_and_for_good_is_told(
     with pytest.raises(
         DeliveryError, match=r"Batch 3 was not taken: the receiver answered 422 Unprocessable"
     ) as caught:
-        deliver(rows, how, "m", str(tmp_path), book, waited.append)
+        deliver_batches(rows, how, "m", str(tmp_path), book, waited.append)
     assert waited[:2] == [1, 7]
     assert 60 < waited[2] <= 100
     said = str(caught.value)
@@ -115,7 +122,7 @@ def test_what_is_refused_for_now_is_tried_again_and_for_good_is_told(
     assert len(other.came) == 6
     assert len({request.headers["Idempotency-Key"] for request in other.came[:3]}) == 1
     # It goes on with batch 3, whatever the rows and the size of a batch are by now.
-    done = deliver(numbers(spark, 99), replace(how, batch=100), "m", str(tmp_path), book, never)
+    done = deliver_batches(numbers(spark, 99), replace(how, batch=100), "m", str(tmp_path), book, never)
     assert [row["id"] for row in other.came[-1].rows] == [8, 9, 10, 11]
     assert other.came[-1].headers["Lakehold-Batch"] == "3"
     # It was refused, so there can be no double.
@@ -123,11 +130,11 @@ def test_what_is_refused_for_now_is_tried_again_and_for_good_is_told(
 
 
 def test_a_receiver_that_says_nothing_may_have_got_it_twice(
-    spark: SparkSession, other: Receiver, how: Webhook, tmp_path: Path
+    spark: SparkSession, other: Receiver, how: WebhookDestination, tmp_path: Path
 ) -> None:
     waited: list[float] = []
     other.answers = [Answer(200), Answer(GONE), Answer(200)]
-    done = deliver(numbers(spark, 8), how, "m1", str(tmp_path), Notebook(), waited.append)
+    done = deliver_batches(numbers(spark, 8), how, "m1", str(tmp_path), Notebook(), waited.append)
     assert (done.sure, waited) == (False, [1])
     assert "Batch 2 may have arrived twice" in done.words
     assert other.came[1].headers["Idempotency-Key"] == other.came[2].headers["Idempotency-Key"]
@@ -141,34 +148,34 @@ def test_a_receiver_that_says_nothing_may_have_got_it_twice(
     for number, (answers, error, words) in enumerate(cases):
         before, other.answers = len(other.came), list(answers)
         with pytest.raises(error, match=words):
-            deliver(numbers(spark, 1), how, f"c{number}", str(tmp_path), Notebook(), waited.append)
+            deliver_batches(numbers(spark, 1), how, f"c{number}", str(tmp_path), Notebook(), waited.append)
         assert len(other.came) - before == len(answers)
     # It died after the first batch: the second one may have left.
-    crashed = Notebook(Reached(1, 4, 100))
-    done = deliver(numbers(spark, 8), how, "m2", str(tmp_path), crashed, never)
+    crashed = Notebook(DeliveryProgress(1, 4, 100))
+    done = deliver_batches(numbers(spark, 8), how, "m2", str(tmp_path), crashed, never)
     assert (done.rows, done.sure) == (8, False)
     assert "read anew" in done.words
-    forget("c0", str(tmp_path))
+    discard_spool("c0", str(tmp_path))
     assert len(list(tmp_path.iterdir())) == len(cases) - 1
     with pytest.raises(DataError, match="no fields"):
-        deliver(spark.range(1).select(), how, "m3", str(tmp_path), Notebook(), never)
+        deliver_batches(spark.range(1).select(), how, "m3", str(tmp_path), Notebook(), never)
 
 
 def test_a_process_that_died_between_two_batches_is_followed_by_one_that_goes_on(
-    spark: SparkSession, other: Receiver, how: Webhook, tmp_path: Path
+    spark: SparkSession, other: Receiver, how: WebhookDestination, tmp_path: Path
 ) -> None:
     class Dying(Notebook):
-        def keep(self, reached: Reached) -> None:
+        def keep(self, reached: DeliveryProgress) -> None:
             super().keep(reached)
             if reached.parts == 2:
                 raise KeyboardInterrupt
 
     book = Dying()
     with pytest.raises(KeyboardInterrupt):
-        deliver(numbers(spark, 12), how, "m", str(tmp_path), book, never)
+        deliver_batches(numbers(spark, 12), how, "m", str(tmp_path), book, never)
     assert len(list(tmp_path.iterdir())) == 1
-    forget("another", str(tmp_path))
-    done = deliver(numbers(spark, 0), how, "m", str(tmp_path), Notebook(book.reached), never)
+    discard_spool("another", str(tmp_path))
+    done = deliver_batches(numbers(spark, 0), how, "m", str(tmp_path), Notebook(book.reached), never)
     assert [row["id"] for request in other.came for row in request.rows] == list(range(12))
     assert (done.rows, done.sure) == (12, False)
     assert done.words == "Batch 3 may have arrived twice; both times with the same Idempotency-Key."
@@ -176,36 +183,36 @@ def test_a_process_that_died_between_two_batches_is_followed_by_one_that_goes_on
 
 
 def test_an_address_that_leads_inside_is_refused_before_anything_is_sent(
-    spark: SparkSession, other: Receiver, how: Webhook, tmp_path: Path
+    spark: SparkSession, other: Receiver, how: WebhookDestination, tmp_path: Path
 ) -> None:
     inside = replace(how, url=other.url.replace("http:", "https:"), private=False)
     with pytest.raises(InvalidInputError, match="nothing may be sent to"):
-        deliver(spark.range(1), inside, "m", str(tmp_path), Notebook(), never)
-    nowhere = replace(how, url=other.url.replace("127.0.0.1", "nowhere.invalid"), effort=Effort(tries=1))
+        deliver_batches(spark.range(1), inside, "m", str(tmp_path), Notebook(), never)
+    nowhere = replace(how, url=other.url.replace("127.0.0.1", "nowhere.invalid"), retry_policy=RetryPolicy(tries=1))
     with pytest.raises(UnavailableError, match="There is no host"):
-        deliver(spark.range(1), nowhere, "m", str(tmp_path), Notebook(), never)
+        deliver_batches(spark.range(1), nowhere, "m", str(tmp_path), Notebook(), never)
     assert other.came == []
 
 
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        (Webhook("http://localhost/"), "not sent to an address of this kind"),
-        (Webhook("ftp://localhost/", private=True), "not sent to an address of this kind"),
-        (Webhook("https:///x"), "not sent to an address of this kind"),
-        (Webhook("https://[::1"), "cannot be read"),
-        (Webhook("https://" + "u:p@localhost/"), "has a password in it"),
-        (Webhook("https://localhost", headers={"Host": "y"}), "'Host' cannot be set"),
-        (Webhook("https://localhost", headers={"Idempotency-KEY": "y"}), "cannot be set"),
-        (Webhook("https://localhost", headers={"A b": "y"}), "cannot be set"),
-        (Webhook("https://localhost", headers={"A": "y\r\nB: z"}), "letters that none can have"),
-        (Webhook("https://localhost", batch=0), "at least one row"),
+        (WebhookDestination("http://localhost/"), "not sent to an address of this kind"),
+        (WebhookDestination("ftp://localhost/", private=True), "not sent to an address of this kind"),
+        (WebhookDestination("https:///x"), "not sent to an address of this kind"),
+        (WebhookDestination("https://[::1"), "cannot be read"),
+        (WebhookDestination("https://" + "u:p@localhost/"), "has a password in it"),
+        (WebhookDestination("https://localhost", headers={"Host": "y"}), "'Host' cannot be set"),
+        (WebhookDestination("https://localhost", headers={"Idempotency-KEY": "y"}), "cannot be set"),
+        (WebhookDestination("https://localhost", headers={"A b": "y"}), "cannot be set"),
+        (WebhookDestination("https://localhost", headers={"A": "y\r\nB: z"}), "letters that none can have"),
+        (WebhookDestination("https://localhost", batch=0), "at least one row"),
     ],
 )
-def test_settings_that_lead_nowhere_are_refused(how: Webhook, said: str) -> None:
+def test_settings_that_lead_nowhere_are_refused(how: WebhookDestination, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         how.check()
 
 
 def test_secrets_are_not_shown() -> None:
-    assert "geheim" not in repr(Webhook("https://localhost", "geheim", {"A": "geheim"}))
+    assert "geheim" not in repr(WebhookDestination("https://localhost", "geheim", {"A": "geheim"}))

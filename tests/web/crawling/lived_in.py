@@ -14,8 +14,8 @@ from lakehold.demo.lakehouse import LAYERS
 from lakehold.directory import invites, members, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs import book, jobs
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Runs
@@ -101,14 +101,14 @@ def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:
     for layer in LAYERS:
         with platform.write(caller) as ctx:
             there = volumes.expected(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
-        with there.arriving() as rough, platform.write(caller) as ctx:
+        with there.open_partial() as rough, platform.write(caller) as ctx:
             volumes.arrived(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
 
 
 def _deliver(platform: Platform, caller: Caller, uid: str) -> None:
     with platform.write(caller) as ctx:
         resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"to": "files", "kind": "csv"}))
-        volume = Volume(platform.settings, reading.place_of(ctx, uid))
-    with volume.arriving() as rough:
+        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, uid))
+    with volume.open_partial() as rough:
         rough.write(b"day,amount\n")
-        volume.place(rough, "rows.csv", replace=True)
+        volume.publish(rough, "rows.csv", replace=True)

@@ -12,7 +12,7 @@ from pyiceberg.types import DateType, DecimalType, ListType, LongType, NestedFie
 
 from lakehold.demo import company
 from lakehold.directory.platform import Platform
-from lakehold.pipeline.lake import NAME, Lake, Place
+from lakehold.lake.iceberg_catalog import CATALOG_NAME, IcebergCatalog, TableIdentifier
 
 ORDERS = Schema(
     NestedField(1, "id", LongType(), required=True, doc="One for each order."),
@@ -23,19 +23,21 @@ ORDERS = Schema(
 )
 
 
-def place_of(platform: Platform, uid: str) -> Place:
+def place_of(platform: Platform, uid: str) -> TableIdentifier:
     with platform.access.read(company.TENANT) as session:
-        return Place(session.tenant, session.current_view().resource(uid))
+        return TableIdentifier(session.tenant, session.current_view().resource(uid))
 
 
 def fill(platform: Platform, uid: str, schema: Schema, *writes: list[dict[str, object]]) -> None:
     """Make a table and write the rows into it, each list as one snapshot."""
     # Its database is made by whoever asks first.
-    lake = Lake(platform.settings)
-    lake.metadata_of(place_of(platform, uid))
+    lake = IcebergCatalog(platform.settings)
+    lake.metadata_location(place_of(platform, uid))
     lake.close()
     where, place = platform.settings.data.absolute(), place_of(platform, uid)
-    catalog = SqlCatalog(NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=platform.settings.warehouse_url)
+    catalog = SqlCatalog(
+        CATALOG_NAME, uri=f"sqlite:///{where / 'lake.sqlite'}", warehouse=platform.settings.warehouse_url
+    )
     try:
         catalog.create_namespace_if_not_exists(place.namespace)
         table = catalog.create_table(f"{place.namespace}.{place.table}", schema)

@@ -9,8 +9,8 @@ from pathlib import Path
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.cli.processes.answering import answering
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs import beats
 from tests.web.demo import Shop, opened
 from tests.web.lakehouse.pipelines import LAKE, by
@@ -31,10 +31,10 @@ def looking(folder: Path, copied_to: Path) -> Iterator[Shop]:
 def put(shop: Shop, path: str, content: str = ORDERS) -> None:
     """A file into the volume of the layer raw."""
     with shop.platform.read(by("erik")) as ctx:
-        volume = Volume(shop.platform.settings, reading.place_of(ctx, "raw_files"))
-    with volume.arriving() as rough:
+        volume = Volume(shop.platform.settings, readable_tables.identifier_of(ctx, "raw_files"))
+    with volume.open_partial() as rough:
         rough.write(content.encode())
-        volume.place(rough, path, replace=True)
+        volume.publish(rough, path, replace=True)
 
 
 def found(shop: Shop, kind: str, name: str) -> ResourceView:

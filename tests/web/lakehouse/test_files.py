@@ -25,7 +25,7 @@ HERE = "/resources/raw_files/files"
 def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "erik") -> None:
     with shop.platform.write(by(member)) as ctx:
         there = volumes.expected(ctx, shop.platform.settings, "raw_files", path)
-    with there.arriving() as rough:
+    with there.open_partial() as rough:
         rough.write(content)
         with shop.platform.write(by(member)) as ctx:
             volumes.arrived(ctx, shop.platform.settings, "raw_files", path, rough)

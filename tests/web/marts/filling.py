@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from lakehold.catalog import resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from tests.web.demo import Shop
 from tests.web.lakehouse.pipelines import LAKE, by
 
@@ -46,8 +46,8 @@ def files(shop: Shop, *, name: str = "Sheets", member: str = "tara") -> str:
         edges = {"project": "sales"}
         uid = resources.create(ctx, "marts.storage", name, edges=edges, settings={"kind": "files", "folder": ""})
     with shop.platform.read(by(member)) as ctx:
-        volume = Volume(shop.platform.settings, reading.place_of(ctx, uid))
-    with volume.arriving() as rough:
+        volume = Volume(shop.platform.settings, readable_tables.identifier_of(ctx, uid))
+    with volume.open_partial() as rough:
         rough.write(SALES.encode())
-        volume.place(rough, "sales.csv", replace=True)
+        volume.publish(rough, "sales.csv", replace=True)
     return uid

@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from lakehold.catalog import credentials, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.ledger.audit import AuditFilter
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -257,12 +257,12 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
 def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Shop) -> None:
     with shop.platform.write(by("tara")) as ctx:
         resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
-        volume = Volume(shop.platform.settings, reading.place_of(ctx, "store_sheets"))
+        volume = Volume(shop.platform.settings, readable_tables.identifier_of(ctx, "store_sheets"))
     here = "/resources/store_sheets/destination"
     assert "No report has left a file here yet." in shop.client("bella").get(here).text
-    with volume.arriving() as rough:
+    with volume.open_partial() as rough:
         rough.write(b"day,total\n")
-        volume.place(rough, "weekly targets.csv", replace=True)
+        volume.publish(rough, "weekly targets.csv", replace=True)
     page = shop.client("bella").get(here).text
     (href,) = re.findall(r'href="(/resources/store_sheets/destination/file[^"]+)"', page)
     got = shop.client("bella").get(href)

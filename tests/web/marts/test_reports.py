@@ -13,8 +13,8 @@ from lakehold.access import Attribute, Remove
 from lakehold.catalog import resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs.run_table import run_step_table
 from lakehold.web.marts.reports import asking, kinds
 from lakehold.workspaces.marts.messages.first import First
@@ -253,10 +253,10 @@ def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None
     with filled.platform.write(by("adam")) as ctx:
         resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
         resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": ["store_sheets"]}))
-        volume = Volume(filled.platform.settings, reading.place_of(ctx, "store_sheets"))
-    with volume.arriving() as rough:
+        volume = Volume(filled.platform.settings, readable_tables.identifier_of(ctx, "store_sheets"))
+    with volume.open_partial() as rough:
         rough.write(b"day\n")
-        volume.place(rough, "Morning sales.csv", replace=False)
+        volume.publish(rough, "Morning sales.csv", replace=False)
     moved(filled, begun(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
     with filled.platform.database.write() as transaction:
         told = json.dumps({"places": ["Morning sales.csv"], "sure": True})

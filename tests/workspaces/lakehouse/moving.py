@@ -15,8 +15,8 @@ from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
 from lakehold.directory.caller import Caller
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.volumes import Volume
 from lakehold.runs import beats, turns
 from lakehold.runs.runnable import RunOptions, Span
 from lakehold.runs.running import Running
@@ -90,14 +90,16 @@ class Moving:
     def volume(self) -> Volume:
         """The files of the layer raw."""
         with self.shop.platform.read(ADA) as ctx:
-            return Volume(self.shop.platform.settings, Place(ctx.session.tenant, ctx.view.resource("raw_files")))
+            return Volume(
+                self.shop.platform.settings, TableIdentifier(ctx.session.tenant, ctx.view.resource("raw_files"))
+            )
 
     def put(self, path: str, content: str) -> None:
         """A file into it."""
         volume = self.volume()
-        with volume.arriving() as rough:
+        with volume.open_partial() as rough:
             rough.write(content.encode())
-            volume.place(rough, path, replace=True)
+            volume.publish(rough, path, replace=True)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import site
 from lakehold.workspaces.lakehouse import dropping
 from lakehold.workspaces.lakehouse.doing import purging
@@ -108,7 +108,7 @@ def test_many_that_others_have_deleted_hide_none_of_ones_own(
         resources.delete(ctx, "own")
     for name in ("later", "latest"):
         deleted(here, spark, name)
-    lake = Lake(here.shop.platform.settings)
+    lake = IcebergCatalog(here.shop.platform.settings)
     with here.shop.platform.read(ED) as ctx:
         assert [each.name for each in dropping.dropped(ctx, lake)] == ["own"]
     with here.shop.platform.read(ADA) as ctx:

@@ -22,7 +22,7 @@ def test_a_table_becomes_a_file_of_a_volume(here: Moving) -> None:
     uid = here.destination("file", {"to": "files", "name": "all orders", "kind": "csv"}, volume="raw_files")
     run = here.run(uid)
     assert (run.state, run.error, run.steps[0].rows) == ("succeeded", "", 100)
-    content = here.volume().on_disk("all orders.csv").read_text()
+    content = here.volume().path_on_disk("all orders.csv").read_text()
     assert len(list(csv.reader(io.StringIO(content)))) == 101
     assert any(line.endswith("rows delivered: all orders.csv") for line in here.lines(run))
 
@@ -31,7 +31,7 @@ def test_each_of_several_tables_has_its_own_file(here: Moving) -> None:
     settings = {"to": "files", "name": "out", "kind": "parquet"}
     uid = here.destination("files", settings, ("orders", "customers"), volume="raw_files")
     assert here.run(uid).state == "succeeded"
-    assert {"out-orders.parquet", "out-customers.parquet"} <= {file.path for file in here.volume().listed()}
+    assert {"out-orders.parquet", "out-customers.parquet"} <= {file.path for file in here.volume().list_folder()}
 
 
 def test_rows_are_changed_in_a_database(here: Moving, server: postgres.Server) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
-from lakehold.pipeline.errors import DeliveryError
+from lakehold.lake.errors import DeliveryError
 from lakehold.runs import asking
 from tests import postgres
 from tests.pipeline.shop import ED, RITA
@@ -40,7 +40,7 @@ def test_a_database_lets_us_in_or_says_why_not(here: Moving, server: postgres.Se
 def test_a_file_a_webhook_and_a_mail_are_tried_without_being_sent(here: Moving) -> None:
     file = {"to": "files", "name": "tried", "kind": "csv"}
     assert tried(here, file, volume="raw_files") == "tried.csv can be written."
-    assert not here.volume().has("tried.csv")
+    assert not here.volume().exists("tried.csv")
     with pytest.raises(InvalidInputError):
         tried(here, file)
     assert "Nothing was sent" in tried(here, {"to": "webhook", "address": "http://127.0.0.1:9/rows"})

@@ -13,9 +13,9 @@ from lakehold.access import Grant
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.kit.clock import DAY, SECOND, now
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.metadata import Metadata, Snapshot
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
 from lakehold.workspaces.lakehouse import dropping, scheduling
 from lakehold.workspaces.lakehouse.doing import purging
 from tests.api.client import Api, Json, problem, served, told
@@ -29,14 +29,14 @@ def api(here: Moving) -> Iterator[Api]:
         yield found
 
 
-def table(here: Moving, spark: SparkSession, name: str, writes: int) -> Place:
+def table(here: Moving, spark: SparkSession, name: str, writes: int) -> TableIdentifier:
     """A table of the layer raw with so many writes of one row each, and one snapshot of when it was empty."""
     with here.shop.platform.write(ED) as ctx:
         resources.create(ctx, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
     place = here.shop.place(name)
     for number in range(writes):
         rows = spark.sql(f"SELECT {number} AS id, 'word {number}' AS word")
-        write(here.shop.tables, place, rows, Write(Mode.APPEND, f"{name} {number}"))
+        write_rows(here.shop.tables, place, rows, TableWriteOptions(WriteMode.APPEND, f"{name} {number}"))
     return place
 
 
@@ -46,8 +46,8 @@ def done(here: Moving, begun: Json) -> list[str]:
     return here.lines(run)
 
 
-def snapshots(here: Moving, place: Place) -> list[Snapshot]:
-    return list(here.shop.tables.now(place).snapshots)
+def snapshots(here: Moving, place: TableIdentifier) -> list[IcebergSnapshot]:
+    return list(here.shop.tables.current_metadata(place).snapshots)
 
 
 def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSession) -> None:
@@ -139,7 +139,7 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark
         assert purging.purge(platform, here.shop.tables) == len(gone)
     finally:
         platform.clock = now
-    assert here.shop.tables.lake.metadata_of(place) is None
+    assert here.shop.tables.lake.metadata_location(place) is None
     assert "old" not in dropped(api, "ada")
 
 
@@ -181,6 +181,6 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, 
 def test_when_there_is_something_to_do(ages: list[int], last: int | None, wanted: bool) -> None:
     at = now()
     day = [datetime.fromtimestamp((at - age * DAY) / SECOND, UTC) for age in ages]
-    found = tuple(Snapshot(number, None, each, "append", {}) for number, each in enumerate(day))
-    known = Metadata("", (), found, found[-1] if found else None)
+    found = tuple(IcebergSnapshot(number, None, each, "append", {}) for number, each in enumerate(day))
+    known = IcebergMetadata("", (), found, found[-1] if found else None)
     assert scheduling.due(known, None if last is None else at - last * DAY, at, 30) is wanted

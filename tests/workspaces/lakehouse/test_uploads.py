@@ -17,7 +17,7 @@ import pytest
 
 from lakehold.directory import tokens
 from lakehold.directory.platform import Platform
-from lakehold.pipeline.volumes import HOUSE
+from lakehold.lake.volumes import INTERNAL_FOLDER
 from tests.cli.ways import served
 from tests.corner import Corner, by
 from tests.processes import PATIENCE, Process
@@ -61,7 +61,7 @@ class Erik:
 
     @property
     def rough(self) -> list[Path]:
-        return list((folder_of(self.corner) / HOUSE).glob("*"))
+        return list((folder_of(self.corner) / INTERNAL_FOLDER).glob("*"))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_of_two_of_one_name_that_come_at_once_one_is_kept(erik: Erik) -> None:
 
 def test_what_a_killed_server_has_left_goes_with_the_next_file(erik: Erik) -> None:
     assert erik.asks("PUT", f"{FILES}/first.csv", b"1").status_code == 201
-    platform = folder_of(erik.corner) / HOUSE
+    platform = folder_of(erik.corner) / INTERNAL_FOLDER
     old, young, receipt = (platform / name for name in ("arriving-old", "arriving-young", "receipt.json"))
     for file in (old, young, receipt):
         file.touch()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.volumes import Volume
 from tests.api.client import Api, problem, served, told
 from tests.corner import TENANT, Corner, by
 
@@ -32,7 +32,7 @@ def paths(api: Api, folder: str = "", by: str = "ana") -> list[str]:
 
 def folder_of(corner: Corner) -> Path:
     with corner.read(by("olga")) as ctx:
-        place = Place(ctx.session.tenant, ctx.view.resource("clean_files"))
+        place = TableIdentifier(ctx.session.tenant, ctx.view.resource("clean_files"))
     return Volume(corner.settings, place).folder
 
 

@@ -9,8 +9,8 @@ from itertools import count
 from lakehold.access import Add, Attribute, Grant
 from lakehold.catalog import credentials, resources
 from lakehold.directory.caller import Caller
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.volumes import Volume
 from lakehold.runs.runs import Run
 from tests.pipeline.shop import ED, RITA, TENANT
 from tests.workspaces.lakehouse.moving import RUNS, Moving
@@ -85,7 +85,9 @@ class Project:
     def files(self, uid: str) -> Volume:
         """The files of a storage or a destination."""
         with self.moving.shop.platform.read(ED) as ctx:
-            return Volume(self.moving.shop.platform.settings, Place(ctx.session.tenant, ctx.view.resource(uid)))
+            return Volume(
+                self.moving.shop.platform.settings, TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
+            )
 
     def lines(self, run: Run) -> str:
         """What it said."""

@@ -43,9 +43,9 @@ def database(here: Project, file: Path) -> str:
 def folder(here: Project, **files: str) -> str:
     storage = here.storage("files", {"kind": "files"})
     for name, text in files.items():
-        with here.files(storage).arriving() as rough:
+        with here.files(storage).open_partial() as rough:
             rough.write(text.encode())
-            here.files(storage).place(rough, f"{name}.csv", replace=False)
+            here.files(storage).publish(rough, f"{name}.csv", replace=False)
     return storage
 
 
@@ -62,7 +62,7 @@ def test_its_rows_are_a_table_of_the_database_and_each_refresh_writes_it_anew(he
 def test_its_rows_are_a_file_of_the_folder_that_other_marts_can_draw_from(here: Project) -> None:
     storage = folder(here, may="day,sold\n1,5\n2,7\n")
     here.filled({"by": "table", "table": "may.csv", "kept_as": "copy"}, storage=storage)
-    assert parquet.read_table(here.files(storage).on_disk("copy.parquet")).to_pylist() == [
+    assert parquet.read_table(here.files(storage).path_on_disk("copy.parquet")).to_pylist() == [
         {"day": 1, "sold": 5},
         {"day": 2, "sold": 7},
     ]
@@ -80,12 +80,12 @@ def test_what_is_there_and_is_no_copy_of_ours_stays(here: Project, file: Path) -
 
     storage = folder(here, may="day,sold\n1,5\n", copy="a\n1\n")
     put = here.files(storage)
-    with put.arriving() as rough:
+    with put.open_partial() as rough:
         rough.write(b"somebody's own")
-        put.place(rough, "copy.parquet", replace=False)
+        put.publish(rough, "copy.parquet", replace=False)
     failed = here.run(here.mart({"by": "table", "table": "may.csv", "kept_as": "copy"}, storage=storage), by=ED)
     assert "There is a file 'copy.parquet' already, and it is not ours to replace" in failed.error
-    assert put.on_disk("copy.parquet").read_bytes() == b"somebody's own"
+    assert put.path_on_disk("copy.parquet").read_bytes() == b"somebody's own"
 
 
 def test_rows_that_a_check_stops_are_not_copied(here: Project, file: Path) -> None:

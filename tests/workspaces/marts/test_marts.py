@@ -75,9 +75,9 @@ def test_a_folder_of_files_is_a_storage(here: Project) -> None:
     storage = here.storage("files", {"kind": "files"})
     volume = here.files(storage)
     for name, text in {"may.csv": "day,sold\n1,5\n", "june.csv": "day,sold\n1,7\n2,8\n"}.items():
-        with volume.arriving() as rough:
+        with volume.open_partial() as rough:
             rough.write(text.encode())
-            volume.place(rough, name, replace=False)
+            volume.publish(rough, name, replace=False)
     assert here.rows(here.filled({"by": "pattern", "pattern": "*.csv"}, storage=storage), "sum(sold)") == [(20,)]
     refused = here.mart({"by": "sql", "sql": "SELECT 1"}, storage=storage)
     assert "not asked in SQL" in here.run(refused, by=ED).error

@@ -11,7 +11,7 @@ from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError
-from lakehold.pipeline.errors import QueryError
+from lakehold.lake.errors import QueryError
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
 from tests.pipeline.shop import ADA, ED, RITA, TENANT
@@ -30,8 +30,8 @@ def mart(here: Project) -> str:
 def sent(here: Project, destination: str) -> str:
     """The text of the only file that has arrived."""
     volume = here.files(destination)
-    (file,) = [each for each in volume.listed() if not each.is_folder]
-    return volume.on_disk(file.path).read_text()
+    (file,) = [each for each in volume.list_folder() if not each.is_folder]
+    return volume.path_on_disk(file.path).read_text()
 
 
 def asked(here: Project, mart: str, settings: Mapping[str, object]) -> list[str]:
@@ -89,7 +89,7 @@ def test_what_cannot_be_asked_is_told_by_name(here: Project, mart: str, settings
     run = here.run(here.report(mart, destination, settings), by=RITA)
     assert run.state == "failed"
     assert said in run.error
-    assert here.files(destination).listed() == []
+    assert here.files(destination).list_folder() == []
 
 
 def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
@@ -108,7 +108,7 @@ def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
         ctx.make(Remove(Attribute(customers, "shared_for_reporting", "true")))
     with pytest.raises(DeniedError):
         here.run(report, by=RITA)
-    assert here.files(destination).listed() == []
+    assert here.files(destination).list_folder() == []
 
 
 def test_of_two_marts_with_one_name_each_has_its_own_rows(here: Project) -> None:
@@ -129,7 +129,7 @@ def test_it_is_sent_only_if_there_are_rows(here: Project, mart: str) -> None:
     run = here.run(here.report(mart, destination, settings), by=RITA)
     assert run.state == "succeeded"
     assert "no rows" in here.lines(run)
-    assert here.files(destination).listed() == []
+    assert here.files(destination).list_folder() == []
 
 
 def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
@@ -166,7 +166,7 @@ def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None
         for uid in (one, two):
             resource_edit.apply_edit(ctx, uid, ResourceEdit(name="Weekly"))
     assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
-    found = {file.name: here.files(to).on_disk(file.path).read_text() for file in here.files(to).listed()}
+    found = {file.name: here.files(to).path_on_disk(file.path).read_text() for file in here.files(to).list_folder()}
     assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}
 
 
@@ -197,7 +197,7 @@ def test_who_has_lost_the_mart_sends_nothing(here: Project) -> None:
     finally:
         with here.moving.shop.platform.access.write(TENANT) as session:
             session.store.add(Grant("rita", "business_user", "sales"))
-    assert here.files(destination).listed() == []
+    assert here.files(destination).list_folder() == []
 
 
 def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: Project, mart: str) -> None:

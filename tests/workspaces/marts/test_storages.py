@@ -113,9 +113,9 @@ def test_files_are_looked_at_as_they_would_be_read(here: Project, api: Api) -> N
     assert "folder of its own" in told(api.post("/api/v1/storages/test", "ed", new))["notes"][0]
     storage = here.storage("till", {"kind": "files", "folder": ""})
     volume = here.files(storage)
-    with volume.arriving() as rough:
+    with volume.open_partial() as rough:
         rough.write(b"id;word\n1;one\n")
-        volume.place(rough, "a.csv", replace=True)
+        volume.publish(rough, "a.csv", replace=True)
     assert [each["name"] for each in told(api.get(f"/api/v1/storages/{storage}/tables", "ed"))["items"]] == ["a.csv"]
     seen = told(api.post(f"/api/v1/storages/{storage}/look", "ed", {"by": "pattern", "text": "*.csv"}))
     assert [field["name"] for field in seen["fields"]] == ["id", "word"]

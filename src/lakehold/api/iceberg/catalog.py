@@ -18,9 +18,9 @@ from lakehold.api.frame.works import Reading, house_of
 from lakehold.api.iceberg.shapes import PREFIX, in_address, out_of_address
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
-from lakehold.pipeline import loads, metadata, names, reading
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.sights import SYSTEM
+from lakehold.lake import catalog_tokens, readable_tables, table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.system_tables import SYSTEM
 
 routes = APIRouter(prefix=PREFIX, route_class=Route, include_in_schema=False)
 
@@ -39,25 +39,25 @@ _ENDPOINTS = [
 Text = Annotated[str, Path(max_length=_LONGEST)]
 
 
-def lake_of(request: Request) -> Lake:
+def lake_of(request: Request) -> IcebergCatalog:
     """The catalog's own database; one for the application."""
     state = request.app.state
     if not hasattr(state, "lake"):
-        state.lake = Lake(house_of(request).settings)
-    lake: Lake = state.lake
+        state.lake = IcebergCatalog(house_of(request).settings)
+    lake: IcebergCatalog = state.lake
     return lake
 
 
-InLake = Annotated[Lake, Depends(lake_of)]
+InLake = Annotated[IcebergCatalog, Depends(lake_of)]
 
 
 @routes.get("/config")
 def iceberg_config(ctx: Reading, warehouse: Annotated[str, Query(max_length=_LONGEST)] = "") -> Response:
     """What a client has to know before it asks for anything."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     overrides = {}
     if warehouse:
-        names.inside(ctx, (warehouse,))
+        readable_tables.list_containers(ctx, (warehouse,))
         overrides = {"prefix": in_address(warehouse)}
     return _json({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
@@ -108,14 +108,14 @@ def iceberg_table_of(
 @routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
 def iceberg_views(ctx: Reading, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
     """There are no views."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     return _json({"identifiers": []})
 
 
 @routes.api_route("/{path:path}/views/{view:path}", methods=["GET", "HEAD"])
 def iceberg_view(ctx: Reading, path: str, view: Text) -> Response:  # noqa: ARG001 - as above
     """There are no views."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     raise NotFoundError(f"There is no view {view[:80]!r}.")
 
 
@@ -134,14 +134,14 @@ def iceberg_namespace_of(ctx: Reading, prefix: Text, namespace: Text) -> Respons
 @routes.post("/{path:path}/metrics")
 def iceberg_metrics(ctx: Reading, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
     """Clients tell how a scan went; it is not kept."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
 @routes.api_route("/{path:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
 def iceberg_write(ctx: Reading, path: str) -> Response:
     """Other engines read here; they do not write."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     raise ForbiddenError(
         f"This catalog is read only; {path[:80]!r} was not changed.",
         "Write with a source, a query or a history of Lakehold.",
@@ -149,43 +149,43 @@ def iceberg_write(ctx: Reading, path: str) -> Response:
 
 
 def _namespaces(ctx: RequestContext, before: tuple[str, ...], parent: str) -> Response:
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     path = _parts(parent) if parent else ()
-    found = names.inside(ctx, (*before, *path))
+    found = readable_tables.list_containers(ctx, (*before, *path))
     return _json({"namespaces": [[*path, each.name] for each in found]})
 
 
 def _namespace(ctx: RequestContext, before: tuple[str, ...], namespace: str) -> Response:
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     path = _parts(namespace)
-    names.inside(ctx, (*before, *path))
+    readable_tables.list_containers(ctx, (*before, *path))
     return _json({"namespace": list(path), "properties": {}})
 
 
-def _tables(ctx: RequestContext, lake: Lake, before: tuple[str, ...], namespace: str) -> Response:
-    reading.refuse_viewer(ctx)
+def _tables(ctx: RequestContext, lake: IcebergCatalog, before: tuple[str, ...], namespace: str) -> Response:
+    readable_tables.refuse_impersonation(ctx)
     path = _parts(namespace)
-    found = names.tables(ctx, (*before, *path))
-    places = {reading.place_of(ctx, each.uid): each for each in found}
-    there = lake.metadata_of_many(places)
+    found = readable_tables.list_tables(ctx, (*before, *path))
+    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
+    there = lake.metadata_locations(places)
     named = [each.name for place, each in places.items() if place in there]
     return _json({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
-def _table(ctx: RequestContext, request: Request, lake: Lake, path: tuple[str, ...]) -> Response:
-    reading.refuse_viewer(ctx)
+def _table(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> Response:
+    readable_tables.refuse_impersonation(ctx)
     location = _of_system(ctx, request, path) or _of_lake(ctx, request, lake, path)
     head = json.dumps({"metadata-location": location, "config": {}})
     # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
-    body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata.text(location))
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), table_metadata.read_metadata_file(location))
     return Response(body, media_type="application/json")
 
 
-def _of_lake(ctx: RequestContext, request: Request, lake: Lake, path: tuple[str, ...]) -> str:
+def _of_lake(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> str:
     *before, table = path
-    uid = names.table(ctx, before, table)
-    loads.note(shown_by(request).token, uid)
-    location = lake.metadata_of(reading.place_of(ctx, uid))
+    uid = readable_tables.resolve_table(ctx, before, table)
+    catalog_tokens.record_loaded_table(shown_by(request).token, uid)
+    location = lake.metadata_location(readable_tables.identifier_of(ctx, uid))
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
     return location

@@ -76,7 +76,7 @@ def list_delivered_files(
 def download_delivered_file(ctx: Reading, platform: House, destination: IdText, path: FilePath) -> Response:
     """A file as a report has left it, for those who may use the destination."""
     found, file = files.opened(ctx, platform.settings, destination, path)
-    return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
+    return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
 def _told(found: secrets.Secret) -> LiveSecret:

@@ -20,7 +20,7 @@ from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.api.pipeline.queries import Found
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.runs import asking
 from lakehold.runs.asking import ARROW
 from lakehold.workspaces.marts import previewing, reporting
@@ -90,7 +90,7 @@ def preview_report(
     """The first hundred rows that a report would send to you, as the data marts are now."""
 
     def asked(ctx: RequestContext) -> tuple[Caller, str]:
-        reading.refuse_viewer(ctx)
+        readable_tables.refuse_impersonation(ctx)
         told = SettingsReader(body.settings, reporting.WORD)
         return ctx.caller, reporting.text(ctx, lake_of(request), told, body.mart, body.parameters)
 

@@ -31,7 +31,7 @@ def list_storage_files(
 def download_storage_file(ctx: Reading, platform: House, storage: IdText, path: FilePath) -> Response:
     """A file as it was uploaded, for those who may use the storage."""
     found, file = files.opened(ctx, platform.settings, storage, path)
-    return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
+    return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
 @routes.put(

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from fastapi.responses import StreamingResponse
 
-from lakehold.pipeline import rows
+from lakehold.lake import row_formats
 from lakehold.runs.asking import ARROW, Batches, Rows
 
 JSON, CSV = "application/json", "text/csv"
@@ -17,9 +17,9 @@ JSON, CSV = "application/json", "text/csv"
 def written(batches: Batches, accept: str, *, complete: bool) -> tuple[str, Iterator[bytes]]:
     """The kind that was asked for, and the rows bit by bit; JSON if none of the three was."""
     if ARROW in accept:
-        return ARROW, rows.as_arrow(batches.schema, batches)
+        return ARROW, row_formats.as_arrow(batches.schema, batches)
     if CSV in accept:
-        return CSV, rows.as_csv(batches.schema, batches)
+        return CSV, row_formats.as_csv(batches.schema, batches)
     return JSON, _as_json(batches, complete=complete)
 
 
@@ -36,11 +36,11 @@ def _closing(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _as_json(batches: Batches, *, complete: bool) -> Iterator[bytes]:
-    head = json.dumps({"fields": rows.fields(batches.schema), "complete": complete}, ensure_ascii=False)
+    head = json.dumps({"fields": row_formats.describe_fields(batches.schema), "complete": complete}, ensure_ascii=False)
     yield f'{head[:-1]}, "rows": ['.encode()
     between = ""
     for batch in batches:
-        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in rows.lists([batch]))
+        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in row_formats.rows_as_lists([batch]))
         if some:
             yield f"{between}{some}".encode()
             between = ", "

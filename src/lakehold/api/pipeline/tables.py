@@ -17,11 +17,11 @@ from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline import previews, reading
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.metadata import Metadata
-from lakehold.pipeline.names import READABLE
-from lakehold.pipeline.previews import MOST_ROWS, Filter, Operator, Wanted
+from lakehold.lake import previews, readable_tables
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
+from lakehold.lake.readable_tables import READABLE
+from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs.asking import ARROW, Rows
 
 routes = router("/api/v1/tables", "Tables")
@@ -76,7 +76,7 @@ class TableRows(Answer):
 @routes.get("/{table}")
 def get_table(ctx: Reading, lake: InLake, table: IdText) -> Table:
     """Fields and snapshots of a table. One that nothing was written into has neither."""
-    found = lake.now(_place(ctx, table))
+    found = lake.current_metadata(_place(ctx, table))
     return Table(fields=[], snapshots=[]) if found is None else _told(found)
 
 
@@ -97,7 +97,8 @@ def get_rows(
         Query(max_length=20, description="The fields that filters are about; all must hold.", examples=[["amount"]]),
     ] = None,
     operator: Annotated[
-        list[Operator] | None, Query(max_length=20, description="One for each field. Without: =", examples=[["="]])
+        list[FilterOperator] | None,
+        Query(max_length=20, description="One for each field. Without: =", examples=[["="]]),
     ] = None,
     value: Annotated[
         list[PlainText] | None, Query(max_length=20, description="One for each field.", examples=[["10"]])
@@ -107,40 +108,42 @@ def get_rows(
     """Rows of a table, as they are at this moment: JSON, CSV or an Arrow stream. No more than fit the limit and the
     size that an installation allows for a result; a table that is larger is read through the Iceberg catalog.
     """
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     size = house_of(request).settings.query_megabytes * 1_000_000
-    wanted = Wanted(
-        limit, fields, where=_filters(field or [], operator or [], value or []), size=size, looked_at=_LOOKED_AT
+    wanted = PreviewOptions(
+        limit, fields, where=_filters(field or [], operator or [], value or []), size=size, scan_limit=_LOOKED_AT
     )
-    found = previews.preview(lake, _place(ctx, table), wanted)
+    found = previews.read_preview(lake, _place(ctx, table), wanted)
     return formats.streamed(Rows(found.rows.to_reader(), not found.more), accept)
 
 
-def _filters(fields: Sequence[str], operators: Sequence[Operator], values: Sequence[str]) -> tuple[Filter, ...]:
+def _filters(
+    fields: Sequence[str], operators: Sequence[FilterOperator], values: Sequence[str]
+) -> tuple[PreviewFilter, ...]:
     """Filters out of lists that belong together, one by one."""
     if max(len(operators), len(values)) > len(fields):
         raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
     found = zip_longest(fields, operators, values)
-    return tuple(_filter(field or "", operator or Operator.IS, value) for field, operator, value in found)
+    return tuple(_filter(field or "", operator or FilterOperator.IS, value) for field, operator, value in found)
 
 
-def _filter(field: str, operator: Operator, value: str | None) -> Filter:
-    if operator in {Operator.EMPTY, Operator.FILLED}:
-        return Filter(field, operator, value or None)
-    return Filter(field, operator, value or "")
+def _filter(field: str, operator: FilterOperator, value: str | None) -> PreviewFilter:
+    if operator in {FilterOperator.EMPTY, FilterOperator.FILLED}:
+        return PreviewFilter(field, operator, value or None)
+    return PreviewFilter(field, operator, value or "")
 
 
-def _place(ctx: RequestContext, table: str) -> Place:
+def _place(ctx: RequestContext, table: str) -> TableIdentifier:
     ctx.need_visible(table, "read")
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in READABLE:
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
     ctx.need(READABLE[kind], table)
-    return reading.place_of(ctx, table)
+    return readable_tables.identifier_of(ctx, table)
 
 
-def _told(found: Metadata) -> Table:
+def _told(found: IcebergMetadata) -> Table:
     return Table(
         fields=[
             TableField(name=each.name, type=each.type, required=each.required, description=each.description)

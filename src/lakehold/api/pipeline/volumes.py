@@ -17,7 +17,7 @@ from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline.volumes import File, Rough, Volume
+from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry
 from lakehold.workspaces.lakehouse import volumes
 
 routes = router("/api/v1/volumes", "Volumes")
@@ -51,7 +51,7 @@ def list_files(ctx: Reading, platform: House, paged: Paged, volume: IdText, fold
 def download_file(ctx: Reading, platform: House, volume: IdText, path: FilePath) -> Response:
     """A file, as it was uploaded or delivered."""
     found, file = volumes.opened(ctx, platform.settings, volume, path)
-    return FileResponse(found.on_disk(path), media_type=BYTES, filename=file.name)
+    return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
 @routes.put(
@@ -78,7 +78,7 @@ def delete_file(ctx: Writing, platform: House, volume: IdText, path: FilePath) -
     volumes.removed(ctx, platform.settings, volume, path)
 
 
-def paged_files(paged: Paged, found: Sequence[File], folder: str) -> Page[VolumeFile]:
+def paged_files(paged: Paged, found: Sequence[VolumeEntry], folder: str) -> Page[VolumeFile]:
     """Some of the files of a folder."""
     start = paged.start(f"files {folder}", int)
     behind = 0 if start is None else int(str(start[0]))
@@ -90,7 +90,7 @@ async def uploaded(
     request: Request,
     path: str,
     expected: Callable[[RequestContext], Volume],
-    arrived: Callable[[RequestContext, Rough], None],
+    arrived: Callable[[RequestContext, PartialFile], None],
 ) -> VolumeFile:
     """Take a file in: asked before it comes, and once more when it is here.
 
@@ -99,13 +99,13 @@ async def uploaded(
     shown = shown_by(request)
     make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
     there = await run_in_threadpool(Asked(request, shown, writes=True).run, expected)
-    async with contextmanager_in_threadpool(there.arriving()) as rough:
+    async with contextmanager_in_threadpool(there.open_partial()) as rough:
         async for part in request.stream():
             await run_in_threadpool(rough.write, part)
-        await run_in_threadpool(rough.settle)
+        await run_in_threadpool(rough.flush_to_disk)
         await run_in_threadpool(Asked(request, shown, writes=True).run, lambda ctx: arrived(ctx, rough))
-    return _told(there.file(path))
+    return _told(there.get_file(path))
 
 
-def _told(file: File) -> VolumeFile:
+def _told(file: VolumeEntry) -> VolumeFile:
     return VolumeFile(path=file.path, folder=file.is_folder, bytes=file.size, changed_at=time_of(file.changed_at))

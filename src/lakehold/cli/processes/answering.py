@@ -28,7 +28,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
-from lakehold.pipeline import tickets
+from lakehold.lake import catalog_tokens
 from lakehold.runs.asking import ARROW, COMPLETE, DESCRIBE, LOOK, LOOK_AT_FEED, LOOK_INTO, PATH, TRY
 from lakehold.runs.runs import Runs
 from lakehold.runs.system.system import System
@@ -107,7 +107,7 @@ class Tickets:
 
     def of_token(self, platform: Platform, _transaction: Transaction, secret: str) -> Caller | None:
         """By the ticket."""
-        return tickets.caller_of(platform.keys, secret, platform.clock())
+        return catalog_tokens.verify_token(platform.keys, secret, platform.clock())
 
     def of_session(self, _platform: Platform, _transaction: Transaction, _secret: str) -> Caller | None:
         """Nobody signs in here."""
@@ -117,10 +117,10 @@ class Tickets:
 @routes.post(PATH)
 def ask(request: Request, asked: Asked) -> Response:
     """Run a query, and send its rows."""
-    from lakehold.pipeline.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+    from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
     query = Query(asked.id, _caller(request), asked.workspace, asked.text, asked.rows)
-    result = _warm(request).queries.ask(query)
+    result = _warm(request).queries.run(query)
     headers = {COMPLETE: str(result.complete).lower()}
     return StreamingResponse(_written(result.schema, result.batches), media_type=ARROW, headers=headers)
 
@@ -135,7 +135,7 @@ def stop(request: Request, uid: str) -> Response:
 @routes.post(DESCRIBE)
 def describe(request: Request, asked: Described) -> dict[str, Any]:
     """What a query means: the fields of its rows, and the tables that it reads."""
-    schema, reads = _warm(request).queries.described(_caller(request), asked.workspace, asked.text)
+    schema, reads = _warm(request).queries.describe(_caller(request), asked.workspace, asked.text)
     fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in schema.fields]
     return {"fields": fields, "reads": sorted(reads)}
 
@@ -226,7 +226,7 @@ def _warm(request: Request) -> Warm:
 
 def _caller(request: Request) -> Caller:
     platform = house_of(request)
-    found = tickets.caller_of(platform.keys, shown_by(request).token, platform.clock())
+    found = catalog_tokens.verify_token(platform.keys, shown_by(request).token, platform.clock())
     if found is None:
         raise UnauthorizedError("This ticket is not valid, or not any more.", "Ask the server, not the worker.")
     return found

@@ -13,7 +13,7 @@ from pyiceberg.catalog.memory import InMemoryCatalog
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.sights import SYSTEM, folder_of
+from lakehold.lake.system_tables import SYSTEM, system_folder
 from lakehold.runs.runs import Runs
 from lakehold.runs.system import access, audit
 from lakehold.runs.system import runs as system_runs
@@ -42,7 +42,7 @@ class System:
         if maker is None:
             known = ", ".join(f"{SYSTEM}.{each}" for each in self._makers)
             raise NotFoundError(f"There is no table {quote(f'{SYSTEM}.{name}')}.", f"There are {known}.")
-        folder = folder_of(ticket) / name.lower()
+        folder = system_folder(ticket) / name.lower()
         with self._lock:
             told = folder / "location"
             if not told.exists():

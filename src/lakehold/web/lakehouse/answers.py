@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
-from lakehold.pipeline.errors import StoppedError
+from lakehold.lake.errors import StoppedError
 from lakehold.runs import queries
 from lakehold.web.lakehouse import charts, grids, saying
 from lakehold.web.lakehouse.charts import Chart, Series

@@ -18,8 +18,8 @@ from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_text
-from lakehold.pipeline import metadata, reading
-from lakehold.pipeline.lake import Lake
+from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -120,7 +120,7 @@ def _data_crumbs(space: ResourceRef, name: str) -> list[Crumb]:
     return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
 
 
-def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[ResourceSummary]) -> list[Layer]:
+def _shelves(ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary]) -> list[Layer]:
     """Some are opened, until there is enough to look at."""
     made: list[Layer] = []
     for n, each in enumerate(layers):
@@ -130,7 +130,7 @@ def _shelves(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[Resou
     return made
 
 
-def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: ResourceSummary) -> Layer:
+def _shelf(ctx: RequestContext, lake: IcebergCatalog, space: str, layer: ResourceSummary) -> Layer:
     tables = resources.page(ctx, TABLE, within=layer.uid, limit=_IN_A_LAYER)
     volumes = resources.page(ctx, VOLUME, within=layer.uid, limit=_IN_A_LAYER)
     items = _items(ctx, lake, [*tables.items, *volumes.items])
@@ -139,7 +139,9 @@ def _shelf(ctx: RequestContext, lake: Lake, space: str, layer: ResourceSummary) 
     return Layer(layer, items, _all_of(space, layer.uid, ""), more, makes)
 
 
-def _found(ctx: RequestContext, lake: Lake, space: str, layers: Sequence[ResourceSummary], search: str) -> list[Layer]:
+def _found(
+    ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary], search: str
+) -> list[Layer]:
     """What was searched for, layer by layer. Who searches for a layer wants to see what is in it."""
     called = [each for each in layers if fold_name(search) in fold_name(each.name)]
     shelves = {each.uid: _shelf(ctx, lake, space, each) for each in called[:_OPENED]}
@@ -160,11 +162,11 @@ def _all_of(space: str, layer: str, search: str) -> str:
     return addresses.workspace(space, f"data/{quote(layer, safe='')}") + asked
 
 
-def _items(ctx: RequestContext, lake: Lake, found: Iterable[ResourceSummary]) -> list[Item]:
+def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSummary]) -> list[Item]:
     things = list(found)
-    places = {each.uid: reading.place_of(ctx, each.uid) for each in things if "read" in each.actions}
+    places = {each.uid: readable_tables.identifier_of(ctx, each.uid) for each in things if "read" in each.actions}
     tables = {each.uid for each in things if each.kind == TABLE} & set(places)
-    there = lake.metadata_of_many([places[uid] for uid in tables]) if tables else {}
+    there = lake.metadata_locations([places[uid] for uid in tables]) if tables else {}
     return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in things]
 
 
@@ -177,10 +179,10 @@ def _item(thing: ResourceSummary, location: str | None) -> Item:
     return Item(thing, href, now.count("total-records"), saying.size(now.count("total-files-size")), to_moment(now.at))
 
 
-def _current(location: str) -> metadata.Snapshot | None:
+def _current(location: str) -> table_metadata.IcebergSnapshot | None:
     """The table as it is; None if its files are missing: the list goes on without."""
     try:
-        return metadata.read(location).current
+        return table_metadata.load_metadata(location).current
     except OSError:
         return None
 

@@ -12,7 +12,7 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import UnavailableError
-from lakehold.pipeline.errors import QueryError, RefusedQueryError, TooMuchError
+from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import asking, queries
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.forms import Filled
@@ -32,7 +32,7 @@ def checked(
         found = asking.describe(platform, place.caller, workspace=place.name, text=filled.sql)
     except UnavailableError:
         return filled, errors
-    except (QueryError, RefusedQueryError, TooMuchError) as error:
+    except (QueryError, RefusedQueryError, LimitExceededError) as error:
         return filled, {"sql": str(error), **errors}
     missed = [uid for uid in found.reads if uid not in filled.reads]
     if not missed:

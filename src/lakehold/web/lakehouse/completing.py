@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from lakehold.api.frame.works import Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import metadata, names, reading
-from lakehold.pipeline.sights import SYSTEM
+from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake.system_tables import SYSTEM
 from lakehold.runs import queries
 from lakehold.runs.system import known
 from lakehold.web.lakehouse import grids
@@ -29,8 +29,8 @@ def known_names(ctx: Reading, uid: str) -> Response:
     place = queries.enter(ctx, uid)
     left = _MOST_TABLES
     layers = []
-    for layer in names.inside(ctx, [place.name]):
-        tables = names.tables(ctx, [place.name, layer.name])[:left] if left else []
+    for layer in readable_tables.list_containers(ctx, [place.name]):
+        tables = readable_tables.list_tables(ctx, [place.name, layer.name])[:left] if left else []
         left -= len(tables)
         layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
     own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(ctx)]
@@ -43,11 +43,12 @@ def known_fields(
 ) -> Response:
     """The fields of some tables, by the tables' ids. What one may not read is as if it were not there."""
     queries.enter(ctx, uid)
-    places = {each: reading.place_of(ctx, each) for each in table or () if _reads(ctx, each)}
-    there = lake.metadata_of_many(places.values()) if places else {}
+    places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _reads(ctx, each)}
+    there = lake.metadata_locations(places.values()) if places else {}
     fields = {
         each: [
-            {"name": field.name, "type": grids.field_type(field.type)} for field in metadata.read(there[place]).fields
+            {"name": field.name, "type": grids.field_type(field.type)}
+            for field in table_metadata.load_metadata(there[place]).fields
         ]
         for each, place in places.items()
         if place in there
@@ -61,5 +62,5 @@ def known_fields(
 
 def _reads(ctx: RequestContext, uid: str) -> bool:
     kind = ctx.session.read_view(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
-    action = names.READABLE.get(kind or "")
+    action = readable_tables.READABLE.get(kind or "")
     return action is not None and ctx.session.check(ctx.asker, action, uid)

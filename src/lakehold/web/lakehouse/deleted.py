@@ -12,7 +12,7 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -56,7 +56,7 @@ def restore(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) 
 
 
 def _page(
-    request: Request, ctx: RequestContext, lake: Lake, uid: str, wrong: tuple[str, str, str] = ("", "", "")
+    request: Request, ctx: RequestContext, lake: IcebergCatalog, uid: str, wrong: tuple[str, str, str] = ("", "", "")
 ) -> Response:
     space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
     kept = house_of(request).settings.dropped_days

@@ -16,7 +16,7 @@ from lakehold.api.frame.works import Asked, House, Reading
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.pipeline import names, rows
+from lakehold.lake import readable_tables, row_formats
 from lakehold.runs import asking, queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
@@ -108,7 +108,7 @@ def download(request: Request, platform: House, uid: str, sent: Sent) -> Respons
     except LakeholdError as error:
         answer = Answer(written.sql, error=error)
         return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
-    parts = _closing(stack, rows.as_csv(found.batches.schema, found.batches))
+    parts = _closing(stack, row_formats.as_csv(found.batches.schema, found.batches))
     headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
     return StreamingResponse(parts, media_type="text/csv", headers=headers)
 
@@ -156,7 +156,7 @@ def _written(ctx: RequestContext, uid: str, sent: Sent) -> Written:
 
 def _first_rows(ctx: RequestContext, table: str) -> str:
     """A query to begin with."""
-    _, *path = ctx.session.read_view(lambda view: names.path_of(view, table))
+    _, *path = ctx.session.read_view(lambda view: readable_tables.name_path(view, table))
     quoted = (name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`" for name in path)
     return f"SELECT *\nFROM {'.'.join(quoted)}\nLIMIT 100"
 

@@ -21,7 +21,7 @@ from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.pipeline.volumes import File, clear
+from lakehold.lake.volumes import VolumeEntry, describe_disk_error
 from lakehold.web import addresses, errors, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -57,7 +57,7 @@ class UploadRoute(PageRoute):
             except ClientDisconnect:
                 raise
             except Exception as error:  # noqa: BLE001 - as above
-                return errors.shown(request, clear(error) if isinstance(error, OSError) else error)
+                return errors.shown(request, describe_disk_error(error) if isinstance(error, OSError) else error)
             finally:
                 await request.close()  # the rough files of its form
 
@@ -110,7 +110,7 @@ def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Respons
     held = holding.of(ctx, uid)
     volume, file = held.service.open_file(ctx, platform.settings, uid, path)
     using.note(platform, ctx, held.read, uid)
-    return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
+    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
 @uploads.post("/{uid:path}/files")
@@ -162,9 +162,9 @@ def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: 
     settings, asked = house_of(request).settings, Asked(request, shown_by(request), writes=True)
     service = Asked(request, shown_by(request), writes=False).run(lambda ctx: holding.of(ctx, uid)).service
     there = asked.run(lambda ctx: service.check_upload(ctx, settings, uid, path, replace=replaces))
-    with there.arriving() as rough:
+    with there.open_partial() as rough:
         shutil.copyfileobj(each.file, rough.file)
-        rough.settle()
+        rough.flush_to_disk()
         asked.run(lambda ctx: service.store_upload(ctx, settings, uid, path, rough, replace=replaces))
 
 
@@ -177,7 +177,7 @@ def _way(uid: str, folder: str) -> list[Crumb]:
     ]
 
 
-def _actions(ctx: RequestContext, uid: str, held: Holding, file: File) -> list[Action]:
+def _actions(ctx: RequestContext, uid: str, held: Holding, file: VolumeEntry) -> list[Action]:
     if file.is_folder:
         return []
     here = addresses.resource(uid, "files")

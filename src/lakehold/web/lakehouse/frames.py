@@ -9,7 +9,7 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.names import READABLE
+from lakehold.lake.readable_tables import READABLE
 from lakehold.web import addresses, views
 from lakehold.web.access import acting
 from lakehold.web.words import spoken

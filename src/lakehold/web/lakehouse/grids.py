@@ -11,7 +11,7 @@ from datetime import datetime
 import pyarrow as pa
 from pyarrow import types
 
-from lakehold.pipeline import rows
+from lakehold.lake import row_formats
 
 _LONGEST = 400
 _ICEBERG = {"long": "bigint", "list": "array", "timestamptz": "timestamp", "timestamp": "timestamp_ntz"}
@@ -77,7 +77,7 @@ def cell(value: object) -> Cell:
             return Cell("true" if value else "false")
         case datetime():
             return Cell(value.isoformat(" "))
-    told = rows.plain(value)
+    told = row_formats.to_json_value(value)
     text = json.dumps(told, ensure_ascii=False) if isinstance(told, list | dict) else str(told)
     return Cell(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 

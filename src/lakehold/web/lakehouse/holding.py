@@ -8,7 +8,7 @@ from typing import Protocol
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.volumes import File, Rough, Volume
+from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.marts import files, nouns
 
@@ -16,10 +16,10 @@ from lakehold.workspaces.marts import files, nouns
 class Service(Protocol):
     """Who may list, read, put and remove files."""
 
-    def list_files(self, ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[File]:
+    def list_files(self, ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
         """What is in a folder."""
 
-    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
+    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
         """A file that is to be read."""
 
     def check_upload(
@@ -28,7 +28,7 @@ class Service(Protocol):
         """Refuse a file before it is sent."""
 
     def store_upload(
-        self, ctx: RequestContext, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False
+        self, ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
     ) -> None:
         """Keep a file."""
 

@@ -9,7 +9,7 @@ from lakehold.api.frame.works import Asked, House
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.pipeline.errors import QueryError, RefusedQueryError
+from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import asking, queries
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting

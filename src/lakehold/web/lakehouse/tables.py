@@ -15,11 +15,11 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import LakeholdError, UnavailableError
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.metadata import Metadata, Snapshot
-from lakehold.pipeline.names import READABLE
-from lakehold.pipeline.previews import Wanted, preview
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.previews import PreviewOptions, read_preview
+from lakehold.lake.readable_tables import READABLE
+from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
 from lakehold.runs.runs import Run
 from lakehold.web import pages
 from lakehold.web.actions import Action
@@ -127,20 +127,20 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str,
     return pages.page(request, f"lakehouse/{part}.html", shell(ctx, found, part) | values)
 
 
-def _now(ctx: RequestContext, lake: Lake, uid: str) -> Metadata | None:
+def _now(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata | None:
     """What the table is now; None if nothing was written yet."""
     try:
-        return lake.now(reading.place_of(ctx, uid))
+        return lake.current_metadata(readable_tables.identifier_of(ctx, uid))
     except OSError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
 
 
-def _sample(ctx: RequestContext, lake: Lake, uid: str) -> tuple[Grid, bool]:
-    found = preview(lake, reading.place_of(ctx, uid), Wanted(rows=_ROWS))
+def _sample(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> tuple[Grid, bool]:
+    found = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
     return grids.grid(found.rows.schema, found.rows.to_batches()), found.more
 
 
-def _stats(now: Metadata | None) -> list[tuple[str, str]]:
+def _stats(now: IcebergMetadata | None) -> list[tuple[str, str]]:
     if now is None or now.current is None:
         return []
     current = now.current
@@ -152,7 +152,7 @@ def _stats(now: Metadata | None) -> list[tuple[str, str]]:
     ]
 
 
-def _was(ctx: RequestContext, uid: str, each: Snapshot, now: Metadata) -> Was:
+def _was(ctx: RequestContext, uid: str, each: IcebergSnapshot, now: IcebergMetadata) -> Was:
     is_current = now.current == each
     return Was(
         to_moment(each.at),

@@ -8,7 +8,7 @@ from lakehold.api.frame.works import Writing
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.pipeline.metadata import Snapshot
+from lakehold.lake.table_metadata import IcebergSnapshot
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -29,7 +29,7 @@ def keeping(ctx: RequestContext, uid: str) -> list[Action]:
     return acting.actions_of(ctx, uid, {"write": keep})
 
 
-def rolling_back(ctx: RequestContext, uid: str, each: Snapshot) -> Action | None:
+def rolling_back(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Action | None:
     """Back to this one, for who may."""
     if not ctx.session.check(ctx.asker, "rollback", uid):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lakehold.access import Draft
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 
 KIND = "lakehouse.destination"
 
@@ -15,7 +15,7 @@ def may_try(ctx: RequestContext, destination: str, lakehouse: str, reads: Sequen
     """Refuse unless the caller may edit the destination, or make one like this. It asks somebody else something, so it
     is nothing for who looks with another's eyes.
     """
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     if destination:
         ctx.need("edit", destination)
         return

@@ -28,8 +28,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.names import READABLE
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.readable_tables import READABLE
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces.ends import starts
@@ -62,7 +62,7 @@ class Dropped:
     """Who held which level on the table itself, of those who are still here."""
 
 
-def dropped(ctx: RequestContext, lake: Lake, within: str = "") -> list[Dropped]:
+def dropped(ctx: RequestContext, lake: IcebergCatalog, within: str = "") -> list[Dropped]:
     """Those that the caller may restore, of the last that were deleted, the newest first: in all lakehouses, or one."""
     found = (_seen(ctx, row) for row in _ended(ctx, lake)[:_LOOKED_AT])
     seen = (each for each in found if each is not None)
@@ -70,7 +70,7 @@ def dropped(ctx: RequestContext, lake: Lake, within: str = "") -> list[Dropped]:
     return list(islice(inside, _MOST))
 
 
-def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[str, Run]:
+def restore(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str = "") -> tuple[str, Run]:
     """Make the table anew, and let a run bring its rows back."""
     ctx.need_writable()
     row = next((each for each in _ended(ctx, lake) if each.uid == uid), None)
@@ -88,24 +88,24 @@ def restore(ctx: RequestContext, lake: Lake, uid: str, name: str = "") -> tuple[
     return made, Runs(workspaces.runnables()).start(ctx, made, RunOptions(parameters=told))
 
 
-def gone(platform: Platform) -> list[Place]:
+def gone(platform: Platform) -> list[TableIdentifier]:
     """What was deleted so long ago that its rows may go too, in all tenants: tables, and data marts."""
-    lake, found = Lake(platform.settings), list[Place]()
+    lake, found = IcebergCatalog(platform.settings), list[TableIdentifier]()
     until = platform.clock() - platform.settings.dropped_days * DAY
     try:
         for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
                 old = (row for row in _ended(ctx, lake, READABLE) if row.until < until)
-                found += [Place(ctx.session.tenant, row.id) for row in old]
+                found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
     finally:
         lake.close()
     return found
 
 
-def _ended(ctx: RequestContext, lake: Lake, of: Collection[str] = (TABLE,)) -> list[_Ended]:
+def _ended(ctx: RequestContext, lake: IcebergCatalog, of: Collection[str] = (TABLE,)) -> list[_Ended]:
     """What ended of these kinds and whose rows are there, the last first."""
     uids = ctx.view.uids
-    numbers = [place.number for place in lake.places(ctx.session.tenant) if uids.get(place.number) is None]
+    numbers = [place.number for place in lake.list_tables(ctx.session.tenant) if uids.get(place.number) is None]
     c = resource.c
     found: list[_Ended] = []
     for start in range(0, len(numbers), 500):

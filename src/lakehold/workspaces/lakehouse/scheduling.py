@@ -18,9 +18,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
-from lakehold.pipeline import metadata
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.metadata import Metadata
+from lakehold.lake import table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
 from lakehold.runs.runnable import RunOptions
@@ -34,7 +34,7 @@ CAUSE = "for upkeep"
 _MANY = 20
 
 
-def due(now: Metadata, last: Moment | None, at: Moment, days: int) -> bool:
+def due(now: IcebergMetadata, last: Moment | None, at: Moment, days: int) -> bool:
     """Whether something is to be done: snapshots that may go, many new ones, or any new one after a week."""
     before = datetime.fromtimestamp((at - days * DAY) / SECOND, UTC)
     if any(each.at < before for each in now.snapshots[:-KEPT]):
@@ -49,7 +49,7 @@ def due(now: Metadata, last: Moment | None, at: Moment, days: int) -> bool:
 
 def schedule(platform: Platform) -> int:
     """Start the upkeep of tables that want it, one of each lakehouse at a time: others are not to wait behind it."""
-    lake, count = Lake(platform.settings), 0
+    lake, count = IcebergCatalog(platform.settings), 0
     try:
         for tenant in tenants.list_all(platform):
             caller = Caller(tenant.uid, "", address="worker")
@@ -71,11 +71,11 @@ def _begun(ctx: RequestContext, number: int) -> bool:
     return uid is not None
 
 
-def _wanting(ctx: RequestContext, lake: Lake, days: int) -> list[int]:
+def _wanting(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[int]:
     """The next table of each lakehouse, by its number."""
     busy, last = _last(ctx)
-    places = {place.number: place for place in lake.places(ctx.session.tenant)}
-    locations = lake.metadata_of_many(places.values())
+    places = {place.number: place for place in lake.list_tables(ctx.session.tenant)}
+    locations = lake.metadata_locations(places.values())
     found: dict[str, int] = {}
     for number, place in places.items():
         uid = ctx.view.uids.get(number)
@@ -92,7 +92,7 @@ def _wanting(ctx: RequestContext, lake: Lake, days: int) -> list[int]:
 
 def _due(location: str, last: Moment | None, at: Moment, days: int) -> bool:
     try:
-        return due(metadata.read(location), last, at, days)
+        return due(table_metadata.load_metadata(location), last, at, days)
     except OSError as error:
         # The files of one table are missing; the others are kept up all the same.
         _log.warning("a table cannot be kept up: %s", type(error).__name__)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from lakehold.access import Draft
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 
 KIND = "lakehouse.source"
 
 
 def may_look(ctx: RequestContext, source: str, lakehouse: str, layer: str) -> None:
     """Refuse unless the caller may edit the source, or make one like this. Their own eyes only: it shows data."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     if source:
         ctx.need("edit", source)
         return

@@ -12,7 +12,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.pipeline.errors import QueryError, RefusedQueryError, TooMuchError
+from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import asking, queries
 
 SAVED_QUERY = "lakehouse.saved_query"
@@ -38,7 +38,7 @@ def reads_if_known(platform: Platform, place: queries.Place, sql: str) -> list[s
     """The same; None for what nobody can understand yet: a draft, or where no worker is."""
     try:
         return reads(platform, place, sql)
-    except (UnavailableError, QueryError, RefusedQueryError, TooMuchError):
+    except (UnavailableError, QueryError, RefusedQueryError, LimitExceededError):
         return None
 
 

@@ -9,9 +9,9 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Lake, Place
-from lakehold.pipeline.metadata import Metadata
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.runs import Run, Runs
 from lakehold.workspaces.lakehouse.pipelines.pipeline import TABLE
@@ -27,14 +27,14 @@ def keep(ctx: RequestContext, uid: str) -> Run:
     return _start(ctx, uid, {DO: UPKEEP})
 
 
-def roll_back(ctx: RequestContext, lake: Lake, uid: str, snapshot: int) -> Run:
+def roll_back(ctx: RequestContext, lake: IcebergCatalog, uid: str, snapshot: int) -> Run:
     """Let the table be as it was. What came after stays until it expires, and can be rolled back to."""
     need_table(ctx, uid, "rollback")
     _now(ctx, lake, uid).snapshot(snapshot)
     return _start(ctx, uid, {DO: ROLLBACK, "snapshot": snapshot})
 
 
-def describe(ctx: RequestContext, lake: Lake, uid: str, fields: Mapping[str, str]) -> Run:
+def describe(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields: Mapping[str, str]) -> Run:
     """Say what some of its fields mean."""
     need_table(ctx, uid, "edit")
     there = [field.name for field in _now(ctx, lake, uid).fields]
@@ -57,14 +57,14 @@ def need_table(ctx: RequestContext, uid: str, action: str) -> None:
     ctx.need(action, uid)
 
 
-def _now(ctx: RequestContext, lake: Lake, uid: str) -> Metadata:
-    found = lake.now(Place(ctx.session.tenant, ctx.view.resource(uid)))
+def _now(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata:
+    found = lake.current_metadata(TableIdentifier(ctx.session.tenant, ctx.view.resource(uid)))
     if found is None:
         raise NotFoundError("The table has no data yet.", "Run what fills it.")
     return found
 
 
 def _start(ctx: RequestContext, uid: str, told: Mapping[str, object]) -> Run:
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     need_table(ctx, uid, "see")
     return Runs(workspaces.runnables()).start(ctx, uid, RunOptions(parameters=told))

@@ -6,7 +6,7 @@ from lakehold.access import Draft
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.workspaces.ends import starts
 from lakehold.workspaces.marts import nouns
 
@@ -15,7 +15,7 @@ def may_try(ctx: RequestContext, destination: str, project: str) -> None:
     """Refuse unless the caller may edit the destination, or make one in the project. It asks somebody else something,
     so it is nothing for who looks with another's eyes.
     """
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     if destination:
         ctx.need("edit", destination)
         return

@@ -10,7 +10,7 @@ from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.runs import asking
 from lakehold.workspaces.marts import nouns
 
@@ -30,7 +30,7 @@ class Feed:
 
 def may_look(ctx: RequestContext, asked: Feed) -> None:
     """Refuse unless the caller may edit the data mart, or make one there. Their own eyes only: it shows data."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     if not asked.mart:
         ctx.need_visible(asked.project)
         ctx.need("create_data_mart", asked.project)

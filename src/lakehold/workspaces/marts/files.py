@@ -7,8 +7,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import File, Rough, Volume, valid_path
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry, valid_path
 from lakehold.workspaces import files
 from lakehold.workspaces.marts import nouns
 
@@ -17,28 +17,28 @@ _SAYS = {nouns.DESTINATION: "to", nouns.STORAGE: "kind"}
 _FILES = "files"
 
 
-def listed(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[File]:
+def listed(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
     """What is in a folder of it, for those who may use it."""
-    return _of(ctx, settings, uid, "use").listed(folder)
+    return _of(ctx, settings, uid, "use").list_folder(folder)
 
 
-def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, File]:
+def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
     """A file that is to be read by who may use it."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     volume = _of(ctx, settings, uid, "use")
-    return volume, volume.file(path)
+    return volume, volume.get_file(path)
 
 
 def expected(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
     """Refuse a file before it is sent to a storage, if it could not be kept."""
     ctx.need_writable()
     volume = _of(ctx, settings, uid, "edit", nouns.STORAGE)
-    volume.refuse(valid_path(path), replace=replace)
+    volume.refuse_name(valid_path(path), replace=replace)
     return volume
 
 
 def arrived(
-    ctx: RequestContext, settings: Settings, uid: str, path: str, rough: Rough, *, replace: bool = False
+    ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
 ) -> None:
     """Keep a file that has come whole, asked once more."""
     files.kept(ctx, uid, expected(ctx, settings, uid, path, replace=replace), path, rough, replace=replace)
@@ -60,4 +60,4 @@ def _of(ctx: RequestContext, settings: Settings, uid: str, action: str, *kinds: 
     ctx.need(action, uid)
     if resource_metadata.load(ctx, uid).settings.get(_SAYS[kind]) != _FILES:
         raise ConflictError(f"{quote(uid)} keeps no files.", "Choose one that does.")
-    return Volume(settings, reading.place_of(ctx, uid))
+    return Volume(settings, readable_tables.identifier_of(ctx, uid))

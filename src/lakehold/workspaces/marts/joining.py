@@ -9,9 +9,9 @@ from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import names, reading
-from lakehold.pipeline.lake import Lake
-from lakehold.pipeline.quoting import quoted
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import WORD
@@ -21,7 +21,7 @@ from lakehold.workspaces.told import SettingsReader
 _DEEPEST = 5
 
 
-def source(ctx: RequestContext, lake: Lake, mart: str) -> Source:
+def source(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> Source:
     """What can be asked of a mart by the caller, as SQL and by column. A joined mart's columns have its name before
     theirs: `customer.city`.
     """
@@ -42,16 +42,16 @@ class _On:
 @dataclass(slots=True)
 class _Joined:
     work: RequestContext
-    lake: Lake
+    lake: IcebergCatalog
     tables: list[str] = field(default_factory=list)
     columns: dict[str, Known] = field(default_factory=dict)
 
     def add(self, mart: str, before: str = "", on: _On | None = None) -> None:
         """A mart, and all that is joined to it in turn."""
         self.work.need("use", mart)
-        called = quoted(f"t{len(self.tables)}")
+        called = quote_identifier(f"t{len(self.tables)}")
         self._know(mart, before, called)
-        path = names.sql(self.work, mart)
+        path = readable_tables.qualified_name(self.work, mart)
         self.tables.append(
             f"{path} AS {called}" if on is None else f"LEFT JOIN {path} AS {called} ON {self._same(before, on)}"
         )
@@ -66,12 +66,12 @@ class _Joined:
             self.add(other, f"{before}{name}.", _On(before, each.pairs("on")))
 
     def _know(self, mart: str, before: str, called: str) -> None:
-        now = self.lake.now(reading.place_of(self.work, mart))
+        now = self.lake.current_metadata(readable_tables.identifier_of(self.work, mart))
         if now is None:
             name = self.work.view.names.get(self.work.view.resource(mart)) or mart
             raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")
         for each in now.fields:
-            self.columns[f"{before}{each.name}"] = Known(f"{called}.{quoted(each.name)}", each.type)
+            self.columns[f"{before}{each.name}"] = Known(f"{called}.{quote_identifier(each.name)}", each.type)
 
     def _same(self, before: str, on: _On) -> str:
         if not on.columns:

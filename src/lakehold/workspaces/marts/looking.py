@@ -17,8 +17,8 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import rows
-from lakehold.pipeline.quoting import quoted
+from lakehold.lake import row_formats
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import asking
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, Definition, In
@@ -121,7 +121,7 @@ def _in_lake(platform: Platform, begun: Begun, lake: LakeTables) -> Seen:
     uid = f"q_{secrets.token_hex(12)}"
     with asking.ask(platform, begun.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=ROWS) as found:
         some = [
-            [rows.plain(value) for value in row]
+            [row_formats.to_json_value(value) for value in row]
             for batch in found.batches
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
         ]
@@ -145,4 +145,4 @@ def _asked(asked: Look, tables: Sequence[str]) -> tuple[str, list[str]]:
 
 def _all_of(table: str) -> str:
     layer, _, name = table.partition(".")
-    return f"SELECT * FROM {quoted(layer)}.{quoted(name)}"  # noqa: S608 - quoted
+    return f"SELECT * FROM {quote_identifier(layer)}.{quote_identifier(name)}"  # noqa: S608 - quoted

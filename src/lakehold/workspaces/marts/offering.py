@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.marts import joining
 from lakehold.workspaces.marts.definitions import WORD
 from lakehold.workspaces.told import SettingsReader
@@ -28,7 +28,7 @@ class Offered:
         return self.alias or self.name
 
 
-def offered(ctx: RequestContext, lake: Lake, mart: str) -> list[Offered]:
+def offered(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> list[Offered]:
     """All of them; refused if the caller may not use a mart on the chain, or one has no rows yet."""
     known = joining.source(ctx, lake, mart).columns
     words = _words(ctx, mart)

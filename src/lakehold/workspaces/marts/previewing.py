@@ -13,8 +13,8 @@ from typing import Any
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Lake
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.runs import asking
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.first import First
@@ -36,16 +36,16 @@ class Asked:
     day: str
 
 
-def checked(ctx: RequestContext, lake: Lake, settings: Mapping[str, Any], mart: str) -> None:
+def checked(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str) -> None:
     """Refuse a report whose message speaks of what it does not have: before it is saved."""
     told = SettingsReader(settings, reporting.WORD)
     if template := told.text("message", ""):
         Message(template).check(reporting.columns(ctx, lake, told, mart))
 
 
-def asked(ctx: RequestContext, lake: Lake, settings: Mapping[str, Any], mart: str, name: str) -> Asked:
+def asked(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str, name: str) -> Asked:
     """Refuse unless the caller may use the mart, and the message can be written."""
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     checked(ctx, lake, settings, mart)
     told = SettingsReader(settings, reporting.WORD)
     message = Message(told.text("message", "") or IN_CHAT)

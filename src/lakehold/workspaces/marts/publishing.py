@@ -7,22 +7,22 @@ from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Lake
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.checks import checks_of
 from lakehold.workspaces.marts.definitions import Definition
 from lakehold.workspaces.marts.pipelines.mart import storage_of, told_of
 
 
-def publish(ctx: RequestContext, lake: Lake, uid: str) -> None:
+def publish(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> None:
     """Let it be reported on, if there is something to report."""
     _need(ctx, uid)
     told = told_of(ctx, uid)
     Definition.of(told)
     checks_of(told)
     storage_of(ctx, uid)
-    if lake.now(reading.place_of(ctx, uid)) is None:
+    if lake.current_metadata(readable_tables.identifier_of(ctx, uid)) is None:
         raise ConflictError(
             f"The {describe_resource(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it."
         )

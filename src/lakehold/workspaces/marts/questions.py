@@ -12,7 +12,7 @@ from datetime import datetime
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.quoting import quoted
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.marts import values
 from lakehold.workspaces.told import SettingsReader
 
@@ -70,7 +70,7 @@ class Question:
         """It as SQL."""
         selected = self._shown(source)
         parts = [
-            f"SELECT {', '.join(f'{sql} AS {quoted(name)}' for name, sql in selected.items())}",
+            f"SELECT {', '.join(f'{sql} AS {quote_identifier(name)}' for name, sql in selected.items())}",
             f"FROM {source.sql}",
         ]
         where = [self._condition(source, each) for each in self.told.each("where")]
@@ -141,7 +141,7 @@ class Question:
                 raise InvalidInputError(
                     f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
                 )
-            found.append(f"{quoted(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
+            found.append(f"{quote_identifier(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
         return [f"ORDER BY {', '.join(found)}"] if found else []
 
 

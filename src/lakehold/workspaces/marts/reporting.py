@@ -11,7 +11,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.marts import joining
 from lakehold.workspaces.marts.questions import Question
 from lakehold.workspaces.told import SettingsReader
@@ -25,13 +25,17 @@ def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
 
 
 def text(
-    ctx: RequestContext, lake: Lake, told: SettingsReader, mart: str, parameters: Mapping[str, str] | None = None
+    ctx: RequestContext,
+    lake: IcebergCatalog,
+    told: SettingsReader,
+    mart: str,
+    parameters: Mapping[str, str] | None = None,
 ) -> str:
     """One SELECT. Parameters that are given go before those of the report."""
     return _question(ctx, told, parameters).text(joining.source(ctx, lake, mart))
 
 
-def columns(ctx: RequestContext, lake: Lake, told: SettingsReader, mart: str) -> tuple[str, ...]:
+def columns(ctx: RequestContext, lake: IcebergCatalog, told: SettingsReader, mart: str) -> tuple[str, ...]:
     """What the columns of its rows are called."""
     return _question(ctx, told, None).columns(joining.source(ctx, lake, mart))
 

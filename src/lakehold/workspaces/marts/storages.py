@@ -11,8 +11,8 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import names, reading
-from lakehold.pipeline.names import Named
+from lakehold.lake import readable_tables
+from lakehold.lake.readable_tables import CatalogEntry
 from lakehold.workspaces.ends import starts
 from lakehold.workspaces.marts import nouns
 from lakehold.workspaces.marts.definitions import In
@@ -56,7 +56,7 @@ def let_in(ctx: RequestContext, asked: Look) -> SettingsReader:
     """The settings that are looked at. Whoever uses a storage looks at it as it is; other settings are tried by who may
     edit it, or make one like this. Their own eyes only: it shows data.
     """
-    reading.refuse_viewer(ctx)
+    readable_tables.refuse_impersonation(ctx)
     if asked.storage:
         nouns.need(ctx, asked.storage, nouns.STORAGE, "use" if asked.settings is None else "edit")
     else:
@@ -89,7 +89,7 @@ class LakeTables:
 
     lakehouse: str
     """Its name."""
-    tables: Sequence[Named]
+    tables: Sequence[CatalogEntry]
 
 
 def lake_tables(ctx: RequestContext, told: SettingsReader, search: str | None = None) -> LakeTables:
@@ -109,21 +109,26 @@ def lake_tables(ctx: RequestContext, told: SettingsReader, search: str | None = 
     return LakeTables(name, _all(ctx, name) if search is None else _first(ctx, uid, search))
 
 
-def _all(ctx: RequestContext, lakehouse: str) -> list[Named]:
+def _all(ctx: RequestContext, lakehouse: str) -> list[CatalogEntry]:
     return [
-        Named(table.uid, f"{layer.name}.{table.name}")
-        for layer in names.inside(ctx, [lakehouse])
-        for table in names.tables(ctx, [lakehouse, layer.name])
+        CatalogEntry(table.uid, f"{layer.name}.{table.name}")
+        for layer in readable_tables.list_containers(ctx, [lakehouse])
+        for table in readable_tables.list_tables(ctx, [lakehouse, layer.name])
     ]
 
 
-def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[Named]:
+def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[CatalogEntry]:
     """A search may be for a layer's name and a table's, with a dot between them."""
     layer, dot, table = search.casefold().partition(".")
     some = ctx.session.list(
-        ctx.asker, names.READABLE[_TABLE], _TABLE, within=lakehouse, search=table if dot else search, limit=MOST
+        ctx.asker,
+        readable_tables.READABLE[_TABLE],
+        _TABLE,
+        within=lakehouse,
+        search=table if dot else search,
+        limit=MOST,
     )
-    found = [Named(each.uid, ".".join(names.path_of(ctx.view, each.uid)[1:])) for each in some.items]
+    found = [CatalogEntry(each.uid, ".".join(readable_tables.name_path(ctx.view, each.uid)[1:])) for each in some.items]
     return [each for each in found if not dot or layer in each.name.casefold()]
 
 

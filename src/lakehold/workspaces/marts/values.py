@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.quoting import literal
+from lakehold.lake.row_formats import quote_literal
 
 _RELATIVE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
 _DECIMAL = re.compile(r"decimal\(.*")
@@ -22,7 +22,7 @@ _DIGITS = 38
 
 def text(value: str) -> str:
     """A text."""
-    return literal(value)
+    return quote_literal(value)
 
 
 def is_number(kind: str) -> bool:
@@ -33,16 +33,16 @@ def is_number(kind: str) -> bool:
 def of_type(value: str, kind: str, at: datetime) -> str:
     """The value, if it is one of this type of Iceberg's."""
     if kind == "string":
-        return literal(value)
+        return quote_literal(value)
     if kind == "boolean":
         return _boolean(value)
     if is_number(kind):
         return _number(value, whole=kind in _WHOLE)
     if kind == "date":
-        return f"DATE {literal(_day(value, at).isoformat())}"
+        return f"DATE {quote_literal(_day(value, at).isoformat())}"
     if kind in {"timestamp", "timestamptz"}:
         word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
-        return f"{word} {literal(_moment(value, at))}"
+        return f"{word} {quote_literal(_moment(value, at))}"
     raise InvalidInputError(f"Columns of the type {kind} are not compared.", "Leave the condition out.")
 
 

@@ -11,21 +11,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from lakehold.connectors.address_guard import resolve_host
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.sources.connector import SourceConnector, parse_fields
+from lakehold.connectors.sources.files.connector import FileSource
+from lakehold.connectors.sources.files.file_format import FileFormat
+from lakehold.connectors.sources.jdbc.connector import JdbcSource, TablePartitioning
+from lakehold.connectors.sources.rest.connector import RestSource
+from lakehold.connectors.sources.rest.settings import (
+    ApiAuth,
+    ApiEndpoint,
+    ApiKeyAuth,
+    ApiLimits,
+    BasicAuth,
+    BearerAuth,
+    CursorPaging,
+    LinkHeaderPaging,
+    NoAuth,
+    PageNumberPaging,
+    Paging,
+)
+from lakehold.connectors.sources.rest.settings import ApiSettings as Api
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.connectors.inward.connector import Connector, fields_of
-from lakehold.pipeline.connectors.inward.files.files import Files
-from lakehold.pipeline.connectors.inward.files.shape import FileFormat
-from lakehold.pipeline.connectors.inward.jdbc.bounds import Parts
-from lakehold.pipeline.connectors.inward.jdbc.jdbc import Jdbc
-from lakehold.pipeline.connectors.inward.rest.auth import ApiKey, Auth, Basic, Bearer, Nobody
-from lakehold.pipeline.connectors.inward.rest.rest import Rest
-from lakehold.pipeline.connectors.inward.rest.settings import ByCursor, ByLink, ByPage, Endpoint, Limits, Paging
-from lakehold.pipeline.connectors.inward.rest.settings import Settings as Api
-from lakehold.pipeline.connectors.outward.addresses import looked_up
-from lakehold.pipeline.connectors.outward.database import Database
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake.volumes import Volume
 from lakehold.workspaces.told import SettingsReader
 
 _POSTGRESQL = "jdbc:postgresql:"
@@ -42,20 +52,20 @@ class Connecting:
     volume: Volume | None = None
     """The one that files are read from."""
 
-    def connector(self, told: SettingsReader, streams: Mapping[str, SettingsReader] | None = None) -> Connector:
+    def connector(self, told: SettingsReader, streams: Mapping[str, SettingsReader] | None = None) -> SourceConnector:
         """The connector; streams are told by the names that they have at the source."""
         match told.one_of("connector", ("files", "database", "api"), ""):
             case "files":
                 return self._files(told, streams or {})
             case "database":
                 parts = {name: _parts(each) for name, each in (streams or {}).items() if each.has("parts")}
-                return Jdbc(self.database(told), told.texts("schemas"), parts)
+                return JdbcSource(self.database(told), told.texts("schemas"), parts)
             case _:
-                return Rest(self._api(told))
+                return RestSource(self._api(told))
 
-    def database(self, told: SettingsReader) -> Database:
+    def database(self, told: SettingsReader) -> JdbcDatabase:
         """A database, if it is where one may be."""
-        made = Database(
+        made = JdbcDatabase(
             told.text("address"),
             told.text("user", ""),
             self.secrets.get("password", ""),
@@ -66,7 +76,7 @@ class Connecting:
         allowed = [start.strip() for start in self.settings.databases.split(",") if start.strip()]
         if made.is_postgresql:
             for host, port in _hosts(made.url):
-                looked_up(host, port, private=self.settings.private_addresses)
+                resolve_host(host, port, private=self.settings.private_addresses)
         # Two dots lead out of where the beginning leads to.
         elif ".." in made.url or not made.url.startswith(tuple(allowed)):
             raise InvalidInputError(
@@ -75,44 +85,46 @@ class Connecting:
             )
         return made
 
-    def _files(self, told: SettingsReader, streams: Mapping[str, SettingsReader]) -> Files:
+    def _files(self, told: SettingsReader, streams: Mapping[str, SettingsReader]) -> FileSource:
         """The files of a folder of the volume; a stream with a star in its name is all files that fit it."""
         if self.volume is None:
             raise InvalidInputError("The source names no volume.", "Choose the volume that its files are in.")
-        found = self.volume.listed(told.text("folder", ""))
-        paths = {file.name: str(self.volume.on_disk(file.path)) for file in found if not file.is_folder}
+        found = self.volume.list_folder(told.text("folder", ""))
+        paths = {file.name: str(self.volume.path_on_disk(file.path)) for file in found if not file.is_folder}
         formats = {
-            name: FileFormat.of(each.within("format").all) for name, each in streams.items() if each.has("format")
+            name: FileFormat.from_json(each.within("format").all)
+            for name, each in streams.items()
+            if each.has("format")
         }
         together = next((name for name in streams if "*" in name), "")
         if not together:
-            return Files(tuple(paths.values()), formats=formats)
+            return FileSource(tuple(paths.values()), formats=formats)
         fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, together))
-        return Files(fitting, together=together, formats=formats)
+        return FileSource(fitting, together=together, formats=formats)
 
     def _api(self, told: SettingsReader) -> Api:
         limits = told.within("limits") if told.has("limits") else SettingsReader({}, "limits")
         made = Api(
             told.text("address"),
             tuple(_endpoint(each) for each in told.each("endpoints")),
-            self._auth(told.within("auth")) if told.has("auth") else Nobody(),
+            self._auth(told.within("auth")) if told.has("auth") else NoAuth(),
             told.pairs("headers"),
-            Limits(per_second=limits.number("per_second", 0), retries=limits.count("retries", Limits().retries)),
+            ApiLimits(per_second=limits.number("per_second", 0), retries=limits.count("retries", ApiLimits().retries)),
             self.settings.private_addresses,
         )
         made.check()
         return made
 
-    def _auth(self, told: SettingsReader) -> Auth:
+    def _auth(self, told: SettingsReader) -> ApiAuth:
         match told.one_of("kind", ("none", "bearer", "basic", "key"), "none"):
             case "bearer":
-                return Bearer(self._secret("token"))
+                return BearerAuth(self._secret("token"))
             case "basic":
-                return Basic(told.text("user"), self._secret("password"))
+                return BasicAuth(told.text("user"), self._secret("password"))
             case "key":
-                return ApiKey(told.text("name"), self._secret("key"), told.flag("in_question", default=False))
+                return ApiKeyAuth(told.text("name"), self._secret("key"), told.flag("in_question", default=False))
             case _:
-                return Nobody()
+                return NoAuth()
 
     def _secret(self, name: str) -> str:
         if name not in self.secrets:
@@ -120,8 +132,8 @@ class Connecting:
         return self.secrets[name]
 
 
-def _endpoint(told: SettingsReader) -> Endpoint:
-    return Endpoint(
+def _endpoint(told: SettingsReader) -> ApiEndpoint:
+    return ApiEndpoint(
         told.text("name"),
         told.text("path"),
         told.text("records", ""),
@@ -129,24 +141,26 @@ def _endpoint(told: SettingsReader) -> Endpoint:
         told.pairs("params"),
         told.text("since", ""),
         told.texts("keys"),
-        fields_of([each.all for each in told.each("fields")]),
+        parse_fields([each.all for each in told.each("fields")]),
     )
 
 
 def _paging(told: SettingsReader) -> Paging:
     match told.one_of("by", ("page", "cursor", "link"), "page"):
         case "cursor":
-            return ByCursor(told.text("path"), told.text("parameter", "cursor"))
+            return CursorPaging(told.text("path"), told.text("parameter", "cursor"))
         case "link":
-            return ByLink()
+            return LinkHeaderPaging()
         case _:
             size = told.count("size", 0)
-            return ByPage(told.text("parameter", "page"), told.count("first", 1), told.text("size_parameter", ""), size)
+            return PageNumberPaging(
+                told.text("parameter", "page"), told.count("first", 1), told.text("size_parameter", ""), size
+            )
 
 
-def _parts(told: SettingsReader) -> Parts:
+def _parts(told: SettingsReader) -> TablePartitioning:
     parts = told.within("parts")
-    return Parts(parts.text("column"), parts.count("count", 4, least=1))
+    return TablePartitioning(parts.text("column"), parts.count("count", 4, least=1))
 
 
 def _hosts(url: str) -> list[tuple[str, int]]:

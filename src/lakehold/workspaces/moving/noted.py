@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lakehold.pipeline.connectors.outward.delivered import Delivered
-from lakehold.pipeline.connectors.outward.progress import Reached
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryResult
 from lakehold.runs.runnable import Done, StepContext
 
 
-def told_of(doing: StepContext, sent: Delivered, **more: object) -> Done:
+def told_of(doing: StepContext, sent: DeliveryResult, **more: object) -> Done:
     """What was delivered, said to those who see the run and kept with its step."""
     doing.log(f"{sent.rows:,} rows delivered: {sent.said or ', '.join(sent.places)}")
     if sent.words:
@@ -25,13 +24,13 @@ class Noted:
 
     doing: StepContext
 
-    def read(self) -> Reached | None:
+    def read(self) -> DeliveryProgress | None:
         """How far it has come; None if it was never begun."""
         told: Mapping[str, Any] = self.doing.reached()
         if not told:
             return None
-        return Reached(**{**told, "refused": tuple(told["refused"])})
+        return DeliveryProgress(**{**told, "refused": tuple(told["refused"])})
 
-    def keep(self, reached: Reached) -> None:
+    def keep(self, reached: DeliveryProgress) -> None:
         """Write down how far it has come."""
         self.doing.note(asdict(reached))

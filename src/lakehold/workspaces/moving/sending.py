@@ -7,20 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from lakehold.connectors.address_guard import resolve_host
+from lakehold.connectors.destinations import chat, files, jdbc, mail, webhook
+from lakehold.connectors.destinations.chat import ChatDestination
+from lakehold.connectors.destinations.delivery import DeliveryResult, ProgressStore
+from lakehold.connectors.destinations.excel import ExcelFormat
+from lakehold.connectors.destinations.file_formats import CsvFormat, JsonLinesFormat, OutputFormat, ParquetFormat
+from lakehold.connectors.destinations.files import FileDestination
+from lakehold.connectors.destinations.jdbc import DeliveryMode, JdbcDestination
+from lakehold.connectors.destinations.mail import MailDestination
+from lakehold.connectors.destinations.webhook import WebhookDestination
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.mail import SmtpServer
-from lakehold.pipeline.connectors.outward import chat, files, jdbc, mail, webhook
-from lakehold.pipeline.connectors.outward.addresses import looked_up
-from lakehold.pipeline.connectors.outward.chat import Chat
-from lakehold.pipeline.connectors.outward.delivered import Delivered
-from lakehold.pipeline.connectors.outward.excel import Excel
-from lakehold.pipeline.connectors.outward.files import Files
-from lakehold.pipeline.connectors.outward.jdbc import Into, Jdbc
-from lakehold.pipeline.connectors.outward.mail import Mail
-from lakehold.pipeline.connectors.outward.progress import Progress
-from lakehold.pipeline.connectors.outward.separated import Csv
-from lakehold.pipeline.connectors.outward.shapes import JsonLines, Parquet, Shape
-from lakehold.pipeline.connectors.outward.webhook import Webhook
 from lakehold.workspaces.moving.connecting import Connecting
 from lakehold.workspaces.told import SettingsReader
 
@@ -54,7 +52,7 @@ class Sending:
     """Its name, where there are several; each needs a name of its own there."""
     mark: str
     kept: Path
-    progress: Progress | None
+    progress: ProgressStore | None
     """None where nothing is sent."""
     said: Said | None = None
     """None where rows are sent without words; or in other words than these."""
@@ -67,37 +65,39 @@ class Sending:
             case "files":
                 file = self._file(self._volume())
                 file.check()
-                return f"{file.file} can be written."
+                return f"{file.file_name} can be written."
             case "database":
-                jdbc.try_out(self._jdbc())
+                jdbc.test_connection(self._jdbc())
                 return "The database lets us in."
             case "webhook":
                 return _found(self._webhook())
             case "chat":
                 room = self._chat()
                 room.check()
-                return _found(room.hook)
+                return _found(room.webhook)
             case _:
                 self._mail().check()
                 self._file(self.kept).check()
                 self._post()
                 return "Mails can be sent. None was."
 
-    def send(self, rows: DataFrame) -> Delivered:
+    def send(self, rows: DataFrame) -> DeliveryResult:
         """Send the rows."""
         assert self.progress is not None  # noqa: S101 - what sends has one
         match self._way:
             case "files":
-                return self._placed(files.deliver(rows, self._file(self._volume()), self.mark))
+                return self._placed(files.deliver_files(rows, self._file(self._volume()), self.mark))
             case "database":
-                return jdbc.deliver(rows, self._jdbc(), self.mark)
+                return jdbc.deliver_rows(rows, self._jdbc(), self.mark)
             case "webhook":
-                return webhook.deliver(rows, self._webhook(), self.mark, str(self.kept), self.progress)
+                return webhook.deliver_batches(rows, self._webhook(), self.mark, str(self.kept), self.progress)
             case "chat":
                 assert self.said is not None  # noqa: S101 - who speaks has words
-                return chat.deliver(self.said.chat, self.said.rows, self._chat(), self.mark, self.progress)
+                return chat.deliver_message(self.said.chat, self.said.rows, self._chat(), self.mark, self.progress)
             case _:
-                return mail.deliver(rows, self._mail(), self._file(self.kept), self._post(), self.mark, self.progress)
+                return mail.deliver_mail(
+                    rows, self._mail(), self._file(self.kept), self._post(), self.mark, self.progress
+                )
 
     @property
     def _way(self) -> str:
@@ -109,43 +109,43 @@ class Sending:
             raise InvalidInputError("The destination has no volume for its files.", "Let it write one volume.")
         return volume.folder
 
-    def _placed(self, done: Delivered) -> Delivered:
+    def _placed(self, done: DeliveryResult) -> DeliveryResult:
         """Where in the volume, not where on this machine."""
         folder = str(self._volume())
         return replace(done, places=tuple(place.removeprefix(folder).lstrip("/") for place in done.places))
 
-    def _file(self, folder: Path) -> Files:
+    def _file(self, folder: Path) -> FileDestination:
         name = "-".join(filter(None, (self.told.text("name", ""), self.table))) or "rows"
-        return Files(str(folder), name, self._shape())
+        return FileDestination(str(folder), name, self._shape())
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> OutputFormat:
         told = self.told
         match told.one_of("kind", _SHAPES, "csv"):
             case "csv":
-                return Csv(
+                return CsvFormat(
                     delimiter=told.text("delimiter", ","),
                     header=told.flag("header", default=True),
                     encoding=told.text("encoding", "utf-8"),
                 )
             case "jsonl":
-                return JsonLines()
+                return JsonLinesFormat()
             case "parquet":
-                return Parquet()
+                return ParquetFormat()
             case _:
-                return Excel()
+                return ExcelFormat()
 
-    def _jdbc(self) -> Jdbc:
+    def _jdbc(self) -> JdbcDestination:
         told = self.told
-        return Jdbc(
+        return JdbcDestination(
             self.connecting.database(told),
             "_".join(filter(None, (told.text("table", ""), self.table))) or "rows",
             told.text("schema", ""),
-            Into(told.one_of("mode", tuple(Into), Into.APPEND)),
+            DeliveryMode(told.one_of("mode", tuple(DeliveryMode), DeliveryMode.APPEND)),
             told.texts("keys"),
         )
 
-    def _webhook(self) -> Webhook:
-        return Webhook(
+    def _webhook(self) -> WebhookDestination:
+        return WebhookDestination(
             self.told.text("address"),
             self.connecting.secrets.get("secret", ""),
             self.told.pairs("headers"),
@@ -153,8 +153,8 @@ class Sending:
             private=self.connecting.settings.private_addresses,
         )
 
-    def _mail(self) -> Mail:
-        return Mail(
+    def _mail(self) -> MailDestination:
+        return MailDestination(
             self.connecting.settings.mail_from,
             self.told.texts("receivers"),
             self.told.text("subject"),
@@ -162,8 +162,10 @@ class Sending:
             self.said.html if self.said else "",
         )
 
-    def _chat(self) -> Chat:
-        return Chat(self.connecting.secrets.get("address", ""), private=self.connecting.settings.private_addresses)
+    def _chat(self) -> ChatDestination:
+        return ChatDestination(
+            self.connecting.secrets.get("address", ""), private=self.connecting.settings.private_addresses
+        )
 
     def _post(self) -> SmtpServer:
         url = self.connecting.settings.smtp.get_secret_value()
@@ -172,8 +174,8 @@ class Sending:
         return SmtpServer.from_url(url)
 
 
-def _found(hook: Webhook) -> str:
+def _found(hook: WebhookDestination) -> str:
     hook.check()
     parts = urlsplit(hook.url)
-    looked_up(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
+    resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
     return "The address can be found. Nothing was sent to it."

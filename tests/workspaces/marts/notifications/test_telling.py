@@ -7,7 +7,7 @@ import pytest
 from lakehold.access import Attribute, Grant
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.runs.triggers import Triggers
 from lakehold.runs.when import When
 from lakehold.workspaces.marts import quality
@@ -29,7 +29,7 @@ def says(office: Office, uid: str, **settings: object) -> None:
 def looked(office: Office, run: str, *outcomes: tuple[str, str, str], place: int = 1) -> None:
     """The checks came out like this, as the run's step has written it down."""
     with office.platform.read(ADA) as ctx:
-        here, at = reading.place_of(ctx, MART), office.platform.clock()
+        here, at = readable_tables.identifier_of(ctx, MART), office.platform.clock()
     with office.platform.database.write() as transaction:
         found = [Outcome(*each, at) for each in outcomes]
         quality.write(transaction, here.tenant, here.number, f"{run}/{place}", found)

@@ -14,8 +14,8 @@ from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Lake
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -112,7 +112,7 @@ def unpublish(request: Request, ctx: Writing, uid: str) -> Response:
     return pages.go(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
 
 
-def _standing(ctx: RequestContext, lake: Lake, uid: str) -> Standing:
+def _standing(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> Standing:
     told = told_of(ctx, uid)
     try:
         names = {check.name for check in checks_of(told)}
@@ -127,7 +127,7 @@ def _standing(ctx: RequestContext, lake: Lake, uid: str) -> Standing:
         told.all.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
     )
     try:
-        now = lake.now(reading.place_of(ctx, uid))
+        now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))
     except OSError:
         return standing
     if now is None or now.current is None:

@@ -14,7 +14,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.web import addresses, pages
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse import forms, grids
@@ -99,7 +99,7 @@ def _rows(request: Request, ctx: RequestContext, found: ResourceView, drawn: Loo
     """Those that are kept, and those that are drawn or named and not kept; who may not edit it sees the first."""
     settings = resource_metadata.load(ctx, found.uid).settings
     said, keys = _columns(settings), frozenset(_keys(settings))
-    now = lake_of(request).now(reading.place_of(ctx, found.uid))
+    now = lake_of(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
     there = {each.name: (grids.field_type(each.type), each.description or "") for each in (now.fields if now else ())}
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}

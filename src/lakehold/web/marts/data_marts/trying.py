@@ -13,7 +13,7 @@ from lakehold.api.iceberg.catalog import lake_of
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.lakehouse.sources.troubles import is_no_worker
 from lakehold.web.marts.data_marts.form import Filled
@@ -59,7 +59,7 @@ def _joins(request: Request, ctx: RequestContext, filled: Filled, names: Sequenc
     """Columns of joins that are not there, as far as one can tell before the other mart has rows."""
     eyes, lake, found = VisibleRefs(ctx), lake_of(request), dict[str, str]()
     for n, join in enumerate(filled.joins):
-        now = lake.now(reading.place_of(ctx, join.mart)) if eyes.sees(join.mart) else None
+        now = lake.current_metadata(readable_tables.identifier_of(ctx, join.mart)) if eyes.sees(join.mart) else None
         theirs = {each.name for each in now.fields} if now else None
         for our, their in pairs(join.on).items():
             if our not in names:

@@ -14,7 +14,7 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings import Settings
-from lakehold.pipeline.volumes import File
+from lakehold.lake.volumes import VolumeEntry
 from lakehold.web import addresses
 from lakehold.web.deliveries.ways import FILES
 from lakehold.web.lakehouse import saying
@@ -31,7 +31,7 @@ def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Respons
     """One of them, for who may use the destination."""
     volume, file = files.opened(ctx, platform.settings, uid, path)
     using.note(platform, ctx, "use", uid)
-    return FileResponse(volume.on_disk(path), media_type="application/octet-stream", filename=file.name)
+    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
 Left = tuple[str, str, str, Moment]
@@ -59,6 +59,6 @@ def last(ctx: RequestContext, settings: Settings, report: str) -> Left | None:
     return next((_left(to.uid, each) for each in there), None)
 
 
-def _left(uid: str, file: File) -> Left:
+def _left(uid: str, file: VolumeEntry) -> Left:
     here = f"{addresses.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
     return file.name, here, saying.size(file.size), file.changed_at

@@ -15,7 +15,7 @@ from lakehold.api.iceberg.catalog import lake_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.pipeline import reading
+from lakehold.lake import readable_tables
 from lakehold.runs import asking
 from lakehold.web.lakehouse import grids
 from lakehold.web.lakehouse.grids import Grid
@@ -51,7 +51,7 @@ def preview(request: Request, mart: str, settings: Mapping[str, object], name: s
     told = SettingsReader(settings, reporting.WORD)
 
     def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
-        reading.refuse_viewer(ctx)
+        readable_tables.refuse_impersonation(ctx)
         return ctx.caller, reporting.text(ctx, lake_of(request), told, mart), reporting.today(ctx, told)
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.lakehouse.forms import whole
 from lakehold.web.marts.reports.filled import Report
 from lakehold.workspaces.marts import reporting
@@ -12,7 +12,7 @@ from lakehold.workspaces.marts.messages.message import Message
 from lakehold.workspaces.told import SettingsReader
 
 
-def wrong(ctx: RequestContext, lake: Lake, mart: str, said: Report, *, has_goal: bool) -> dict[str, str]:
+def wrong(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report, *, has_goal: bool) -> dict[str, str]:
     """Everything at once."""
     found: dict[str, str] = {} if said.name else {"name": "Give it a name."}
     if not said.destination and not has_goal:
@@ -24,7 +24,7 @@ def wrong(ctx: RequestContext, lake: Lake, mart: str, said: Report, *, has_goal:
     return {**found, **_asked(ctx, lake, mart, said)}
 
 
-def _asked(ctx: RequestContext, lake: Lake, mart: str, said: Report) -> dict[str, str]:
+def _asked(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report) -> dict[str, str]:
     """Each part by itself first, so that it is told at its place."""
     settings = said.settings()
     whole_of: dict[str, object] = {name: settings[name] for name in ("zone", "parameters") if name in settings}
@@ -48,7 +48,7 @@ def _asked(ctx: RequestContext, lake: Lake, mart: str, said: Report) -> dict[str
     return found or _message(ctx, lake, mart, said)
 
 
-def _message(ctx: RequestContext, lake: Lake, mart: str, said: Report) -> dict[str, str]:
+def _message(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report) -> dict[str, str]:
     if not said.message:
         return {}
     try:

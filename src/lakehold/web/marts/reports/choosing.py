@@ -10,7 +10,7 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.deliveries import ways
 from lakehold.workspaces.marts import nouns, offering
 from lakehold.workspaces.marts.offering import Offered
@@ -70,7 +70,7 @@ def goals(ctx: RequestContext, within: str, found: ResourceView | None) -> list[
     return options if now & {uid for uid, _ in options} else [("", "As it is"), *options]
 
 
-def columns(ctx: RequestContext, lake: Lake, mart: str) -> Columns:
+def columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> Columns:
     """What can be asked of a mart by the caller."""
     try:
         return Columns(offering.offered(ctx, lake, mart))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.catalog import credentials, resource_metadata
-from lakehold.pipeline.connectors.inward.connector import Since
-from lakehold.pipeline.connectors.inward.sync import SyncHow, SyncMode, reached, sync
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark.evolution import Evolution
+from lakehold.connectors.sources.connector import ReadSpan
+from lakehold.connectors.sources.sync import SyncMode, SyncOptions, current_cursor, sync_stream
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark.schema_evolution import SchemaEvolution
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.doing import outputs
@@ -36,7 +36,7 @@ def do(step: Ingest, doing: StepContext) -> Done:
     how = _how(doing, step, stream, place)
     name = stream.text("stream")
     doing.go_on()
-    done = sync(doing.tables, place, connecting.connector(source, {name: stream}), name, how, doing.mark)
+    done = sync_stream(doing.tables, place, connecting.connector(source, {name: stream}), name, how, doing.mark)
     for note in done.notes:
         doing.log(note)
     doing.log(
@@ -49,7 +49,7 @@ def do(step: Ingest, doing: StepContext) -> Done:
     return Done(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
-def _how(doing: StepContext, step: Ingest, told: SettingsReader, place: Place) -> SyncHow:
+def _how(doing: StepContext, step: Ingest, told: SettingsReader, place: TableIdentifier) -> SyncOptions:
     """A reload of what comes bit by bit replaces it all."""
     mode = SyncMode(told.one_of("mode", MODES, SyncMode.FULL))
     if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
@@ -58,24 +58,24 @@ def _how(doing: StepContext, step: Ingest, told: SettingsReader, place: Place) -
     span = _span(step, cursor)
     keeps = told.flag("keep_bad", default=True)
     most = told.count("most_bad", 0) if told.has("most_bad") else _ANY if span and keeps else None
-    return SyncHow(
+    return SyncOptions(
         mode,
         told.texts("keys"),
         cursor,
-        None if span else reached(doing.tables, place, cursor, doing.mark),
+        None if span else current_cursor(doing.tables, place, cursor, doing.mark),
         _Rejected(doing, step) if keeps and not span else None,
         most,
         told.flag("allow_empty", default=False),
-        Evolution(told.one_of("evolution", EVOLUTIONS, "merge")),
+        SchemaEvolution(told.one_of("evolution", EVOLUTIONS, "merge")),
         told.texts("partitioned_by"),
         span,
     )
 
 
-def _span(step: Ingest, cursor: str) -> Since | None:
+def _span(step: Ingest, cursor: str) -> ReadSpan | None:
     if step.span is None:
         return None
-    return Since(cursor, step.span.since, including=True, until=step.span.until, again=True)
+    return ReadSpan(cursor, step.span.since, including=True, until=step.span.until, again=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class _Rejected:
     doing: StepContext
     step: Ingest
 
-    def find(self) -> Place | None:
+    def find(self) -> TableIdentifier | None:
         return outputs.beside(self.doing, self.step.into, make=False)
 
-    def make(self) -> Place:
+    def make(self) -> TableIdentifier:
         made = outputs.beside(self.doing, self.step.into, make=True)
         assert made is not None  # noqa: S101 - it was made
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakehold.pipeline import names
+from lakehold.lake import readable_tables
 from lakehold.runs.runnable import StepContext
 
 if TYPE_CHECKING:
@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def rows(doing: StepContext, uid: str) -> DataFrame:
     """All of them. A table is read by nobody but through the guard."""
     with doing.platform.read(doing.caller) as ctx:
-        table = names.sql(ctx, uid)
+        table = readable_tables.qualified_name(ctx, uid)
     found, _ = doing.asked("", f"SELECT * FROM {table}")  # noqa: S608 - quoted
     return found

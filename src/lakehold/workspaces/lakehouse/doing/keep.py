@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lakehold.kit.clock import SECOND
-from lakehold.pipeline.spark.histories import History, keep
+from lakehold.lake.spark.history import HistoryOptions, update_history
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.doing import inputs, outputs
 from lakehold.workspaces.lakehouse.steps import Keep
@@ -16,7 +16,7 @@ def run_update_history(step: Keep, doing: StepContext) -> Done:
     rows = inputs.rows(doing, step.source)
     place = outputs.place(doing, step.into)
     doing.go_on()
-    how = History(
+    how = HistoryOptions(
         keys=step.keys,
         at=step.at or None,
         track=step.track or None,
@@ -25,6 +25,6 @@ def run_update_history(step: Keep, doing: StepContext) -> Done:
         last_by=step.last_by or None,
     )
     moment = datetime.fromtimestamp(doing.platform.clock() / SECOND, UTC)
-    done = keep(doing.tables, rows, place, how, mark=doing.mark, moment=moment)
+    done = update_history(doing.tables, rows, place, how, mark=doing.mark, moment=moment)
     doing.log(f"{done.added:,} versions written; the history has {done.total:,}")
     return Done(done.added, done.size)

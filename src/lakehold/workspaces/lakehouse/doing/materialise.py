@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lakehold.connectors.sources import cursors
+from lakehold.connectors.sources.connector import ReadSpan
 from lakehold.kit.errors import ConflictError
-from lakehold.pipeline.connectors.inward import cursors
-from lakehold.pipeline.connectors.inward.connector import Since
-from lakehold.pipeline.spark.evolution import Evolution
-from lakehold.pipeline.spark.spans import Within
-from lakehold.pipeline.spark.writing import Mode, Write, write
+from lakehold.lake.spark.schema_evolution import SchemaEvolution
+from lakehold.lake.spark.table_writer import TableWriteOptions, ValueSpan, WriteMode, write_rows
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.doing import outputs
 from lakehold.workspaces.lakehouse.steps import How, Materialise
@@ -25,15 +24,15 @@ def do(step: Materialise, doing: StepContext) -> Done:
     doing.go_on()
     how = write_of(step.how, doing.mark)
     if step.span is not None:
-        part = Within(step.cursor, step.span.since, step.span.until)
-        rows = cursors.after(rows, Since(part.field, part.since, including=True, until=part.until, again=True))
+        part = ValueSpan(step.cursor, step.span.since, step.span.until)
+        rows = cursors.filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
         # What has keys finds its rows by them; else the span as it is now takes the place of what it was.
-        how = how if how.mode is Mode.MERGE else replace(how, mode=Mode.APPEND, part=part)
-    done = write(doing.tables, place, rows, how)
+        how = how if how.mode is WriteMode.MERGE else replace(how, mode=WriteMode.APPEND, span=part)
+    done = write_rows(doing.tables, place, rows, how)
     doing.log(f"{done.added:,} rows written, {done.removed:,} removed; the table has {done.total:,}")
     return Done(done.added, done.size)
 
 
-def write_of(how: How, mark: str) -> Write:
+def write_of(how: How, mark: str) -> TableWriteOptions:
     """How rows go into the table."""
-    return Write(Mode(how.mode), mark, how.keys, Evolution(how.evolution), how.partitioned_by)
+    return TableWriteOptions(WriteMode(how.mode), mark, how.keys, SchemaEvolution(how.evolution), how.partitioned_by)

@@ -7,8 +7,8 @@ from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Place
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.runs.runnable import StepContext
 from lakehold.workspaces.ends import ends
 from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
@@ -16,13 +16,13 @@ from lakehold.workspaces.lakehouse.pipelines.upkeep import REJECTED
 from lakehold.workspaces.lakehouse.steps import Into
 
 
-def place(doing: StepContext, into: Into) -> Place:
+def place(doing: StepContext, into: Into) -> TableIdentifier:
     """Where the table lies. What a run that was begun before has made is found again."""
     with doing.platform.write(doing.caller) as ctx:
-        return reading.place_of(ctx, _table(ctx, into))
+        return readable_tables.identifier_of(ctx, _table(ctx, into))
 
 
-def beside(doing: StepContext, into: Into, *, make: bool) -> Place | None:
+def beside(doing: StepContext, into: Into, *, make: bool) -> TableIdentifier | None:
     """Where the table for rows that are none lies: beside the table, and so for nobody that may not read all there."""
     with doing.platform.write(doing.caller) as ctx:
         table = _table(ctx, into)
@@ -31,7 +31,7 @@ def beside(doing: StepContext, into: Into, *, make: bool) -> Place | None:
         found = _named(ctx, layer).get(fold_name(name))
         if found is None and make:
             found = resources.create(ctx, TABLE, name, edges={"layer": layer})
-        return None if found is None else reading.place_of(ctx, found)
+        return None if found is None else readable_tables.identifier_of(ctx, found)
 
 
 def _table(ctx: RequestContext, into: Into) -> str:

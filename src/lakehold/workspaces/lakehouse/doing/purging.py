@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lakehold.directory.platform import Platform
-from lakehold.pipeline.spark import maintenance
-from lakehold.pipeline.spark.tables import Tables
+from lakehold.lake.spark import maintenance
+from lakehold.lake.spark.tables import Tables
 from lakehold.workspaces.lakehouse import dropping
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lakehold.kit.clock import SECOND
-from lakehold.pipeline import reading
-from lakehold.pipeline.lake import Place
-from lakehold.pipeline.spark import maintenance
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark import maintenance
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.lakehouse.steps import Describe, Restore, Rollback, Upkeep
 from lakehold.workspaces.lakehouse.upkeep import KEPT
@@ -53,12 +53,12 @@ def describe(step: Describe, doing: StepContext) -> Done:
 def restore(step: Restore, doing: StepContext) -> Done:
     """The rows lie where they lay; the new table is where they are looked for."""
     place = _place(doing, step.table)
-    doing.tables.lake.move(Place(place.tenant, step.number), place)
-    now = doing.tables.now(place)
+    doing.tables.lake.rename_table(TableIdentifier(place.tenant, step.number), place)
+    now = doing.tables.current_metadata(place)
     doing.log(f"The table has {now.current.count('total-records') if now.current else 0:,} rows again")
     return Done()
 
 
-def _place(doing: StepContext, table: str) -> Place:
+def _place(doing: StepContext, table: str) -> TableIdentifier:
     with doing.platform.read(doing.caller) as ctx:
-        return reading.place_of(ctx, table)
+        return readable_tables.identifier_of(ctx, table)

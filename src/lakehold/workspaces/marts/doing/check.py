@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
-from lakehold.pipeline import reading
-from lakehold.pipeline.errors import DataError
-from lakehold.pipeline.spark import checks as rows_are
+from lakehold.lake import readable_tables
+from lakehold.lake.errors import DataError
+from lakehold.lake.spark import row_checks as rows_are
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.marts import quality
 from lakehold.workspaces.marts.checks import Check, CheckKind, checks_of
@@ -25,7 +25,7 @@ def do(step: Look, doing: StepContext) -> Done:
     """All of them, whatever comes out of one. What stops a run does so when all are written down."""
     with doing.platform.read(doing.caller) as ctx:
         promised = checks_of(told_of(ctx, step.mart))
-        place = reading.place_of(ctx, step.mart)
+        place = readable_tables.identifier_of(ctx, step.mart)
     rows = doing.tables.read(place)
     found = [_outcome(check, rows, doing) for check in promised]
     with doing.platform.database.write() as transaction:
@@ -53,16 +53,16 @@ def _wrong(check: Check, rows: DataFrame, doing: StepContext) -> str:
     """What is wrong, in words; empty if nothing is."""
     match check.kind:
         case CheckKind.FILLED:
-            return _counted(rows_are.missing(rows, check.fields[0]), "have no value")
+            return _counted(rows_are.count_nulls(rows, check.fields[0]), "have no value")
         case CheckKind.UNIQUE:
-            return _counted(rows_are.repeated(rows, check.fields), "have the same values as another")
+            return _counted(rows_are.count_duplicates(rows, check.fields), "have the same values as another")
         case CheckKind.AMONG:
-            return _counted(rows_are.others(rows, check.fields[0], check.values), "have another value")
+            return _counted(rows_are.count_unexpected(rows, check.fields[0], check.values), "have another value")
         case CheckKind.ROWS:
             return _rows(check, rows.count())
         case CheckKind.FRESH:
             now = datetime.fromtimestamp(doing.platform.clock() / SECOND, UTC)
-            return _old(check, rows_are.newest(rows, check.fields[0]), now)
+            return _old(check, rows_are.latest_time(rows, check.fields[0]), now)
         case _:
             return _counted(doing.asked("", check.sql)[0].count(), "are wrong")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lakehold.catalog import credentials
-from lakehold.pipeline import reading
-from lakehold.pipeline.connectors.outward import files, jdbc
-from lakehold.pipeline.connectors.outward.database import Database
-from lakehold.pipeline.connectors.outward.files import Files
-from lakehold.pipeline.connectors.outward.jdbc import Into, Jdbc
-from lakehold.pipeline.connectors.outward.shapes import Parquet
-from lakehold.pipeline.volumes import Volume
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.destinations import files, jdbc
+from lakehold.connectors.destinations.file_formats import ParquetFormat
+from lakehold.connectors.destinations.files import FileDestination
+from lakehold.connectors.destinations.jdbc import DeliveryMode, JdbcDestination
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import Definition, In
@@ -27,23 +27,23 @@ def do(step: Keep, doing: StepContext) -> Done:
     settings = doing.platform.settings
     with doing.platform.read(doing.caller) as ctx:
         ctx.need("use", step.storage)
-        volume = Volume(settings, reading.place_of(ctx, step.storage))
+        volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
         connecting = Connecting(settings, credentials.load_for_use(ctx, step.storage), volume)
         told, name = storages.told_of(ctx, step.storage), Definition.of(told_of(ctx, step.mart)).kept_as
-        place = reading.place_of(ctx, step.mart)
+        place = readable_tables.identifier_of(ctx, step.mart)
     to = _table(connecting.database(told), name) if storages.where(told) is In.DATABASE else _file(volume, told, name)
     doing.go_on()
     rows = doing.tables.read(place)
-    if isinstance(to, Jdbc):
-        return noted.told_of(doing, jdbc.deliver(rows, to, doing.mark))
+    if isinstance(to, JdbcDestination):
+        return noted.told_of(doing, jdbc.deliver_rows(rows, to, doing.mark))
     # Where in the storage, not where on this machine.
-    return noted.told_of(doing, replace(files.deliver(rows, to, doing.mark), places=(to.file,)))
+    return noted.told_of(doing, replace(files.deliver_files(rows, to, doing.mark), places=(to.file_name,)))
 
 
-def _table(database: Database, name: str) -> Jdbc:
+def _table(database: JdbcDatabase, name: str) -> JdbcDestination:
     schema, _, table = name.rpartition(".")
-    return Jdbc(database, table, schema, Into.OVERWRITE, ours=True)
+    return JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
 
 
-def _file(volume: Volume, told: SettingsReader, name: str) -> Files:
-    return Files(str(volume.inside(told.text("folder", ""))), name, Parquet(), ours=True)
+def _file(volume: Volume, told: SettingsReader, name: str) -> FileDestination:
+    return FileDestination(str(volume.folder_on_disk(told.text("folder", ""))), name, ParquetFormat(), only_own=True)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from lakehold.connectors.sources.connector import SourceConnector
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.pipeline import reading
-from lakehold.pipeline.connectors.inward.connector import Connector
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import By, In
 from lakehold.workspaces.marts.doing import storing
@@ -23,7 +23,7 @@ def look(platform: Platform, caller: Caller, asked: Look, warm: Callable[[], obj
     with platform.read(caller) as ctx:
         told = storages.let_in(ctx, asked)
         secrets = storages.secrets(ctx, asked)
-        place = reading.place_of(ctx, asked.storage) if asked.storage else None
+        place = readable_tables.identifier_of(ctx, asked.storage) if asked.storage else None
     if storages.where(told) is In.DATABASE:
         # Its drivers are Spark's. Files are looked at without.
         warm()
@@ -33,12 +33,12 @@ def look(platform: Platform, caller: Caller, asked: Look, warm: Callable[[], obj
     return _sample(connector, asked) if asked.by else _tables(connector)
 
 
-def _tables(connector: Connector) -> dict[str, Any]:
+def _tables(connector: SourceConnector) -> dict[str, Any]:
     connector.check()
     return {"tables": [{"name": each.name, "uid": "", "keys": list(each.keys)} for each in connector.streams()]}
 
 
-def _sample(connector: Connector, asked: Look) -> dict[str, Any]:
+def _sample(connector: SourceConnector, asked: Look) -> dict[str, Any]:
     found, notes = [asked.text], list[str]()
     if asked.by == By.PATTERN:
         found = fitting(asked.text, [each.name for each in connector.streams()])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
 from lakehold.directory.request_context import RequestContext
-from lakehold.pipeline.connectors.outward.folder import Folder
 from lakehold.runs.runnable import StepContext
 from lakehold.workspaces.marts import reporting
 from lakehold.workspaces.marts.messages.first import MOST, First
@@ -33,12 +33,12 @@ class Saying:
         """What is said of these rows; nothing where only the rows are sent."""
         if self._message is None or self._to not in {"chat", "mail"}:
             return None
-        folder = Folder(str(doing.kept))
-        kept = folder.note(_KEPT)
+        folder = DeliveryFolder(str(doing.kept))
+        kept = folder.read_json(_KEPT)
         if kept is not None:
             return Said(**kept)
         said = self._written(self._message, rows)
-        folder.keep(_KEPT, asdict(said))
+        folder.write_json(_KEPT, asdict(said))
         return said
 
     def _written(self, message: Message, rows: DataFrame) -> Said:

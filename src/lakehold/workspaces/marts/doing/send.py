@@ -10,9 +10,9 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import reading
-from lakehold.pipeline.spark import seals
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.spark import row_checks
+from lakehold.lake.volumes import Volume
 from lakehold.runs import last
 from lakehold.runs.runnable import Done, StepContext
 from lakehold.workspaces.ends import starts
@@ -53,7 +53,7 @@ def _sending(ctx: RequestContext, doing: StepContext, step: Send, report: Settin
     name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
     said = {**resource_metadata.load(ctx, step.destination).settings, **_plain(report, "delivery")}
-    volume = Volume(doing.platform.settings, reading.place_of(ctx, step.destination))
+    volume = Volume(doing.platform.settings, readable_tables.identifier_of(ctx, step.destination))
     connecting = Connecting(doing.platform.settings, credentials.load_for_use(ctx, step.destination), volume)
     told = SettingsReader({"name": _file_of(ctx, step, name), "subject": name, **said}, "destination")
     sending = Sending(connecting, told, "", doing.mark, doing.kept, noted.Noted(doing), speaks=True)
@@ -85,9 +85,9 @@ def _left_out(rows: DataFrame, report: SettingsReader, before: str) -> tuple[str
     """Why nothing is sent, if nothing is; and a seal of the rows, where it matters whether they have changed."""
     match report.one_of("send", _CONDITIONS, "always"):
         case "rows":
-            return ("there are no rows." if seals.is_empty(rows) else ""), ""
+            return ("there are no rows." if row_checks.is_empty(rows) else ""), ""
         case "changed":
-            seal = seals.seal(rows)
+            seal = row_checks.fingerprint(rows)
             return ("nothing has changed since it was last sent." if seal == before else ""), seal
         case _:
             return "", ""

@@ -9,8 +9,8 @@ from pathlib import Path
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.pipeline import reading
-from lakehold.pipeline.volumes import Volume
+from lakehold.lake import readable_tables
+from lakehold.lake.volumes import Volume
 from lakehold.workspaces.marts import destinations
 from lakehold.workspaces.marts.live import LIVE
 from lakehold.workspaces.moving.connecting import Connecting
@@ -37,7 +37,7 @@ def tried(platform: Platform, caller: Caller, asked: Trial) -> dict[str, str]:
     with platform.read(caller) as ctx:
         destinations.may_try(ctx, asked.destination, asked.project)
         kept = credentials.load_for_test(ctx, asked.destination, asked.settings) if asked.destination else {}
-        volume = Volume(platform.settings, reading.place_of(ctx, asked.destination or asked.project))
+        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, asked.destination or asked.project))
     if asked.settings.get("to") == LIVE:
         return {"said": "It sends nothing: it is asked. Make a secret for whoever asks it."}
     connecting = Connecting(platform.settings, {**kept, **asked.secrets}, volume)

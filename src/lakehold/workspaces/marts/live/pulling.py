@@ -12,7 +12,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.pipeline.lake import Lake
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.ends import ends, starts
 from lakehold.workspaces.marts import destinations, reporting
 from lakehold.workspaces.marts.live import LIVE
@@ -42,7 +42,7 @@ class Pull:
     destination: int
 
 
-def offered(platform: Platform, entered: Entered, lake: Lake) -> list[Offered]:
+def offered(platform: Platform, entered: Entered, lake: IcebergCatalog) -> list[Offered]:
     """The reports that go to the destination, by name."""
     with platform.read(_installation(entered)) as ctx:
         _need_live(ctx, entered.destination)
@@ -53,7 +53,7 @@ def offered(platform: Platform, entered: Entered, lake: Lake) -> list[Offered]:
     return sorted(made, key=lambda each: each.name.casefold())
 
 
-def asked(platform: Platform, entered: Entered, lake: Lake, report: str) -> Pull:
+def asked(platform: Platform, entered: Entered, lake: IcebergCatalog, report: str) -> Pull:
     """A pull that may be made, written down; or what stands against it, without a row."""
     with platform.read(_installation(entered)) as ctx:
         _need_live(ctx, entered.destination)
@@ -67,7 +67,7 @@ def asked(platform: Platform, entered: Entered, lake: Lake, report: str) -> Pull
         return Pull(ctx.caller, text, ctx.session.tenant, *numbers)
 
 
-def _allowed(ctx: RequestContext, entered: Entered, lake: Lake, report: str) -> str:
+def _allowed(ctx: RequestContext, entered: Entered, lake: IcebergCatalog, report: str) -> str:
     """What is asked, if whoever it is asked as may do all that it takes."""
     if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
@@ -97,7 +97,7 @@ def _need(ctx: RequestContext, action: str, uid: str, report: str) -> None:
         ) from error
 
 
-def _refused(platform: Platform, entered: Entered, lake: Lake, report: str, saver: Caller | None) -> str:
+def _refused(platform: Platform, entered: Entered, lake: IcebergCatalog, report: str, saver: Caller | None) -> str:
     try:
         # Nobody has asked for it: what is refused here is no attempt, and is not written down as one.
         with platform.database.read() as transaction:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.pipeline import rows as data
+from lakehold.lake import row_formats as data
 
 MOST = 20
 """So many rows are in a table or a chart."""
@@ -50,7 +50,7 @@ class First:
 
 def words(value: object) -> str:
     """A value in one line."""
-    plain = data.plain(value)
+    plain = data.to_json_value(value)
     if plain is None:
         return ""
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)

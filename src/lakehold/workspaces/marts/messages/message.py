@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote as quote_text
-from lakehold.pipeline.markdown import as_chat, as_html, chat_escaped
+from lakehold.lake.markdown import as_chat, as_html, escape_chat
 from lakehold.workspaces.marts.messages.charts import Chart
 from lakehold.workspaces.marts.messages.first import First
 from lakehold.workspaces.marts.messages.tables import Table
@@ -102,7 +102,7 @@ class _Value:
     def chat(self) -> str:
         """Some chats read Markdown, and call people by name: not because of a value."""
         apart = self.said.replace("](", f"]{_UNSEEN}(")
-        return chat_escaped(_CALLS.sub(f"@{_UNSEEN}", apart))
+        return escape_chat(_CALLS.sub(f"@{_UNSEEN}", apart))
 
 
 def _part(said: str, first: First) -> _Part:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakehold.pipeline.markdown import chat_escaped
+from lakehold.lake.markdown import escape_chat
 from lakehold.workspaces.marts.messages.first import MOST, First, is_number, short
 
 _MOST_COLUMNS = 12
@@ -76,4 +76,4 @@ class Table:
 
 def fenced(text: str) -> str:
     """As a chat shows what is to stand in columns. A fence inside would end it."""
-    return f"```\n{chat_escaped(text).replace('`', chr(39))}\n```"
+    return f"```\n{escape_chat(text).replace('`', chr(39))}\n```"

@@ -1,0 +1,99 @@
+"""Guards against requests to private networks (SSRF), whatever a host name resolves to.
+
+A name is resolved once, and the connection goes to the address that was checked: a name that resolves to something else
+a moment later gains nothing by it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+
+import httpx
+
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# IPv4 addresses inside IPv6 ones, as gateways translate them.
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+_HALF = 0xFFFFFFFF
+
+
+class GuardedTransport(httpx.BaseTransport):
+    """HTTP transport that connects to allowed addresses only. It follows no redirects and uses no proxy."""
+
+    def __init__(self, *, private: bool) -> None:
+        self._private = private
+        self._inner = httpx.HTTPTransport(verify=ssl.create_default_context(), trust_env=False, retries=0)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request to the checked address; the certificate still has to match the host name."""
+        host = request.url.raw_host.decode("ascii")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        address = resolve_host(host, port, private=self._private)
+        extensions = {**request.extensions, "sni_hostname": host.strip("[]")}
+        there = httpx.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=request.headers,
+            stream=request.stream,
+            extensions=extensions,
+        )
+        return self._inner.handle_request(there)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._inner.close()
+
+
+def resolve_host(host: str, port: int, *, private: bool) -> str:
+    """Return the address of a host, or refuse. All addresses that it resolves to must be allowed."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        words = "There is no host of the name that the address has."
+        raise UnavailableError(words, "Check the address, then run it again.") from None
+    addresses = [str(where[0]) for *_, where in found]
+    for address in addresses:
+        if not is_allowed(address, private=private):
+            raise InvalidInputError(
+                "The address is one that nothing may be sent to.",
+                "Use one on the internet, or ask an admin to allow private addresses.",
+            )
+    return addresses[0]
+
+
+def describe_tls_error(error: BaseException) -> str:
+    """Return what is wrong with the TLS of the other side; empty if the error is another one."""
+    here: BaseException | None = error
+    while here is not None:
+        if isinstance(here, ssl.SSLCertVerificationError):
+            return "shows a certificate that is not to be trusted"
+        if isinstance(here, ssl.SSLError):
+            return "does not speak TLS as it should"
+        here = here.__cause__ or here.__context__
+    return ""
+
+
+def is_allowed(text: str, *, private: bool) -> bool:
+    """Return whether requests may go to an address. Link-local, multicast and unspecified addresses are never allowed."""
+    try:
+        address = _embedded_ipv4(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return False
+    if address.is_link_local or address.is_multicast or address.is_unspecified:
+        return False
+    if address.is_global and not address.is_reserved:
+        return True
+    # Those of the host itself and of networks of its owner's.
+    return private and (address.is_loopback or not address.is_reserved)
+
+
+def _embedded_ipv4(address: _Address) -> _Address:
+    """Return the IPv4 address that an IPv6 address stands for."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & _HALF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address

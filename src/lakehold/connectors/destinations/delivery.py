@@ -1,0 +1,68 @@
+"""Result and progress of a delivery.
+
+A request or a mail cannot be taken back. So what was acknowledged is stored at once, and a repeated step continues
+after it. What had been sent when the process died, and was not acknowledged, is sent again: the receiver can tell by
+its key, and the result says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakehold.kit.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryResult:
+    """What was delivered, and where."""
+
+    rows: int
+    size: int
+    """In bytes, as far as they are known: a database does not tell."""
+    places: tuple[str, ...]
+    """Files, a table, an address, receivers."""
+    sure: bool = True
+    """Whether nothing of it can have arrived twice. If it can, the words say what."""
+    again: bool = False
+    """Whether it had been delivered before, and nothing was done now."""
+    words: str = ""
+    """What somebody who reads about the run should know."""
+    said: str = ""
+    """Where, for those who see the run and perhaps not the address; empty if the places are for them too."""
+
+
+def mark_digest(mark: str, *more: str) -> str:
+    """Return a short digest of a mark for names of files, tables and headers."""
+    if not mark:
+        raise InvalidInputError("A delivery needs a mark.", "Name the run and the step.")
+    return hashlib.sha256(json.dumps((mark, *more)).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryProgress:
+    """What the receiver has acknowledged so far."""
+
+    parts: int = 0
+    """Batches, or mails."""
+    rows: int = 0
+    size: int = 0
+    sure: bool = True
+    paused: bool = False
+    """Whether it stopped with nothing on its way, so that going on can make no double."""
+    ended: bool = False
+    words: str = ""
+    refused: tuple[str, ...] = ()
+    """Receivers that will never take it, and why."""
+
+
+class ProgressStore(Protocol):
+    """Stores the progress of one delivery. What `keep` was given must survive a crash."""
+
+    def read(self) -> DeliveryProgress | None:
+        """Return the stored progress; None if the delivery was never begun."""
+
+    def keep(self, reached: DeliveryProgress) -> None:
+        """Store the progress."""

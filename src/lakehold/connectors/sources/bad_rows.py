@@ -1,0 +1,182 @@
+"""Separates good rows from bad ones, and explains for each bad row why it cannot be read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from lakehold.connectors.sources import field_types
+from lakehold.connectors.sources.connector import StreamField
+
+MAX_ROW_BYTES = 10_000_000
+"""A text longer than this is no row."""
+MAX_RAW_LENGTH = 10_000
+"""As much of a bad text is kept."""
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+_MAX_VALUE_LENGTH = 40
+_UNKNOWN_REASON = "It does not fit the fields."
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRowError:
+    """Explains why a text is no JSON record with these fields."""
+
+    fields: tuple[StreamField, ...]
+
+    def __call__(self, raw: str, length: int) -> str:
+        """Return the reason."""
+        if length > MAX_ROW_BYTES:
+            return _describe_length(length)
+        try:
+            found = json.loads(raw)
+        except RecursionError:
+            return "It is nested too deeply."
+        except ValueError as error:
+            return _describe_bad_encoding(raw) or f"It is no JSON: {_describe_json_error(error)}."
+        if not isinstance(found, dict):
+            return f"It is {_describe_json_type(found)}, not an object."
+        return _describe_type_errors(found, self.fields) or _describe_bad_encoding(raw) or _UNKNOWN_REASON
+
+
+@dataclass(frozen=True, slots=True)
+class CsvRowError:
+    """Explains why a line is no CSV row with these fields."""
+
+    fields: tuple[StreamField, ...]
+    delimiter: str
+    quote: str
+    escape: str
+
+    def __call__(self, raw: str, length: int) -> str:
+        """Return the reason."""
+        if length > MAX_ROW_BYTES:
+            return _describe_length(length)
+        if problem := _describe_bad_encoding(raw):
+            return problem
+        try:
+            values = next(csv_reader([raw], self.delimiter, self.quote, self.escape, strict=True), [])
+        except csv.Error:
+            return "It has a quote that is not closed."
+        if len(values) != len(self.fields):
+            return f"It has {_count_values(len(values))} for {_count_fields(len(self.fields))}."
+        named = {field.name: value or None for field, value in zip(self.fields, values, strict=True)}
+        return _describe_type_errors(named, self.fields) or _UNKNOWN_REASON
+
+
+def csv_reader(
+    lines: Iterable[str], delimiter: str, quote: str, escape: str, *, strict: bool = False
+) -> Iterator[list[str]]:
+    """Return Python's CSV reader, set up like Spark's."""
+    return csv.reader(
+        lines,
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        doublequote=escape == quote,
+        escapechar=None if escape == quote else escape or None,
+        strict=strict,
+    )
+
+
+def _describe_type_errors(values: dict[str, Any], fields: tuple[StreamField, ...]) -> str:
+    found = [
+        f"{field.name} is {_abbreviate(values.get(field.name))}, which is no {field.type}"
+        for field in fields
+        if not field_types.fits(values.get(field.name), field.type)
+    ]
+    return "; ".join(found[:3]) + "." if found else ""
+
+
+def _describe_bad_encoding(raw: str) -> str:
+    return "It has bytes that are no text in this encoding." if UNREADABLE in raw else ""
+
+
+def _describe_length(length: int) -> str:
+    return f"It is {length:,} bytes long; at most {MAX_ROW_BYTES:,} are read."
+
+
+def _describe_json_error(error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg[:1].lower()}{error.msg[1:]}, at character {error.pos + 1}"
+    return "a number in it cannot be read"
+
+
+def _describe_json_type(value: object) -> str:
+    names = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _abbreviate(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    cut = text if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"
+    return repr(cut) if isinstance(value, str) else cut
+
+
+def _count_values(count: int) -> str:
+    return "1 value" if count == 1 else f"{count:,} values"
+
+
+def _count_fields(count: int) -> str:
+    return "1 field" if count == 1 else f"{count:,} fields"
+
+
+MALFORMED = "_lakehold_malformed"
+"""Where Spark's parsers put the text that they could not read."""
+PARSER_OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
+_PARSED, _NUMBER, _BAD = "_lakehold_parsed", "_lakehold_number", "_lakehold_bad"
+
+
+def is_parsable(text: Column) -> Column:
+    """Whether a text may be given to a parser: not too long, and valid UTF-8."""
+    # Its bytes are known, its characters would have to be counted.
+    return (f.octet_length(text) <= MAX_ROW_BYTES) & f.is_valid_utf8(text)
+
+
+def split_bad_rows(
+    texts: DataFrame,
+    parsed: Column,
+    bad: Column,
+    good: Callable[[Column], Sequence[Column]],
+    reason: Callable[[str, int], str],
+) -> tuple[DataFrame, DataFrame]:
+    """Return the good rows, and the bad ones with reason and text, of texts with the columns `raw` and `place`.
+
+    The condition for bad rows refers to `parsed_column`; a text that cannot be parsed is null, which counts as bad.
+    """
+    both = (
+        texts.select("raw", "place", parsed.alias(_PARSED), f.monotonically_increasing_id().alias(_NUMBER))
+        # The number keeps the choice of rows behind the parser: before it, each text would be parsed twice.
+        .select("*", f.coalesce(bad, f.lit(True)).alias(_BAD))
+    )
+    here = f.col(_NUMBER) >= 0
+    rows = both.filter(~f.col(_BAD) & here).select(*good(f.col(_PARSED)))
+    return rows, _with_reason(both.filter(f.col(_BAD) & here), reason)
+
+
+def parsed_column() -> Column:
+    """Return the column with the parser's result."""
+    return f.col(_PARSED)
+
+
+def reason_udf(reason: Callable[[str, int], str]) -> Callable[..., Column]:
+    """Return the reason function as a Spark UDF of a text and its length, evaluated once for each."""
+    udf = f.udf(reason, "string", useArrow=False)
+    return udf.asNondeterministic()
+
+
+def _with_reason(rows: DataFrame, reason: Callable[[str, int], str]) -> DataFrame:
+    text = f.make_valid_utf8("raw")
+    # A text of ordinary length is looked at as a whole; of a very long one it is enough to know that it is.
+    whole = f.when(f.octet_length("raw") <= MAX_ROW_BYTES, text).otherwise(f.substring(text, 1, MAX_RAW_LENGTH))
+    reason_column = reason_udf(reason)(whole, f.octet_length("raw"))
+    cut = f.when(f.length(text) > MAX_RAW_LENGTH, f.concat(f.substring(text, 1, MAX_RAW_LENGTH), f.lit("…"))).otherwise(
+        text
+    )
+    return rows.select(reason_column.alias("reason"), cut.alias("raw"), "place")

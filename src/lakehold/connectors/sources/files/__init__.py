@@ -1,0 +1,10 @@
+"""Source connector for files: CSV, JSON, JSON Lines, Parquet and Excel, with gzip where that makes sense.
+
+- `connector`: the connector
+- `file_format`: the format of a file, its encoding and its path for Spark
+- `format_detection`: the format detected from a file's head
+- `file_head`: the first bytes of a file, and the delimiters in them
+- `csv_files`: rows of CSV files, also with values over several lines
+- `json_array`: records of a JSON array, one by one
+- `excel`: rows of a sheet
+"""

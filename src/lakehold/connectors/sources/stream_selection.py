@@ -1,0 +1,121 @@
+"""Combines streams of a connector into one: a table, all streams that match a pattern, or a query, with chosen fields
+and types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakehold.connectors.sources import cursors
+from lakehold.connectors.sources.connector import IncomingRows, ReadSpan, SourceConnector, SourceStream, StreamSample
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.lake.row_formats import quote_identifier
+
+SELECTION_STREAM = "drawn"
+"""What it is called itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class LakeSource:
+    """Source connector over tables of the lake, read with the rights of one member."""
+
+    run_query: Callable[[str], DataFrame]
+    """The rows of a query."""
+    list_tables: Callable[[], Sequence[str]]
+    """The tables that they may read there, as SQL calls them."""
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """Nothing: the member may read everything that it reads."""
+        return ()
+
+    def streams(self) -> list[SourceStream]:
+        """Return the tables."""
+        return [SourceStream(name) for name in self.list_tables()]
+
+    def check(self) -> None:
+        """Do nothing: only a query can be wrong."""
+
+    def sample(self, stream: str, limit: int) -> StreamSample:
+        """Refuse: tables of the lake have pages of their own."""
+        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Ask for {limit} rows in SQL.")
+
+    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+        """Read a table or a query."""
+        del spark
+        return IncomingRows(cursors.filter_span(self.run_query(stream), since))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSelection:
+    """Source connector that combines streams of another one."""
+
+    connector: SourceConnector
+    stream: str
+    """The one that it is drawn from, or a pattern that all that are wanted fit."""
+    hidden: tuple[str, ...] = ()
+    """Fields that are left out."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Fields that are to be of another type than they come with."""
+    is_pattern: bool = False
+    """Whether the stream is a pattern."""
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """Redactions of the underlying connector."""
+        return self.connector.redactions
+
+    def streams(self) -> list[SourceStream]:
+        """Return the one combined stream."""
+        return [SourceStream(SELECTION_STREAM)]
+
+    def check(self) -> None:
+        """Check the underlying connector."""
+        self.connector.check()
+
+    def sample(self, stream: str, limit: int) -> StreamSample:
+        """Return a sample of the underlying stream."""
+        return self.connector.sample(stream, limit)
+
+    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+        """Read all selected streams and apply fields and types."""
+        del stream
+        parts = [self.connector.read(spark, name, since) for name in self._stream_names()]
+        together = parts[0] if len(parts) == 1 else _union(parts)
+        return replace(together, rows=self._apply_fields(together.rows))
+
+    def _stream_names(self) -> list[str]:
+        """Return the names of the selected streams."""
+        if not self.is_pattern:
+            return [self.stream]
+        found = sorted(each.name for each in self.connector.streams() if fnmatchcase(each.name, self.stream))
+        if not found:
+            raise NotFoundError(f"Nothing fits {quote(self.stream)}.", "Write it with * for any letters.")
+        return found
+
+    def _apply_fields(self, rows: DataFrame) -> DataFrame:
+        """Drop the hidden fields and cast the others."""
+        unknown = next((name for name in (*self.hidden, *self.types) if name not in rows.columns), "")
+        if unknown:
+            there = ", ".join(rows.columns[:20])
+            raise InvalidInputError(f"There is no field {quote(unknown)}.", f"There are: {there}.")
+        typed = {name: f.col(quote_identifier(name)).cast(kind) for name, kind in self.types.items()}
+        return rows.withColumns(typed).drop(*self.hidden)
+
+
+def _union(parts: Sequence[IncomingRows]) -> IncomingRows:
+    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), (part.rows for part in parts))
+    bad = [part.bad for part in parts if part.bad is not None]
+    return IncomingRows(
+        rows,
+        reduce(DataFrame.unionByName, bad) if bad else None,
+        kept=tuple(each for part in parts for each in part.kept),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )

@@ -1,0 +1,21 @@
+"""Tables on Iceberg, volumes of files, and previews; with Spark in a sub-package of its own.
+
+These modules may be imported by a server:
+
+- `iceberg_catalog`: the platform's Iceberg catalog; tables by number
+- `table_metadata`: fields and snapshots of a table, from its metadata file
+- `readable_tables`: the tables that a caller may read, by their SQL names
+- `catalog_tokens`: short-lived tokens of user sessions, and the tables loaded with them
+- `system_tables`: temporary folders for the system tables of one query
+- `query_limits`: limits of interactive queries
+- `previews`: the first rows of a table
+- `scans`, `parquet_files`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
+- `row_formats`: names, values and rows in SQL, JSON, CSV and Arrow
+- `volumes`: files of volumes
+- `markdown`: Markdown of mails and messages, as HTML and for chats
+- `errors`: errors of queries, tables, sources and deliveries
+
+Only a worker imports:
+
+- `spark`: the Spark session, tables, writes, and queries of users
+"""

@@ -1,0 +1,58 @@
+"""Errors of queries, tables, sources and deliveries."""
+
+from __future__ import annotations
+
+from lakehold.kit.errors import LakeholdError
+
+
+class RefusedQueryError(LakeholdError):
+    """The query contains a part that no query may contain."""
+
+    code = "query_refused"
+    status = 422
+
+
+class QueryError(LakeholdError):
+    """The query cannot run as written: an unknown name, a type mismatch, a division by zero."""
+
+    code = "query_failed"
+    status = 422
+
+
+class LimitExceededError(LakeholdError):
+    """A member exceeded a limit on concurrency, time or size."""
+
+    code = "limit_reached"
+    status = 429
+
+
+class QueryMemoryError(LimitExceededError):
+    """The query needs more memory than is available."""
+
+
+class StoppedError(LakeholdError):
+    """The query or run was stopped by somebody."""
+
+    code = "stopped"
+    status = 409
+
+
+class DataError(LakeholdError):
+    """The data does not fit its target, for example a changed schema or a duplicate key."""
+
+    code = "data_does_not_fit"
+    status = 422
+
+
+class DeliveryError(LakeholdError):
+    """The receiver did not accept a delivery."""
+
+    code = "not_delivered"
+    status = 502
+
+
+class SourceError(LakeholdError):
+    """The source cannot be read with its settings: a wrong password, a missing table or path."""
+
+    code = "source_refused"
+    status = 422

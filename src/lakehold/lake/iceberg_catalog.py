@@ -1,0 +1,179 @@
+"""The platform's Iceberg catalog, in a file or schema of its own, and the warehouse that holds the table files.
+
+Tenants and tables are identified by number here. Their names are kept in `lakehold.catalog` and are no part of any
+path, so that a rename moves nothing and a name can do no harm.
+
+Python reads the current metadata file of a table here; Spark writes through the same database tables by JDBC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import sqlalchemy as sa
+
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.settings import Settings
+from lakehold.lake import table_metadata
+from lakehold.lake.table_metadata import IcebergMetadata
+
+CATALOG_NAME = "house"
+"""What the platform's own Spark session calls the catalog."""
+SCHEMA = "lakehold_lake"
+_BATCH_SIZE = 500
+
+_metadata = sa.MetaData()
+_SHORT, _LONG = sa.String(255), sa.String(1000)
+# As Iceberg's own JDBC catalog has them.
+_tables = sa.Table(
+    "iceberg_tables",
+    _metadata,
+    sa.Column("catalog_name", _SHORT, primary_key=True),
+    sa.Column("table_namespace", _SHORT, primary_key=True),
+    sa.Column("table_name", _SHORT, primary_key=True),
+    sa.Column("metadata_location", _LONG),
+    sa.Column("previous_metadata_location", _LONG),
+    sa.Column("iceberg_type", sa.String(5)),
+)
+sa.Table(
+    "iceberg_namespace_properties",
+    _metadata,
+    sa.Column("catalog_name", _SHORT, primary_key=True),
+    sa.Column("namespace", _SHORT, primary_key=True),
+    sa.Column("property_key", _SHORT, primary_key=True),
+    sa.Column("property_value", _LONG),
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TableIdentifier:
+    """Identifies a table or volume by the number of its tenant and its own number."""
+
+    tenant: int
+    number: int
+
+    @property
+    def namespace(self) -> str:
+        """Iceberg namespace of the tenant."""
+        return f"t{self.tenant}"
+
+    @property
+    def table(self) -> str:
+        """Iceberg name of the table."""
+        return f"r{self.number}"
+
+    @property
+    def sql(self) -> str:
+        """Name of the table in SQL of the platform's own session."""
+        return f"{CATALOG_NAME}.{self.namespace}.{self.table}"
+
+
+class IcebergCatalog:
+    """Reads and updates the platform's Iceberg catalog."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._url = sa.make_url(settings.database_url)
+
+    def close(self) -> None:
+        """Close all database connections."""
+        if "_engine" in self.__dict__:
+            self._engine.dispose()
+
+    def metadata_location(self, place: TableIdentifier) -> str | None:
+        """Return the location of the table's current metadata file; None if the table does not exist yet."""
+        return self.metadata_locations([place]).get(place)
+
+    def current_metadata(self, place: TableIdentifier) -> IcebergMetadata | None:
+        """Return the current metadata of a table; None if the table does not exist yet."""
+        location = self.metadata_location(place)
+        return None if location is None else table_metadata.load_metadata(location)
+
+    def metadata_locations(self, places: Iterable[TableIdentifier]) -> dict[TableIdentifier, str]:
+        """Return the metadata locations of several tables, leaving out those that do not exist."""
+        sorted_places = sorted(places)
+        found: dict[TableIdentifier, str] = {}
+        c = _tables.c
+        with self._engine.connect() as connection:
+            for start in range(0, len(sorted_places), _BATCH_SIZE):
+                some = {(place.namespace, place.table): place for place in sorted_places[start : start + _BATCH_SIZE]}
+                query = sa.select(c.table_namespace, c.table_name, c.metadata_location).where(
+                    c.catalog_name == CATALOG_NAME,
+                    c.table_namespace.in_({namespace for namespace, _ in some}),
+                    c.table_name.in_({table for _, table in some}),
+                )
+                for row in connection.execute(query):
+                    place = some.get((row.table_namespace, row.table_name))
+                    if place is not None and row.metadata_location:
+                        found[place] = row.metadata_location
+        return found
+
+    def list_tables(self, tenant: int) -> list[TableIdentifier]:
+        """Return all tables of a tenant in the catalog, including those that no resource refers to any more."""
+        c, namespace = _tables.c, TableIdentifier(tenant, 0).namespace
+        query = sa.select(c.table_name).where(c.catalog_name == CATALOG_NAME, c.table_namespace == namespace)
+        with self._engine.connect() as connection:
+            found = connection.execute(query).scalars().all()
+        return sorted(TableIdentifier(tenant, int(name[1:])) for name in found if name[1:].isdigit())
+
+    def rename_table(self, old: TableIdentifier, new: TableIdentifier) -> None:
+        """Move the rows of one table to another that has none. The files stay where they are."""
+        c = _tables.c
+        if self.metadata_location(old) is None and self.metadata_location(new) is not None:
+            return
+        moved = _tables.update().where(
+            c.catalog_name == CATALOG_NAME, c.table_namespace == old.namespace, c.table_name == old.table
+        )
+        with self._engine.begin() as connection:
+            if not connection.execute(moved.values(table_name=new.table)).rowcount:
+                raise ConflictError("The rows of the table are gone.", "They may have been restored before.")
+
+    def spark_settings(self) -> dict[str, str]:
+        """Return the Spark settings of the catalog, which only the platform's own session may have."""
+        _ = self._engine
+        here = f"spark.sql.catalog.{CATALOG_NAME}"
+        conf = {
+            here: "org.apache.iceberg.spark.SparkCatalog",
+            f"{here}.type": "jdbc",
+            f"{here}.uri": self._jdbc,
+            f"{here}.warehouse": self._settings.warehouse_url,
+            f"{here}.jdbc.schema-version": "V1",
+            f"{here}.cache-enabled": "false",
+        }
+        if self._is_file:
+            return conf
+        # The driver takes them by name, so that they stand in no URL that an error might repeat.
+        login = {"user": self._url.username, "password": self._url.password}
+        return conf | {f"{here}.jdbc.{name}": value for name, value in login.items() if value}
+
+    @property
+    def _is_file(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    @property
+    def _jdbc(self) -> str:
+        if self._is_file:
+            return f"jdbc:sqlite:file:{self._file}?busy_timeout=30000&journal_mode=WAL"
+        host = self._url.host or "localhost"
+        return f"jdbc:postgresql://{host}:{self._url.port or 5432}/{self._url.database}?currentSchema={SCHEMA}"
+
+    @property
+    def _file(self) -> str:
+        return str(self._settings.data.absolute() / "lake.sqlite")
+
+    @cached_property
+    def _engine(self) -> sa.Engine:
+        if self._is_file:
+            engine = sa.create_engine(f"sqlite:///{self._file}", connect_args={"timeout": 30})
+            _metadata.create_all(engine)
+            return engine
+        url = self._url.set(drivername="postgresql+psycopg")
+        engine = sa.create_engine(url, connect_args={"options": f"-csearch_path={SCHEMA}"})
+        with engine.begin() as connection:
+            # Of several that start at once, one makes them.
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": SCHEMA})
+            connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+            _metadata.create_all(connection)
+        return engine

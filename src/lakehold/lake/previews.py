@@ -1,0 +1,114 @@
+"""Previews of tables: their first rows, read by PyIceberg without Spark.
+
+As few files are opened as give enough rows, and no more of each is read than is shown. Deleted rows do not appear,
+whether their file has been rewritten or not. PyIceberg takes a second to import: that happens with the first preview,
+or before it by `preload`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+import pyarrow as pa
+
+from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
+from lakehold.lake import table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+
+MOST_ROWS = 100_000
+_ROWS, _SIZE, _SCAN_LIMIT = 100, 4 * 1024 * 1024, 2_000_000
+
+
+class FilterOperator(StrEnum):
+    """Comparison operator of a filter."""
+
+    IS = "="
+    IS_NOT = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    STARTS = "starts with"
+    EMPTY = "is empty"
+    FILLED = "is not empty"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewFilter:
+    """Condition on one field. A value given as text is parsed as the field's type."""
+
+    field: str
+    operator: FilterOperator
+    value: str | float | Decimal | date | datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewOptions:
+    """Options of a preview: which rows and fields, and how much it may cost."""
+
+    rows: int = _ROWS
+    fields: Sequence[str] | None = None
+    """In this order. Without: all."""
+    snapshot: int | None = None
+    """The table as it was then, with the fields of then. Without: as it is."""
+    where: PreviewFilter | Sequence[PreviewFilter] = ()
+    """Of several, all must hold."""
+    size: int = _SIZE
+    """Bytes in memory: rows that would make it more are left out."""
+    scan_limit: int = _SCAN_LIMIT
+    """How many rows are looked at before a filter that matches few gives up."""
+
+    @property
+    def filters(self) -> Sequence[PreviewFilter]:
+        """All filters, as a sequence."""
+        return (self.where,) if isinstance(self.where, PreviewFilter) else self.where
+
+
+@dataclass(frozen=True, slots=True)
+class TablePreview:
+    """The first rows of a table."""
+
+    rows: pa.Table
+    more: bool
+    """Whether there may be others."""
+
+
+def read_preview(lake: IcebergCatalog, place: TableIdentifier, options: PreviewOptions | None = None) -> TablePreview:
+    """Return the first rows of a table. The caller has been authorised before."""
+    from lakehold.lake import scans  # noqa: PLC0415 - a second, of which a server's start needs nothing
+
+    options = options or PreviewOptions()
+    if not 0 <= options.rows <= MOST_ROWS or options.size < 0:
+        raise InvalidInputError(f"A preview has at most {MOST_ROWS:,} rows.", "Run a query for more.")
+    first = _metadata_location(lake, place)
+    try:
+        return scans.scan_table(first, _refuse_unknown_snapshot(first, options))
+    except FileNotFoundError:
+        # Upkeep may take away what was valid a moment ago.
+        second = _metadata_location(lake, place)
+    try:
+        return scans.scan_table(second, _refuse_unknown_snapshot(second, options))
+    except FileNotFoundError as error:
+        raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
+
+
+def preload() -> None:
+    """Import PyIceberg ahead of the first preview."""
+    from lakehold.lake import scans  # noqa: F401, PLC0415 - as above
+
+
+def _metadata_location(lake: IcebergCatalog, place: TableIdentifier) -> str:
+    found = lake.metadata_location(place)
+    if found is None:
+        raise ConflictError("The table has no data yet.", "Run what fills it.")
+    return found
+
+
+def _refuse_unknown_snapshot(location: str, options: PreviewOptions) -> PreviewOptions:
+    if options.snapshot is not None:
+        table_metadata.load_metadata(location).snapshot(options.snapshot)
+    return options

@@ -1,0 +1,204 @@
+"""Resolves the names of tables in SQL to the tables that the caller may read.
+
+Names are compared without case. Tables that the caller may not read do not exist for them; if several tables still
+share a name, the name is ambiguous, and the table's id can be used instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import TENANT
+from lakehold.catalog import kinds
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
+from lakehold.kit.ids import fold_name, quote
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.row_formats import quote_identifier
+
+READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
+"""The kinds that are tables to SQL, each with the action that lets one read it."""
+
+LAKE_CATALOG, WORKSPACE_CATALOG = "lake", "here"
+"""What a person's session calls the catalog of all workspaces, and that of one."""
+
+NamePath = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A table, or a container of tables, under the name that the caller sees."""
+
+    uid: str
+    name: str
+
+
+def list_containers(ctx: RequestContext, path: Sequence[str]) -> list[CatalogEntry]:
+    """Return the workspaces or layers under these names that hold tables."""
+    return _entries(
+        ctx, (here for here in _visible_children(ctx, _resolve_containers(ctx, path)) if not _is_table(ctx.view, here))
+    )
+
+
+def list_tables(ctx: RequestContext, path: Sequence[str]) -> list[CatalogEntry]:
+    """Return the tables under these names that the caller may read."""
+    return _entries(
+        ctx, (here for here in _visible_children(ctx, _resolve_containers(ctx, path)) if _is_table(ctx.view, here))
+    )
+
+
+def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
+    """Return the id of the table that these names mean to the caller."""
+    view, full = ctx.view, quote(".".join((*path, name)))
+    places = _resolve_containers(ctx, path)
+    called = [here for here in _children_named(ctx, places, name) if _is_table(view, here)] or _by_id(
+        view, places, name
+    )
+    found = [here for here in called if _is_visible(ctx, here)]
+    if len(found) > 1:
+        raise ConflictError(f"Several tables are called {full}.", "Rename all but one, or write its id instead.")
+    if found:
+        return view.uid(found[0])
+    missing = NotFoundError(f"There is no table {full}.", "Look its name up in the catalog.")
+    if called:
+        raise HiddenError(missing, action=READABLE[view.kind(called[0])], resource=view.uid(called[0]))
+    raise missing
+
+
+def name_path(view: FactView, uid: str) -> NamePath:
+    """Return the names that lead to a table or container, its own last."""
+    names: list[str] = []
+    here: str | None = uid
+    while here is not None and view.kind(view.resource(here)) != TENANT:
+        names.append(view.names.get(view.resource(here)) or here)
+        here = kinds.parent_of(view, here)
+    return tuple(reversed(names))
+
+
+def qualified_name(ctx: RequestContext, uid: str) -> str:
+    """Return the SQL name of a table in any session of the caller: by id if other readable tables share its name."""
+    *before, name = name_path(ctx.view, uid)
+    places = _resolve_containers(ctx, before)
+    alike = [
+        here for here in _children_named(ctx, places, name) if _is_table(ctx.view, here) and _is_visible(ctx, here)
+    ]
+    # An id that is the name of another one stands for that.
+    by_id = len(alike) > 1 and not _children_named(ctx, places, uid)
+    return ".".join(quote_identifier(part) for part in (LAKE_CATALOG, *before, uid if by_id else name))
+
+
+def _resolve_containers(ctx: RequestContext, path: Sequence[str]) -> list[int]:
+    """Return all containers that the names mean to the caller; two workspaces may have the same name."""
+    here = [ctx.view.resource(ctx.caller.tenant)]
+    for name in path:
+        called = _children_named(ctx, here, name)
+        here = [place for place in called if not _is_table(ctx.view, place) and _is_visible(ctx, place)]
+        if not here:
+            raise NotFoundError(f"There is nothing called {quote('.'.join(path))}.")
+    return here
+
+
+def _children_named(ctx: RequestContext, places: Iterable[int], name: str) -> list[int]:
+    folded_name = fold_name(name)
+    return [here for place in places for here in _by_name(ctx, place).get(folded_name) or ()]
+
+
+def _by_id(view: FactView, places: Sequence[int], uid: str) -> list[int]:
+    here = view.ids.get(uid)
+    if here is None or not _is_table(view, here):
+        return []
+    parent = kinds.parent_of(view, uid)
+    return [here] if parent is not None and view.resource(parent) in places else []
+
+
+def _visible_children(ctx: RequestContext, places: Iterable[int]) -> Iterator[int]:
+    found = (here for place in places for named in _by_name(ctx, place).values() for here in named)
+    return (here for here in found if _is_visible(ctx, here))
+
+
+def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
+    """Return the children of a container by folded name, cached in the view until something changes."""
+
+    def sorted_out(view: FactView) -> dict[str, list[int]]:
+        key = (_by_name, place)
+        known = cast("dict[str, list[int]] | None", view.cache.get(key))
+        if known is None:
+            known, holding = {}, _container_kinds(view)
+            for here in view.children(place):
+                if view.kind(here) in holding:
+                    known.setdefault(fold_name(view.names.get(here) or view.uid(here)), []).append(here)
+            view.cache[key] = known
+        return known
+
+    return ctx.session.read_view(sorted_out)
+
+
+def _container_kinds(view: FactView) -> frozenset[str]:
+    """Return the kinds that are tables or contain tables."""
+    found: set[str] = set()
+    waiting = [kind for kind in READABLE if kind in view.policy.kinds]
+    while waiting:
+        kind = waiting.pop()
+        if kind not in found and kind != TENANT:
+            found.add(kind)
+            parent = view.policy.kinds[kind].parent
+            waiting.extend(parent.kinds if parent else ())
+    return frozenset(found)
+
+
+def _is_visible(ctx: RequestContext, here: int) -> bool:
+    return _may_read(ctx, ctx.view.uid(here)) or (
+        not _is_table(ctx.view, here) and here in _ancestors_of_token_scope(ctx)
+    )
+
+
+def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
+    """Return the ancestors of the resources that a token is narrowed to: their names are visible, nothing else in them."""
+    view, narrowed, found = ctx.view, ctx.caller.narrowed, set[int]()
+    for uid in (narrowed.resources if narrowed else None) or ():
+        number = view.ids.get(uid)
+        if number is None or view.kind(number) not in _container_kinds(view) or not _may_read(ctx, uid):
+            continue
+        parent = kinds.parent_of(view, uid)
+        while parent is not None:
+            found.add(view.resource(parent))
+            parent = kinds.parent_of(view, parent)
+    return found
+
+
+def _may_read(ctx: RequestContext, uid: str) -> bool:
+    action = READABLE.get(ctx.view.kind(ctx.view.resource(uid)))
+    if action is None:
+        return ctx.session.can_see(ctx.asker, uid)
+    return ctx.session.check(ctx.asker, action, uid)
+
+
+def _is_table(view: FactView, here: int) -> bool:
+    return view.kind(here) in READABLE
+
+
+def _entries(ctx: RequestContext, resources: Iterable[int]) -> list[CatalogEntry]:
+    view = ctx.view
+    entries = [CatalogEntry(view.uid(here), view.names.get(here) or view.uid(here)) for here in resources]
+    return sorted(entries, key=lambda each: fold_name(each.name))
+
+
+def refuse_impersonation(ctx: RequestContext) -> None:
+    """Refuse to show rows while the caller impersonates somebody."""
+    refuse_impersonated_caller(ctx.caller)
+
+
+def refuse_impersonated_caller(caller: Caller) -> None:
+    """Refuse to show rows to a caller who impersonates somebody, before there is a request context."""
+    if caller.impersonator:
+        raise ForbiddenError("Viewing as somebody else shows no data.", "Stop viewing as them to read rows.")
+
+
+def identifier_of(ctx: RequestContext, uid: str) -> TableIdentifier:
+    """Return the identifier of a table. The caller has been authorised before."""
+    return TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))

@@ -1,0 +1,111 @@
+"""Translates errors of Spark into messages that tell users what to correct, and nothing of the machine.
+
+Spark's messages about the text of a query speak of the query and of tables that the catalog has let through. All others
+may name files, hosts and threads; of those only the kind is reported.
+"""
+
+from __future__ import annotations
+
+import re
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import (
+    AnalysisException,
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    IllegalArgumentException,
+    NumberFormatException,
+    ParseException,
+    PySparkException,
+    QueryContextType,
+    SparkRuntimeException,
+)
+from pyspark.errors.exceptions.captured import UnknownException, convert_exception
+
+from lakehold.kit.errors import LakeholdError, UnavailableError
+from lakehold.lake.errors import QueryError, QueryMemoryError
+from lakehold.lake.spark import jvm
+
+_QUERY_EXCEPTIONS = (
+    AnalysisException,
+    ArithmeticException,
+    ArrayIndexOutOfBoundsException,
+    DateTimeException,
+    NumberFormatException,
+    ParseException,
+    SparkRuntimeException,
+)
+_FAILED = ("The query could not be run to its end.", "Try again; if it stays so, tell your admin when.")
+_MEMORY = ("OutOfMemory", "OutOfDirectMemory", "OversizedAllocation", "maxResultSize", "BROADCAST_TABLE")
+_FULL = "No space left on device"
+# What a client makes of the catalog's conflict: a name that means several tables. The words are the catalog's own.
+_AMBIGUOUS_NAME = "org.apache.iceberg.exceptions.AlreadyExistsException"
+_MAX_LENGTH = 500
+_MAX_CAUSES = 10
+_CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
+_STATE = re.compile(r"\s*SQLSTATE: \w+")
+_PLACE = re.compile(r"\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+);?")
+_AFTER = ("\n== SQL", "\n== DataFrame", "\n'", ";\n", "\nJVM stacktrace")
+# Advice of Spark's that only somebody with a shell could follow.
+_ADVICE = re.compile(r"\s*(If necessary set|To tolerate the error|You can set) .*? to bypass this error\.?", re.DOTALL)
+_SETTING = re.compile(r"\s*[^.\n]*\bspark\.[a-zA-Z.]+[^.\n]*\.?")
+_FILE = re.compile(r"(?:file:|[a-z0-9]+://)?/[^\s'\"`,;)]+")
+
+
+def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
+    """Return the error as its caller may read it."""
+    if any(word in str(error) for word in _MEMORY):
+        return QueryMemoryError("The query needs more memory than there is for it.", "Ask for less at once.")
+    if any(_FULL in str(each.getMessage()) for each in jvm.exception_chain(error)):
+        return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
+    several = next((each for each in jvm.exception_chain(error) if each.getClass().getName() == _AMBIGUOUS_NAME), None)
+    if several is not None:
+        return QueryError(str(several.getMessage()))
+    if isinstance(error, Py4JJavaError):
+        return _translate_java_error(error)
+    if not isinstance(error, _QUERY_EXCEPTIONS) and not isinstance(error, IllegalArgumentException):
+        return QueryError(*_FAILED)
+    text = str(error)
+    for mark in _AFTER:
+        text = text.partition(mark)[0]
+    place = _PLACE.search(str(error))
+    text = _PLACE.sub("", _STATE.sub("", _CONDITION.sub("", text)))
+    text = _FILE.sub("…", _SETTING.sub("", _ADVICE.sub("", text)))
+    text = " ".join(text.split())[:_MAX_LENGTH].rstrip(" .") or "The query cannot be run"
+    where = (
+        f" It is in line {place[1]}, at character {int(place[2]) + 1}."
+        if place and place[1]
+        else _error_location(error)
+    )
+    return QueryError(f"{text}.{where}", "Correct the query.")
+
+
+def _translate_java_error(error: Py4JJavaError) -> LakeholdError:
+    """Translate an error that Spark has wrapped in others, or that is none of Spark's."""
+    cause = error.java_exception
+    for _ in range(_MAX_CAUSES):
+        if cause is None:
+            break
+        if cause.getClass().getName() == "java.lang.StackOverflowError":
+            return QueryError("The query is nested too deeply.", "Break it into parts: WITH … AS (…).")
+        converted = convert_exception(cause)
+        if not isinstance(converted, UnknownException):
+            return translate_error(converted)
+        cause = cause.getCause()
+    return QueryError(*_FAILED)
+
+
+def _error_location(error: PySparkException) -> str:
+    """Return where in the query the error is, if Spark knows."""
+    for context in error.getQueryContext() or ():
+        if context.contextType() == QueryContextType.SQL and context.fragment():
+            return f" It is at: {' '.join(context.fragment().split())[:80]}"
+    return ""
+
+
+def error_message(error: Exception) -> str:
+    """Return the message for any error of a run."""
+    if isinstance(error, PySparkException | Py4JJavaError):
+        return str(translate_error(error))
+    return "It failed for a reason of our own; the worker's log has it."

@@ -1,0 +1,141 @@
+"""Table maintenance: expires snapshots, compacts small files, deletes orphan files.
+
+Nothing here changes the rows of a table. The caller holds the table's write lock: a file that a running write has
+written and not yet committed looks just like one that a killed write has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Row, SparkSession
+
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.lake.iceberg_catalog import CATALOG_NAME, TableIdentifier
+from lakehold.lake.spark.jvm import java_session, jvm_of
+from lakehold.lake.spark.tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireResult:
+    """What `expire` removed."""
+
+    snapshots: int
+    files: int
+    """Of any kind: data, deletes, lists of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """How many files `compact` rewrote and wrote."""
+
+    rewritten: int
+    made: int
+    deletes_rewritten: int
+    deletes_made: int
+    size: int
+    """Of the data files that were rewritten, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """How many orphan files `sweep` deleted."""
+
+    files: int
+
+
+def expire(tables: Tables, place: TableIdentifier, *, days: float, at_least: int, now: datetime) -> ExpireResult:
+    """Expire snapshots older than so many days, except the last few, and delete the files that only they had."""
+    if days < 0 or at_least < 1:
+        raise InvalidInputError("A table keeps at least one snapshot, for no less than no time.")
+    before = len(tables.current_metadata(place).snapshots)
+    until = (now - timedelta(days=days)).astimezone(UTC)
+    counts = _call_procedure(
+        tables,
+        "expire_snapshots",
+        place,
+        f"older_than => TIMESTAMP '{until:%Y-%m-%d %H:%M:%S.%f}Z', retain_last => {at_least}, stream_results => true",
+    )
+    files = sum(int(value or 0) for name, value in counts.asDict().items() if name.startswith("deleted_"))
+    return ExpireResult(before - len(tables.current_metadata(place).snapshots), files)
+
+
+def compact(
+    tables: Tables, place: TableIdentifier, *, files_at_least: int = 5, deletes_at_least: int = 3
+) -> CompactResult:
+    """Rewrite many small files into few, and files of which many rows have been deleted.
+
+    At least so many small files have to lie together, or so many delete files at one data file.
+    """
+    data = _call_procedure(
+        tables,
+        "rewrite_data_files",
+        place,
+        f"options => map('min-input-files', '{files_at_least}', 'delete-file-threshold', '{deletes_at_least}',"
+        " 'remove-dangling-deletes', 'true')",
+    )
+    deletes = _call_procedure(
+        tables, "rewrite_position_delete_files", place, f"options => map('min-input-files', '{files_at_least}')"
+    )
+    return CompactResult(
+        data.rewritten_data_files_count,
+        data.added_data_files_count,
+        deletes.rewritten_delete_files_count + data.removed_delete_files_count,
+        deletes.added_delete_files_count,
+        data.rewritten_bytes_count,
+    )
+
+
+def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> SweepResult:
+    """Delete the files in the table's folder that belong to no snapshot, which killed writes have left.
+
+    If the table does not exist, because its creation or deletion was cut short, these are all files.
+    """
+    session = tables.session
+    if not tables.exists(place):
+        return SweepResult(_delete_folder(session, place))
+    with _hide_details("Files that belong to no snapshot could not be deleted"):
+        jvm, java = jvm_of(session), java_session(session)
+        table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(java, place.sql)
+        until = jvm.java.lang.System.currentTimeMillis() - grace // timedelta(milliseconds=1)
+        action = jvm.org.apache.iceberg.spark.actions.SparkActions.get(java).deleteOrphanFiles(table)
+        # Iceberg's procedure would refuse anything younger than a day, since it cannot know of the lock.
+        done = action.olderThan(until).option("stream-results", "true").execute()
+        return SweepResult(done.orphanFilesCount())
+
+
+def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:
+    with _hide_details("What a table has left behind could not be deleted"):
+        warehouse = session.conf.get(f"spark.sql.catalog.{CATALOG_NAME}.warehouse")
+        folder = jvm_of(session).org.apache.hadoop.fs.Path(f"{warehouse}/{place.namespace}/{place.table}")
+        system = folder.getFileSystem(java_session(session).sessionState().newHadoopConf())
+        if not system.exists(folder):
+            return 0
+        count: int = system.getContentSummary(folder).getFileCount()
+        system.delete(folder, True)
+        return count
+
+
+def _call_procedure(tables: Tables, procedure: str, place: TableIdentifier, how: str) -> Row:
+    table = f"{place.namespace}.{place.table}"
+    tables.current_metadata(place)
+    with _hide_details("The upkeep of the table failed"):
+        found: Any = tables.session.sql(f"CALL {CATALOG_NAME}.system.{procedure}(table => '{table}', {how})").first()
+        return found if isinstance(found, Row) else Row()
+
+
+@contextmanager
+def _hide_details(what: str) -> Iterator[None]:
+    """Replace Java's errors, which name files and hosts, by a plain message."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise UnavailableError(
+            f"{what}.", "The rows are as they were. Try again; the worker's log says more."
+        ) from error

@@ -1,0 +1,115 @@
+"""The Spark session of a worker process: started when it is first needed, and kept.
+
+Every user session inherits its configuration, so that holds no catalog and no credential. The platform's own session
+gets its catalog at run time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from subprocess import Popen
+from threading import Lock, Thread
+
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from lakehold.lake.spark import jvm_launcher
+from lakehold.lake.spark.jvm import jvm_of
+from lakehold.lake.spark.jvm_launcher import JvmProcess
+
+_lock = Lock()
+_started: list[SparkSession] = []
+
+_CONF = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # One person's large query and another's small one take turns.
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    # A path is no table, and a text in a query stays what it is.
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.legacy.createHiveTableByDefault": "false",
+    # Rows go between Python and the JVM as Arrow.
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.python.worker.faulthandler.enabled": "true",
+    # A query that wants more memory than there is fails, and it alone; see `_outlive`.
+    "spark.executor.killOnFatalError.depth": "0",
+    # Nothing of a table comes to the driver but the rows of a query and the small side of a join.
+    "spark.driver.maxResultSize": "256m",
+}
+
+_JAVA_FUNCTIONS = ("reflect", "java_method", "try_reflect")
+# Of each error these write down the whole text of the query, with all that somebody typed into it.
+_QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+# And these the error with the value that it is about; the asker is told, and the platform's own runs log theirs.
+_VALUE_LOGGERS = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
+
+
+def get_spark_session(
+    master: str, settings: Mapping[str, str] | None = None, drivers: str = "", launched: JvmProcess | None = None
+) -> SparkSession:
+    """Return the one Spark session of this process, started with the jars of a driver folder. Its JVM may be starting
+    already.
+    """
+    with _lock:
+        if not _started:
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            # Python beside Spark is this one, with what is installed here.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            for name in _QUERY_LOGGERS:
+                PySparkLogger.getLogger(name).disabled = True
+            java = launched or jvm_launcher.launch(master, settings or {}, drivers)
+            builder = SparkSession.builder.appName("lakehold").master(master)
+            for name, value in {**_CONF, **java.conf, **(settings or {})}.items():
+                builder = builder.config(name, value)
+            # Spark's Python asks for it when it first hands something to the JVM, which is not there yet.
+            Thread(target=import_module, args=("pyspark.testing.utils",), daemon=True, name="pandas").start()
+            with java.connection_env():
+                _started.append(builder.getOrCreate())
+            _drop_java_functions(_started[0])
+            _survive_out_of_memory(_started[0], java.process)
+        return _started[0]
+
+
+def _drop_java_functions(spark: SparkSession) -> None:
+    """Remove the functions that call Java from SQL, for all sessions of this process."""
+    known = jvm_of(spark).org.apache.spark.sql.catalyst
+    for name in _JAVA_FUNCTIONS:
+        known.analysis.FunctionRegistry.builtin().dropFunction(known.FunctionIdentifier(name))
+
+
+def _survive_out_of_memory(spark: SparkSession, process: Popen[bytes]) -> None:
+    """Let a query that exhausts the memory fail without affecting others.
+
+    Where a task or an analysis runs out of memory, the error goes to its caller. If it hits a thread of Spark's own,
+    which would be missing from then on, the JVM exits; and with it this process, for its supervisor to start another
+    one.
+    """
+    jvm = jvm_of(spark)
+    ends = jvm.org.apache.hadoop.yarn.YarnUncaughtExceptionHandler()
+    jvm.java.lang.Thread.setDefaultUncaughtExceptionHandler(ends)
+    for name in _VALUE_LOGGERS:
+        jvm.org.apache.logging.log4j.core.config.Configurator.setLevel(name, jvm.org.apache.logging.log4j.Level.OFF)
+    Thread(target=_exit_with, args=(process,), daemon=True, name="spark").start()
+
+
+def _exit_with(process: Popen[bytes]) -> None:
+    process.wait()
+    if _started:
+        logging.getLogger("lakehold.spark").critical("Spark has ended, and so does this process")
+        os._exit(os.EX_SOFTWARE)
+
+
+def stop() -> None:
+    """Stop Spark, if it was started."""
+    with _lock:
+        while _started:
+            _started.pop().stop()

@@ -1,0 +1,183 @@
+"""Writes rows to a table. Each write is one snapshot with its mark, so that a repeated write does nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakehold.kit.errors import InvalidInputError
+from lakehold.lake.errors import DataError
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.row_formats import quote_identifier, quote_literal
+from lakehold.lake.spark.jvm import move_to_session
+from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
+from lakehold.lake.spark.tables import PROPERTIES, Tables
+from lakehold.lake.table_metadata import IcebergSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Values of a field from one bound up to, not including, another; an empty bound is open."""
+
+    field: str
+    since: str
+    until: str
+
+    def sql(self, rows: DataFrame) -> str:
+        """Return the SQL condition for rows of the table in this span."""
+        found = next(each for each in rows.schema.fields if each.name.lower() == self.field.lower())
+        column, kind = f"t.{quote_identifier(found.name)}", found.dataType.simpleString()
+        bounds = ((">=", self.since), ("<", self.until))
+        parts = (f"{column} {sign} CAST({quote_literal(text)} AS {kind})" for sign, text in bounds if text)
+        return " AND ".join(parts)
+
+
+def replace_span(session: SparkSession, place: TableIdentifier, rows: DataFrame, span: ValueSpan) -> None:
+    """Replace the rows of a span in one write: concurrent readers see it as it was or as it will be."""
+    ready = move_to_session(session, rows)
+    ready.createOrReplaceTempView("arriving")
+    name = next(quote_identifier(each) for each in ready.columns if each.lower() == span.field.lower())
+    # No row of one is the same as one of the other; said so that Spark can still join the two by a key.
+    never = f"t.{name} = s.{name} AND t.{name} IS NULL"
+    session.sql(
+        f"MERGE INTO {place.sql} t USING arriving s ON {never} WHEN NOT MATCHED THEN INSERT *"
+        f" WHEN NOT MATCHED BY SOURCE AND {span.sql(ready)} THEN DELETE"
+    )
+
+
+_EXAMPLES = 3
+
+
+class WriteMode(StrEnum):
+    """How a write treats the rows that are in the table."""
+
+    APPEND = "append"
+    """They stay."""
+    OVERWRITE = "overwrite"
+    """They go."""
+    MERGE = "merge"
+    """Those with the same key are replaced."""
+    MIRROR = "mirror"
+    """The same, and those whose key does not arrive go."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWriteOptions:
+    """Options of a write."""
+
+    mode: WriteMode
+    mark: str
+    """Names this write: of the same name there is one."""
+    keys: Sequence[str] = ()
+    evolution: SchemaEvolution = SchemaEvolution.MERGE
+    partitioned_by: Sequence[str] = ()
+    span: ValueSpan | None = None
+    """What is added takes the place of what lies in this part."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableWriteResult:
+    """What a write did."""
+
+    snapshot: int | None
+    """None if there was nothing to do."""
+    added: int = 0
+    removed: int = 0
+    size: int = 0
+    total: int = 0
+    again: bool = False
+    """Whether it had been done before."""
+
+
+def write_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> TableWriteResult:
+    """Write rows of any session into a table, which is created if it does not exist."""
+    refuse_duplicate_fields(rows.schema)
+    if not tables.exists(place):
+        tables.create(place, rows.schema, partitioned_by=how.partitioned_by)
+    if done := tables.current_metadata(place).snapshot_of_write(how.mark):
+        return result_of_snapshot(done, again=True)
+    with tables.write_session(how.mark) as session:
+        _write_mode(tables, session, place, rows, how)
+    made = tables.current_metadata(place).snapshot_of_write(how.mark)
+    return TableWriteResult(None) if made is None else result_of_snapshot(made)
+
+
+def _write_mode(
+    tables: Tables, session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions
+) -> None:
+    match how.mode:
+        case WriteMode.OVERWRITE if how.evolution is SchemaEvolution.OVERWRITE and rows.schema != tables.schema(place):
+            _replace_table(place, move_to_session(session, rows), how)
+        case WriteMode.OVERWRITE:
+            ready = move_to_session(session, conform_rows(tables, place, rows, how.evolution))
+            ready.writeTo(place.sql).overwrite(f.lit(True))
+        case WriteMode.APPEND if how.span is not None:
+            replace_span(session, place, conform_rows(tables, place, rows, how.evolution), how.span)
+        case WriteMode.APPEND:
+            move_to_session(session, conform_rows(tables, place, rows, how.evolution)).writeTo(place.sql).append()
+        case WriteMode.MERGE | WriteMode.MIRROR:
+            _merge(session, place, conform_rows(tables, place, rows, how.evolution), how)
+
+
+def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
+    """Refuse rows with duplicate or missing keys."""
+    if not keys:
+        raise InvalidInputError("To merge, the table needs a key.", "Name the fields that tell one row from another.")
+    names = {name.lower(): name for name in rows.columns}
+    for key in keys:
+        if key.lower() not in names:
+            raise DataError(f"The key {key!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.")
+    columns = [f.col(quote_identifier(names[key.lower()])) for key in keys]
+    empty = rows.filter(reduce(lambda one, other: one | other, (column.isNull() for column in columns)))
+    if empty.limit(1).count():
+        raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "A key must be there in every row.")
+    doubles = rows.groupBy(*columns).count().filter(f.col("count") > 1)
+    some = doubles.limit(_EXAMPLES).collect()
+    if some:
+        examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
+        raise DataError(
+            f"{doubles.count():,} keys are there more than once, such as {examples}.",
+            f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.",
+        )
+
+
+def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
+    ready = move_to_session(session, rows)
+    refuse_duplicate_keys(ready, how.keys)
+    ready.createOrReplaceTempView("arriving")
+    names = {name.lower(): name for name in ready.columns}
+    same = " AND ".join(
+        f"t.{quote_identifier(names[key.lower()])} = s.{quote_identifier(names[key.lower()])}" for key in how.keys
+    )
+    others = [quote_identifier(name) for name in ready.columns if name.lower() not in {key.lower() for key in how.keys}]
+    # A row that arrives as it is there is not written anew.
+    changed = " OR ".join(f"NOT (t.{name} <=> s.{name})" for name in others)
+    update = f"WHEN MATCHED AND ({changed}) THEN UPDATE SET *" if others else ""
+    gone = "WHEN NOT MATCHED BY SOURCE THEN DELETE" if how.mode is WriteMode.MIRROR else ""
+    session.sql(f"MERGE INTO {place.sql} t USING arriving s ON {same} {update} WHEN NOT MATCHED THEN INSERT * {gone}")
+
+
+def _replace_table(place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
+    writer = rows.writeTo(place.sql).using("iceberg")
+    for name, value in PROPERTIES.items():
+        writer = writer.tableProperty(name, value)
+    if how.partitioned_by:
+        writer = writer.partitionedBy(*(f.col(quote_identifier(name)) for name in how.partitioned_by))
+    writer.replace()
+
+
+def result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
+    """Return the result of the write that made a snapshot."""
+    return TableWriteResult(
+        made.id,
+        made.count("added-records"),
+        made.count("deleted-records") + made.count("added-position-deletes"),
+        made.count("added-files-size"),
+        made.count("total-records"),
+        again,
+    )
