@@ -18,7 +18,6 @@ from pyspark.sql import SparkSession
 from lakehold import workspaces
 from lakehold.access import Grant
 from lakehold.catalog import resources
-from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
@@ -27,12 +26,13 @@ from lakehold.lake.spark import spark_session
 from lakehold.lake.spark.queries import QueryService
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.volumes import Volume
+from lakehold.runs import queue
 from lakehold.runs import run_table as states
-from lakehold.runs import turns
-from lakehold.runs.running import Running
-from lakehold.runs.runs import Runs
-from lakehold.runs.warm import Warm
-from lakehold.workspaces import doing
+from lakehold.runs.service import Runs
+from lakehold.worker import executor_registry
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.server import serve
+from lakehold.worker.spark_session import SparkRuntime
 
 TENANT = "bench"
 ED = Caller(TENANT, "ed")
@@ -52,19 +52,21 @@ class Lakehouse:
     folder: Path
     platform: Platform
     spark: SparkSession
-    warm: Warm
+    warm: SparkRuntime
 
     def run(self, uid: str) -> float:
         """A run from its start to its end, as a worker does it; in seconds."""
         start = perf_counter()
         with self.platform.write(ED) as ctx:
             _RUNS.start(ctx, uid)
-        running = Running(self.platform, workspaces.runnables(), lambda: doing.DOERS, self.warm)
-        with self.platform.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.platform.clock(), most=1, at_once=2)
+        running = RunExecutor(
+            self.platform, workspaces.runnables(), lambda: executor_registry.STEP_EXECUTORS, self.warm
+        )
+        with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
+            ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=2)
         problem, count = running.begin(number)
         for place in range(count):
-            problem = problem or running.step(number, place)
+            problem = problem or running.execute_step(number, place)
         running.end(number, problem)
         taken = perf_counter() - start
         with self.platform.read(ED) as ctx:
@@ -132,7 +134,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     platform.access.create_tenant(TENANT, "Bench", workspaces.models())
     _furnish(platform)
     spark = spark_session.get_spark_session("local[2]", {"spark.driver.memory": "1g"})
-    with answering(platform) as (_, warm):
+    with serve(platform) as (_, warm):
         made = Lakehouse(folder, platform, spark, warm)
         made.file.parent.mkdir(parents=True, exist_ok=True)
         parts = folder / "parts"

@@ -23,10 +23,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runs import Runs
-from lakehold.runs.trigger_table import trigger_table
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule, trigger_table
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.runs.service import Runs
 
 _TENANT, _ED = "bench", Caller("bench", "ed")
 _MANY, _WITHIN = 1_000, 60.0
@@ -88,7 +87,7 @@ def _furnish(platform: Platform) -> None:
         for number in range(_MANY):
             ends = {"data_mart": "mart", "destination": "folder"}
             uid = resources.create(ctx, "marts.report", f"report {number}", edges=ends, settings={"columns": ["day"]})
-            triggers.save(ctx, uid, When(cron="30 6 1 1 *"))
+            triggers.save(ctx, uid, TriggerSchedule(cron="30 6 1 1 *"))
 
 
 def _let_be_due(platform: Platform) -> None:

@@ -50,7 +50,7 @@ def test_help_loads_nothing_that_only_a_verb_needs() -> None:
 def test_a_server_never_loads_spark() -> None:
     text = (
         "import sys\n"
-        "import lakehold.cli.processes.serving, lakehold.api.routers, lakehold.cli.processes.working\n"
+        "import lakehold.cli.processes.server_process, lakehold.api.routers, lakehold.worker.process\n"
         "print([name for name in ('pyspark', 'py4j', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)  # noqa: S603 - ours

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from uvicorn import Server
 
-from lakehold.cli.processes import serving
+from lakehold.cli.processes import server_process
 from lakehold.kit.settings import Settings
 
 
@@ -32,5 +32,5 @@ def test_a_signal_that_comes_while_it_starts_stops_it(tmp_path: Path, monkeypatc
         begun.append(server.should_exit)
 
     monkeypatch.setattr(Server, "run", run)
-    serving.run(Settings(data=tmp_path))
+    server_process.run(Settings(data=tmp_path))
     assert begun == [True]

@@ -10,7 +10,7 @@ import pytest
 from lakehold.access import Grant
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import approvals, campaigns, discovery, requests, resources, usage
-from lakehold.demo import company, furnishing, told
+from lakehold.demo import activity, company, content
 from lakehold.directory import accounts, invites, members
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -23,7 +23,7 @@ def furnished(database_url: str, tmp_path: Path) -> Iterator[tuple[Platform, set
     platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     company.load(platform.access)
     before = grants(platform)
-    furnishing.furnish(platform)
+    activity.add_activity(platform)
     yield platform, before
     platform.close()
 
@@ -49,9 +49,9 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
         assert sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds) >= 200
         assert all(accounts.get(ctx, member) for member in company.PEOPLE)
         assert members.get(ctx, "tara").email == "tara@corner.example"
-        assert members.get(ctx, furnishing.SERVICE).service
+        assert members.get(ctx, activity.SERVICE_ACCOUNT).service
         assert [invite.email for invite in invites.page(ctx)] == ["paula@corner.example"]
-        assert len(approvals.list_answerable(ctx)) == len(told.REQUESTS)
+        assert len(approvals.list_answerable(ctx)) == len(content.REQUESTS)
         assert resources.get(ctx, "orders").description.startswith("One row for each order")
         assert not ctx.audit.verify().fault
     with platform.read(by("nils")) as ctx:
@@ -59,7 +59,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
         assert {"daily_sales", "orders", "customer"} <= {found.uid for found in discovery.find(ctx).items}
     with platform.read(by("ana")) as ctx:
         used = usage.list_for_member(ctx, "ana")
-        assert [use.resource.uid for use in used] == list(told.USES["ana"])
+        assert [use.resource.uid for use in used] == list(content.USAGE["ana"])
         assert len({use.at for use in used}) == len(used)
     # Only what somebody has made is new, and theirs.
     with platform.access.read(company.TENANT) as session:
@@ -72,7 +72,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
 def test_a_review_has_begun_and_not_ended(furnished: tuple[Platform, set[Grant]]) -> None:
     platform, _ = furnished
     before = grants(platform)
-    uid = furnishing.review(platform)
+    uid = activity.start_access_review(platform)
     with platform.read(by("adam")) as ctx:
         told = campaigns.get(ctx, uid)
     assert told.campaign.closed_at is None

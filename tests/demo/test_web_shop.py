@@ -12,35 +12,35 @@ from pyspark.sql import SparkSession
 
 from lakehold import workspaces
 from lakehold.cli import demo
-from lakehold.cli.processes.answering import answering
-from lakehold.demo import company, events_api, marts, web_marts, web_rows, web_shop
+from lakehold.demo import company, marts, web_shop, web_shop_data, web_shop_marts
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake import previews, readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.volumes import Volume
-from lakehold.runs import beats, turns
-from lakehold.runs.running import Running
-from lakehold.runs.runs import Run, Runs
-from lakehold.workspaces import doing
-from lakehold.workspaces.marts import quality
+from lakehold.runs import heartbeat, queue
+from lakehold.runs.service import Run, Runs
+from lakehold.worker import executor_registry
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.server import serve
+from lakehold.workspaces.marts import checks
 
 ERIK, ANA, NILS, BELLA = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella"))
 
 
-def emptied(platform: Platform, running: Running) -> None:
+def emptied(platform: Platform, running: RunExecutor) -> None:
     """Do what waits, and what comes after it, until nothing is left."""
     for _ in range(20):
-        with platform.database.write(turns.TURN) as transaction:
-            begun = turns.claim(transaction, platform.clock(), most=10, at_once=10)
+        with platform.database.write(queue.QUEUE_LOCK) as transaction:
+            begun = queue.claim_runs(transaction, platform.clock(), most=10, at_once=10)
         if not begun:
             return
         for number, _ in begun:
             problem, count = running.begin(number)
             for place in range(count):
-                problem = problem or running.step(number, place)
+                problem = problem or running.execute_step(number, place)
             running.end(number, problem)
-            running.follow(number)
+            running.start_dependents(number)
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,10 @@ def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     folder = tmp_path_factory.mktemp("demo") / "company"
     demo.make(folder)
     platform = Platform(demo.settings_in(folder))
-    with demo.api(folder), answering(platform) as (address, warm):
+    with demo.api(folder), serve(platform) as (address, warm):
         with platform.database.write() as transaction:
-            beats.begin(transaction, "here", address)
-        emptied(platform, Running(platform, workspaces.runnables(), lambda: doing.DOERS, warm))
+            heartbeat.register_worker(transaction, "here", address)
+        emptied(platform, RunExecutor(platform, workspaces.runnables(), lambda: executor_registry.STEP_EXECUTORS, warm))
         yield platform
     platform.close()
 
@@ -94,7 +94,7 @@ def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Platfo
 def test_its_marts_were_refreshed_and_reported_on(filled: Platform) -> None:
     with filled.read(BELLA) as ctx:
         found = Runs(workspaces.runnables()).page(ctx, within=marts.PROJECT, limit=50)
-        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, web_marts.FILES))
+        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, web_shop_marts.FILE_DESTINATION))
         orders = readable_tables.identifier_of(ctx, "web_orders_mart")
     assert {run.error for run in found} == {""}
     assert {run.resource for run in found} == {
@@ -113,8 +113,8 @@ def test_its_marts_were_refreshed_and_reported_on(filled: Platform) -> None:
 
 def test_one_promise_is_broken_and_warns(filled: Platform) -> None:
     with filled.read(BELLA) as ctx:
-        states = {each.name: each.state for each in quality.page(ctx, "web_sales")}
-    assert {name for name, state in states.items() if state != quality.KEPT} == {"accepted values city"}
+        states = {each.name: each.state for each in checks.list_results(ctx, "web_sales")}
+    assert {name for name, state in states.items() if state != checks.KEPT} == {"accepted values city"}
 
 
 def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> None:
@@ -126,15 +126,15 @@ def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> No
 
 
 def test_the_api_pages_and_refuses_what_is_none() -> None:
-    with events_api.serving() as address:
-        assert httpx.get(f"{address}/events?page=8").json()["events"] == web_rows.events(8)
-        assert len(web_rows.events(8)) == 100
-        assert web_rows.events(9) == []
+    with web_shop_data.serve_events() as address:
+        assert httpx.get(f"{address}/events?page=8").json()["events"] == web_shop_data.generate_events(8)
+        assert len(web_shop_data.generate_events(8)) == 100
+        assert web_shop_data.generate_events(9) == []
         assert httpx.get(f"{address}/events?page=x").status_code == 404
 
 
 def test_it_is_the_same_each_time(tmp_path: Path) -> None:
-    assert dict(web_rows.orders()) == dict(web_rows.orders())
+    assert dict(web_shop_data.generate_orders()) == dict(web_shop_data.generate_orders())
     for name in ("a", "b"):
-        web_rows.customers(tmp_path / name)
+        web_shop_data.write_customers(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

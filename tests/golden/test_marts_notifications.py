@@ -8,8 +8,8 @@ import pytest
 
 from lakehold.access import Attribute, Grant
 from lakehold.directory.platform import Platform
-from lakehold.workspaces.marts.notifications import owners, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
 from tests.access.company import TENANT
 from tests.golden.marts_world import ADMIN, BU, TU
 from tests.workspaces.marts.notifications.office import BEN, MART, PAM, PROJECT, TESS, Office, opened
@@ -27,17 +27,17 @@ def office(platform: Platform) -> Office:
 def subscribed(office: Office, member: str) -> list[str]:
     """The channels that a member is subscribed to."""
     with office.platform.read(PAM) as ctx:
-        (found,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == member)
+        (found,) = (each for each in receivers.list_receivers(ctx, PROJECT) if each.member.uid == member)
     return [channel.value for channel, way in found.channels.items() if way.on]
 
 
 def warned(office: Office) -> list[tuple[str, str]]:
     with office.platform.read(PAM) as ctx:
-        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(ctx, PROJECT)]
+        return [(each.mart.uid, each.owner.uid) for each in receivers.underprivileged_owners(ctx, PROJECT)]
 
 
 def test_the_channels_are_these() -> None:
-    assert [channel.value for channel in Channel] == CHANNELS
+    assert [channel.value for channel in NotificationChannel] == CHANNELS
 
 
 @pytest.mark.parametrize(("role", "yes"), [(ADMIN, False), (TU, False), (BU, True)])

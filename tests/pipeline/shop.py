@@ -15,14 +15,14 @@ from pyspark.sql import SparkSession
 
 from lakehold import workspaces
 from lakehold.access import Grant
-from lakehold.cli.processes.answering import answering
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
-from lakehold.runs import asking, beats
+from lakehold.runs import heartbeat, worker_client
+from lakehold.worker.server import serve
 
 TENANT = "acme"
 ADA, RITA, ED, SAM = (Caller(TENANT, member) for member in ("ada", "rita", "ed", "sam"))
@@ -54,7 +54,9 @@ class Shop:
     def ask(self, caller: Caller, text: str, *, workspace: str = "Shop", rows: int = 1000) -> list[tuple[object, ...]]:
         """The rows of a query, as the worker gives them."""
         uid = f"q{abs(hash((caller.member, text)))}"
-        with asking.ask(self.platform, caller, uid=uid, workspace=workspace, text=text, rows=rows) as found:
+        with worker_client.run_query(
+            self.platform, caller, uid=uid, workspace=workspace, text=text, rows=rows
+        ) as found:
             batches = list(found.batches)
         return [row for each in batches for row in zip(*(part.to_pylist() for part in each.columns), strict=True)]
 
@@ -91,9 +93,9 @@ def open_shop(spark: SparkSession, url: str, data: Path) -> Iterator[Shop]:
     shop = Shop(platform, Tables(spark, lake))
     for table, text in ROWS.items():
         write_rows(shop.tables, shop.place(table), spark.sql(text), TableWriteOptions(WriteMode.OVERWRITE, "first"))
-    with answering(platform) as (address, _warm):
+    with serve(platform) as (address, _warm):
         with platform.database.write() as transaction:
-            beats.begin(transaction, "here", address)
+            heartbeat.register_worker(transaction, "here", address)
         yield shop
     lake.close()
     platform.close()

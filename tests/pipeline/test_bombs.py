@@ -21,7 +21,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.settings import Settings
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from tests.processes import Process, children
 from tests.runs.workers import known
 
@@ -77,7 +77,7 @@ def up(platform: Platform) -> Iterator[Process]:
 def asked(platform: Platform, caller: Caller, text: str) -> int:
     """How many rows it gave."""
     uid = f"query-{next(_numbers)}"
-    with asking.ask(platform, caller, uid=uid, workspace="Shop", text=text, rows=2_000) as found:
+    with worker_client.run_query(platform, caller, uid=uid, workspace="Shop", text=text, rows=2_000) as found:
         return sum(batch.num_rows for batch in found.batches)
 
 

@@ -15,7 +15,7 @@ from lakehold.access import Add, Grant, Remove
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Run, Runs
+from lakehold.runs.service import Run, Runs
 from tests.pipeline.shop import ADA, ED, Shop, open_shop
 from tests.processes import Process
 from tests.runs.workers import worker
@@ -78,7 +78,7 @@ def test_a_query_makes_its_table_and_writes_it_anew_each_time(busy: Shop, workin
     assert second.state == "succeeded"
     assert busy.tables.read(busy.place(table)).count() == 5
     with busy.platform.read(ED) as ctx:
-        assert any("rows written" in line.text for line in RUNS.lines(ctx, first.id))
+        assert any("rows written" in line.text for line in RUNS.log_lines(ctx, first.id))
 
 
 def test_a_history_follows_its_table(busy: Shop, working: Process) -> None:
@@ -113,7 +113,7 @@ def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(
 def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "lost", ["orders"], sql="SELECT id FROM raw.orders")
     with busy.platform.write(ED) as ctx:
-        run = RUNS.write(ctx, uid, RunOptions(), cause="by schedule")
+        run = RUNS.insert(ctx, uid, RunOptions(), cause="by schedule")
         ctx.session.store.apply(Remove(Grant("ed", "editor", "raw")))
     refused = ended(busy, working, run)
     with busy.platform.access.write("acme") as session:

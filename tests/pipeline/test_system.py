@@ -8,7 +8,7 @@ from lakehold.access import TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
 from lakehold.lake.errors import QueryError
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from tests.pipeline.shop import ADA, ED, RITA, SAM, TENANT, Shop
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def test_a_token_that_is_narrowed_shows_no_more_than_it_opens(shop: Shop) -> Non
 
 def test_what_the_platform_tells_of_itself_cannot_be_kept(shop: Shop) -> None:
     with pytest.raises(QueryError, match=r"system"):
-        asking.describe(shop.platform, ADA, workspace="Shop", text="SELECT * FROM system.access")
+        worker_client.describe_query(shop.platform, ADA, workspace="Shop", text="SELECT * FROM system.access")
 
 
 def test_nothing_is_left_behind_a_query(shop: Shop) -> None:

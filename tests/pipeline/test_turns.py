@@ -18,7 +18,7 @@ from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.fair_share import without_task_retries
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
-from lakehold.runs import beats
+from lakehold.runs import heartbeat
 from tests.pipeline.shop import ED, Shop
 
 TASKS = 3
@@ -30,7 +30,7 @@ def queries(shop: Shop, spark: SparkSession, seconds: int) -> QueryService:
     """With little patience."""
     platform = shop.platform
     with platform.database.read() as transaction:
-        address = beats.addresses(transaction)[0]
+        address = heartbeat.worker_addresses(transaction)[0]
     persons = UserSessions(spark, platform.keys, platform.clock, address)
     limits = QueryLimits(at_once=2, seconds=seconds, rows=100, megabytes=1, patience=1)
     return QueryService(spark, persons, limits, platform.settings.data)

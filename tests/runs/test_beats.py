@@ -6,9 +6,9 @@ import signal
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Database
-from lakehold.runs import beats
-from lakehold.runs.beats import Watch
-from lakehold.runs.ticks import Due, Tick
+from lakehold.runs import heartbeat
+from lakehold.runs.heartbeat import HeartbeatMonitor
+from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
 from tests.runs.workers import worker
 
 
@@ -21,38 +21,38 @@ class Clock:
 
 def test_a_count_that_stands_still_for_too_long_is_that_of_the_dead() -> None:
     clock = Clock()
-    watch = Watch(10, clock)
-    assert watch.dead({"a": 1, "b": 1}) == set()
+    watch = HeartbeatMonitor(10, clock)
+    assert watch.dead_workers({"a": 1, "b": 1}) == set()
     clock.at = 9
-    assert watch.dead({"a": 2, "b": 1}) == set()
+    assert watch.dead_workers({"a": 2, "b": 1}) == set()
     clock.at = 11
-    assert watch.dead({"a": 2, "b": 1}) == {"b"}
+    assert watch.dead_workers({"a": 2, "b": 1}) == {"b"}
     clock.at = 12
     # Whoever is new is given as much time as everybody else.
-    assert watch.dead({"a": 2, "c": 1}) == set()
+    assert watch.dead_workers({"a": 2, "c": 1}) == set()
 
 
 def test_counting(database: Database) -> None:
     with database.write() as transaction:
-        beats.begin(transaction, "a")
-        assert beats.beat(transaction, "a")
-        assert beats.beat(transaction, "a")
-        assert beats.counted(transaction) == {"a": 2}
-        beats.end(transaction, "a")
-        assert not beats.beat(transaction, "a")
+        heartbeat.register_worker(transaction, "a")
+        assert heartbeat.record_heartbeat(transaction, "a")
+        assert heartbeat.record_heartbeat(transaction, "a")
+        assert heartbeat.heartbeat_counts(transaction) == {"a": 2}
+        heartbeat.remove_worker(transaction, "a")
+        assert not heartbeat.record_heartbeat(transaction, "a")
 
 
 def test_a_tick_comes_once_in_each_span() -> None:
-    tick = Tick("t", 10, lambda _: None)
-    due = Due([tick])
-    assert [slot for at in (5, 9, 10, 19, 31) for _, slot in due.at(at * 1_000_000)] == [0, 1, 3]
+    tick = PeriodicTask("t", 10, lambda _: None)
+    due = DueTasks([tick])
+    assert [slot for at in (5, 9, 10, 19, 31) for _, slot in due.due(at * 1_000_000)] == [0, 1, 3]
 
 
 def test_a_worker_that_was_thought_dead_ends_at_once(platform: Platform) -> None:
     with worker(platform) as process:
         with platform.database.write() as transaction:
-            for one in beats.counted(transaction):
-                beats.end(transaction, one)
+            for one in heartbeat.heartbeat_counts(transaction):
+                heartbeat.remove_worker(transaction, one)
         process.hear("others have taken over")
         assert process.ended() == 75
 
@@ -61,4 +61,4 @@ def test_a_worker_that_stops_leaves_no_row(platform: Platform) -> None:
     with worker(platform) as process:
         assert process.end(signal.SIGINT) == 0
     with platform.database.read() as transaction:
-        assert beats.counted(transaction) == {}
+        assert heartbeat.heartbeat_counts(transaction) == {}

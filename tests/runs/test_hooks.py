@@ -20,9 +20,9 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.clock import now
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import sending
-from lakehold.runs.running import Running
-from lakehold.runs.warm import Warm
+from lakehold.runs import outbox_delivery
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.spark_session import SparkRuntime
 from tests.house import ADA, ANN, BOB
 from tests.pipeline.outward.receiver import Answer, Receiver, receiver
 from tests.runs.test_notices import failed
@@ -40,9 +40,9 @@ def hook() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def running(platform: Platform) -> Running:
+def running(platform: Platform) -> RunExecutor:
     platform.settings = platform.settings.model_copy(update={"private_addresses": True})
-    return Running(platform, workspaces.runnables(), dict, Warm(platform, ""))
+    return RunExecutor(platform, workspaces.runnables(), dict, SparkRuntime(platform, ""))
 
 
 def hooked(platform: Platform, uid: str, url: str, by: Caller = ADA) -> None:
@@ -59,12 +59,12 @@ def waiting(platform: Platform) -> list[outbox.OutboxMessage]:
 
 def sent(platform: Platform) -> str:
     (found,) = waiting(platform)
-    problem = sending.send(platform, found.id, found.tries)
-    sending.write_down(platform, found.id, found.tries, problem)
+    problem = outbox_delivery.send(platform, found.id, found.tries)
+    outbox_delivery.record_result(platform, found.id, found.tries, problem)
     return problem
 
 
-def test_it_is_signed_and_says_what_failed(platform: Platform, running: Running, hook: Receiver) -> None:
+def test_it_is_signed_and_says_what_failed(platform: Platform, running: RunExecutor, hook: Receiver) -> None:
     uid = query(platform, "daily")
     hooked(platform, uid, hook.url)
     failed(platform, running, uid)
@@ -84,7 +84,7 @@ def test_it_is_signed_and_says_what_failed(platform: Platform, running: Running,
 
 
 def test_it_is_sent_again_under_the_same_key_until_it_is_taken(
-    platform: Platform, running: Running, hook: Receiver
+    platform: Platform, running: RunExecutor, hook: Receiver
 ) -> None:
     uid = query(platform, "daily")
     hooked(platform, uid, hook.url)
@@ -102,7 +102,7 @@ def test_it_is_sent_again_under_the_same_key_until_it_is_taken(
 
 
 def test_the_address_of_the_workspace_serves_what_has_none(
-    platform: Platform, running: Running, hook: Receiver
+    platform: Platform, running: RunExecutor, hook: Receiver
 ) -> None:
     hooked(platform, "lh", hook.url)
     failed(platform, running, query(platform, "daily"))
@@ -110,7 +110,7 @@ def test_the_address_of_the_workspace_serves_what_has_none(
     assert json.loads(hook.came[0].body)["name"] == "daily"
 
 
-def test_who_may_no_longer_see_it_is_told_nothing(platform: Platform, running: Running) -> None:
+def test_who_may_no_longer_see_it_is_told_nothing(platform: Platform, running: RunExecutor) -> None:
     uid = query(platform, "daily")
     with platform.write(ADA) as ctx:
         ctx.session.store.add(Grant("bob", "editor", "bronze"))
@@ -126,7 +126,7 @@ def test_who_may_no_longer_see_it_is_told_nothing(platform: Platform, running: R
     assert len(waiting(platform)) == 2
 
 
-def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platform, running: Running) -> None:
+def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platform, running: RunExecutor) -> None:
     with platform.write(ADA) as ctx:
         places.create(ctx, "marts", "Sales", uid="sales")
         here = {"project": "sales"}
@@ -149,7 +149,7 @@ def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platfo
 
 
 @pytest.mark.parametrize("url", [f"http://{HOST}", "https://127.0.0.1:9", f"https://{WITH_PASSWORD}", "x", "//"])
-def test_nothing_is_sent_where_nothing_may_be(platform: Platform, running: Running, url: str) -> None:
+def test_nothing_is_sent_where_nothing_may_be(platform: Platform, running: RunExecutor, url: str) -> None:
     platform.settings = platform.settings.model_copy(update={"private_addresses": False})
     uid = query(platform, "daily")
     hooked(platform, uid, url)

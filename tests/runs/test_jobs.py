@@ -14,28 +14,29 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import AuditFilter
-from lakehold.runs import book, doing, jobs, tending
-from lakehold.runs.jobs import Job
-from lakehold.runs.kinds import AUDIT, REVIEW
+from lakehold.runs.jobs import runner, service, table
+from lakehold.runs.jobs.registry import ACCESS_REVIEW, AUDIT_EXPORT
+from lakehold.runs.jobs.service import Job
+from lakehold.runs.scheduler import housekeeping
 from tests.access.company import TENANT
 from tests.house import ADA, ANN, BOB
 
 
-def start(platform: Platform, caller: Caller = ADA, kind: str = AUDIT, **wanted: object) -> Job:
+def start(platform: Platform, caller: Caller = ADA, kind: str = AUDIT_EXPORT, **wanted: object) -> Job:
     with platform.write(caller) as ctx:
-        return jobs.start(ctx, kind, wanted)
+        return service.start_job(ctx, kind, wanted)
 
 
 def done(platform: Platform, job: Job) -> Job:
     """The job after all its steps, as a worker takes them."""
-    doing.end(platform, job.id, doing.begin(platform, job.id) or doing.do(platform, job.id))
+    runner.finish_job(platform, job.id, runner.begin_job(platform, job.id) or runner.execute_job(platform, job.id))
     with platform.read(ADA) as ctx:
-        return jobs.get(ctx, job.id)
+        return service.get_job(ctx, job.id)
 
 
 def text(platform: Platform, job: Job, caller: Caller = ADA) -> str:
     with platform.write(caller) as ctx:
-        return jobs.result(ctx, job.id, platform.settings.data).file.read_text()
+        return service.get_result(ctx, job.id, platform.settings.data).file.read_text()
 
 
 def test_the_audit_log_becomes_a_file(platform: Platform) -> None:
@@ -55,7 +56,7 @@ def test_who_may_not_see_the_log_gets_no_file_of_it(platform: Platform) -> None:
     with pytest.raises(DeniedError):
         start(platform, BOB)
     with pytest.raises(DeniedError):
-        start(platform, BOB, REVIEW)
+        start(platform, BOB, ACCESS_REVIEW)
     narrowed = replace(ADA, narrowed=TokenPrincipal("ada", actions=frozenset({"see"})))
     with pytest.raises(DeniedError):
         start(platform, narrowed)
@@ -94,7 +95,7 @@ def test_it_runs_as_narrow_as_it_was_started(platform: Platform) -> None:
     )
     job = start(platform, narrowed)
     with platform.database.read() as transaction:
-        assert book.caller_of(book.row_of(transaction, job.id)) == replace(narrowed, address="worker")
+        assert table.load_caller(table.load_row(transaction, job.id)) == replace(narrowed, address="worker")
 
 
 def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(platform: Platform) -> None:
@@ -104,13 +105,13 @@ def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(pl
     with platform.write(ADA) as ctx:
         ctx.make(Remove(Grant("bob", "admin", TENANT)))
     with platform.read(BOB) as ctx:
-        assert [job.id for job in jobs.page(ctx)] == [mine.id]
+        assert [job.id for job in service.list_jobs(ctx)] == [mine.id]
         with pytest.raises(NotFoundError):
-            jobs.get(ctx, theirs.id)
+            service.get_job(ctx, theirs.id)
     with platform.read(ANN) as ctx:
-        assert [job.id for job in jobs.page(ctx)] == [theirs.id, mine.id]
-        assert [job.id for job in jobs.page(ctx, before=theirs.id)] == [mine.id]
-        assert jobs.page(ctx, kind=REVIEW) == []
+        assert [job.id for job in service.list_jobs(ctx)] == [theirs.id, mine.id]
+        assert [job.id for job in service.list_jobs(ctx, before=theirs.id)] == [mine.id]
+        assert service.list_jobs(ctx, kind=ACCESS_REVIEW) == []
 
 
 def test_what_is_not_done_has_no_result(platform: Platform) -> None:
@@ -118,7 +119,7 @@ def test_what_is_not_done_has_no_result(platform: Platform) -> None:
     with pytest.raises(ConflictError, match="not done yet"):
         text(platform, job)
     with platform.database.write() as transaction:
-        book.move(transaction, job.id, {"state": book.FAILED, "error": "because"})
+        table.update_job(transaction, job.id, {"state": table.FAILED, "error": "because"})
     with pytest.raises(ConflictError, match="because"):
         text(platform, job)
 
@@ -132,14 +133,14 @@ def test_who_views_as_somebody_starts_nothing(platform: Platform) -> None:
     ("kind", "wanted", "words"),
     [
         ("cooking", {}, "no kind of job"),
-        (REVIEW, {"format": "docx"}, "format"),
-        (REVIEW, {"format": 3}, "format"),
-        (REVIEW, {"kinds": "lakehouse.table"}, "list of texts"),
-        (REVIEW, {"kinds": ["lakehouse.tabel"]}, "no kind"),
-        (REVIEW, {"inside": ""}, "inside"),
-        (REVIEW, {"where": "x"}, "no field"),
-        (AUDIT, {"since": "yesterday"}, "time"),
-        (AUDIT, {"member": 3}, "member"),
+        (ACCESS_REVIEW, {"format": "docx"}, "format"),
+        (ACCESS_REVIEW, {"format": 3}, "format"),
+        (ACCESS_REVIEW, {"kinds": "lakehouse.table"}, "list of texts"),
+        (ACCESS_REVIEW, {"kinds": ["lakehouse.tabel"]}, "no kind"),
+        (ACCESS_REVIEW, {"inside": ""}, "inside"),
+        (ACCESS_REVIEW, {"where": "x"}, "no field"),
+        (AUDIT_EXPORT, {"since": "yesterday"}, "time"),
+        (AUDIT_EXPORT, {"member": 3}, "member"),
     ],
 )
 def test_what_can_never_be_right_is_refused_at_once(
@@ -148,35 +149,35 @@ def test_what_can_never_be_right_is_refused_at_once(
     with pytest.raises(InvalidInputError, match=words):
         start(platform, ADA, kind, **wanted)
     with platform.read(ADA) as ctx:
-        assert jobs.page(ctx) == []
+        assert service.list_jobs(ctx) == []
 
 
 def test_a_step_that_is_begun_again_leaves_the_same_behind(platform: Platform) -> None:
     job = start(platform)
-    assert doing.begin(platform, job.id) == doing.begin(platform, job.id) == {}
-    first, second = doing.do(platform, job.id), doing.do(platform, job.id)
+    assert runner.begin_job(platform, job.id) == runner.begin_job(platform, job.id) == {}
+    first, second = runner.execute_job(platform, job.id), runner.execute_job(platform, job.id)
     assert first == second
-    doing.end(platform, job.id, first)
-    doing.end(platform, job.id, {"error": "too late"})
-    folder = book.folder(platform.settings.data, 1)
+    runner.finish_job(platform, job.id, first)
+    runner.finish_job(platform, job.id, {"error": "too late"})
+    folder = table.results_folder(platform.settings.data, 1)
     assert [file.name for file in folder.iterdir()] == [f"{job.id}.jsonl"]
     with platform.read(ADA) as ctx:
-        assert jobs.get(ctx, job.id).state == "done"
+        assert service.get_job(ctx, job.id).state == "done"
 
 
 def test_a_job_at_which_workers_die_is_given_up(platform: Platform) -> None:
     job = start(platform)
     with platform.database.write() as transaction:
-        book.move(transaction, job.id, {"tries": 3})
-    assert "3 times" in str(doing.do(platform, job.id)["error"])
+        table.update_job(transaction, job.id, {"tries": 3})
+    assert "3 times" in str(runner.execute_job(platform, job.id)["error"])
 
 
 def test_results_are_not_kept_for_ever(platform: Platform) -> None:
     job = done(platform, start(platform))
-    assert tending.clear_results(platform) == 0
+    assert housekeeping.delete_old_results(platform) == 0
     with platform.database.write() as transaction:
-        book.move(transaction, job.id, {"ended_at": platform.clock() - 8 * DAY}, unless=frozenset())
-    assert tending.clear_results(platform) == 1
-    assert list(book.folder(platform.settings.data, 1).iterdir()) == []
+        table.update_job(transaction, job.id, {"ended_at": platform.clock() - 8 * DAY}, unless=frozenset())
+    assert housekeeping.delete_old_results(platform) == 1
+    assert list(table.results_folder(platform.settings.data, 1).iterdir()) == []
     with pytest.raises(NotFoundError):
         text(platform, job)

@@ -12,13 +12,13 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError
-from lakehold.runs.runnable import RunOptions, Span
-from lakehold.runs.runs import Run
+from lakehold.runs.runnable import BackfillSpan, RunOptions
+from lakehold.runs.service import Run
 from tests.house import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
 
 UID = "daily"
-SPAN = RunOptions(span=Span("2026-01-01", "2026-02-01"))
+SPAN = RunOptions(span=BackfillSpan("2026-01-01", "2026-02-01"))
 DEEDS: dict[str, Callable[[RequestContext, str], Run]] = {
     "stop": RUNS.stop,
     "resume": RUNS.resume,

@@ -13,7 +13,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import sending
+from lakehold.runs import outbox_delivery
 from tests.house import ADA
 from tests.processes import Process
 from tests.runs.workers import worker
@@ -111,17 +111,17 @@ def test_what_was_refused_is_tried_again_later(platform: Platform, post: Sink) -
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
     try:
-        problem = sending.send(again, 1, 0)
-        sending.write_down(again, 1, 0, problem)
+        problem = outbox_delivery.send(again, 1, 0)
+        outbox_delivery.record_result(again, 1, 0, problem)
         (row,) = rows(platform)
         assert "451" in row.error
         assert (row.tries, row.sent_at) == (1, None)
         assert row.due_at > platform.clock()
         # The same step, begun once more after a crash, changes nothing.
-        sending.write_down(again, 1, 0, problem)
+        outbox_delivery.record_result(again, 1, 0, problem)
         assert rows(platform)[0].tries == 1
-        assert sending.send(again, 1, 1) == ""
-        sending.write_down(again, 1, 1, "")
+        assert outbox_delivery.send(again, 1, 1) == ""
+        outbox_delivery.record_result(again, 1, 1, "")
     finally:
         again.close()
     assert rows(platform)[0].sent_at is not None
@@ -133,7 +133,7 @@ def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Sin
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
     try:
-        assert sending.send(again, 1, 0)
+        assert outbox_delivery.send(again, 1, 0)
     finally:
         again.close()
     assert post.taken.empty()

@@ -8,12 +8,12 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.directory.platform import Platform
-from lakehold.runs import beats, turns
-from lakehold.runs import worker as working
-from lakehold.runs.runnable import Done
-from lakehold.runs.running import Running
-from lakehold.runs.warm import Warm
-from lakehold.runs.worker import Worker
+from lakehold.runs import heartbeat, queue
+from lakehold.runs.runnable import StepResult
+from lakehold.worker import process as working
+from lakehold.worker.process import Worker
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.spark_session import SparkRuntime
 from tests.house import ADA
 from tests.runs.test_triggers import RUNS, query
 
@@ -28,30 +28,30 @@ def number(platform: Platform) -> int:
     uid = query(platform, "daily")
     with platform.write(ADA) as ctx:
         RUNS.start(ctx, uid)
-    with platform.database.write(turns.TURN) as transaction:
-        ((found, _),) = turns.claim(transaction, platform.clock(), most=1, at_once=1)
+    with platform.database.write(queue.QUEUE_LOCK) as transaction:
+        ((found, _),) = queue.claim_runs(transaction, platform.clock(), most=1, at_once=1)
     return found
 
 
 def lost(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch, *, leaves: bool) -> str:
     """What is said of the step, or nothing if a worker was lost over it."""
-    running = Running(platform, workspaces.runnables(), dict, Warm(platform, ""))
+    running = RunExecutor(platform, workspaces.runnables(), dict, SparkRuntime(platform, ""))
     worker = Worker.__new__(Worker)
-    worker.id, worker._platform, worker._running = "it", platform, running
+    worker.id, worker._platform, worker._run_executor = "it", platform, running
 
-    def ends(*_: object) -> tuple[str, Done]:
+    def ends(*_: object) -> tuple[str, StepResult]:
         if leaves:
-            worker.leave("Spark does not stop what it was told to")
+            worker.exit_for_restart("Spark does not stop what it was told to")
         raise KilledError
 
     def dies(_code: int) -> None:
         raise KilledError
 
-    monkeypatch.setattr(working, "now", dies)
+    monkeypatch.setattr(working, "exit_process", dies)
     monkeypatch.setattr(running, "_done", ends)
     running.begin(number)
     try:
-        return running.step(number, 0)
+        return running.execute_step(number, 0)
     except KilledError:
         return ""
 
@@ -66,9 +66,9 @@ def test_a_step_at_which_workers_die_is_given_up(
 
 def test_a_worker_that_leaves_is_not_counted(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with platform.database.write() as transaction:
-        beats.begin(transaction, "it")
+        heartbeat.register_worker(transaction, "it")
     assert [lost(platform, number, monkeypatch, leaves=True) for _ in range(5)] == [""] * 5
     with platform.database.read() as transaction:
-        assert beats.counted(transaction) == {}
+        assert heartbeat.heartbeat_counts(transaction) == {}
     assert [lost(platform, number, monkeypatch, leaves=False) for _ in range(3)] == [""] * 3
     assert "not tried again" in lost(platform, number, monkeypatch, leaves=False)

@@ -10,8 +10,8 @@ from lakehold.catalog import resources
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.runs import queue
 from lakehold.runs import run_table as states
-from lakehold.runs import turns
 from lakehold.runs.run_table import run_log_table, run_table
 from tests.house import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
@@ -24,8 +24,8 @@ def state_of(platform: Platform, run: str) -> str:
 
 
 def claimed(platform: Platform, *, at_once: int = 10) -> int:
-    with platform.database.write(turns.TURN) as transaction:
-        return len(turns.claim(transaction, platform.clock(), most=50, at_once=at_once))
+    with platform.database.write(queue.QUEUE_LOCK) as transaction:
+        return len(queue.claim_runs(transaction, platform.clock(), most=50, at_once=at_once))
 
 
 def start(platform: Platform, uid: str) -> str:
@@ -124,7 +124,7 @@ def test_a_workspace_has_so_many_going_at_once(platform: Platform) -> None:
 def test_however_many_wait_in_one_workspace_the_others_have_their_turn(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "_LOOKED_AT", 2)
+    monkeypatch.setattr(queue, "_MAX_CANDIDATES", 2)
     crowd = query(platform, "crowd")
     first, *_ = [start(platform, crowd) for _ in range(5)]
     with platform.write(ADA) as ctx:
@@ -192,6 +192,6 @@ def test_the_last_lines_of_a_run_are_those_it_said_last(platform: Platform) -> N
         said = [{**line, "text": f"line {number}"} for number in range(5)]
         transaction.connection.execute(run_log_table.insert(), said)
     with platform.read(ADA) as ctx:
-        assert [each.text for each in RUNS.last_lines(ctx, run, limit=2)] == ["line 3", "line 4"]
+        assert [each.text for each in RUNS.last_log_lines(ctx, run, limit=2)] == ["line 3", "line 4"]
     with pytest.raises(NotFoundError), platform.read(BOB) as ctx:
-        RUNS.last_lines(ctx, run)
+        RUNS.last_log_lines(ctx, run)

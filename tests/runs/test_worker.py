@@ -12,9 +12,9 @@ from lakehold.access import Add, Grant
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import AuditFilter
-from lakehold.runs import jobs
-from lakehold.runs.jobs import Job
-from lakehold.runs.kinds import AUDIT, REVIEW
+from lakehold.runs.jobs import service
+from lakehold.runs.jobs.registry import ACCESS_REVIEW, AUDIT_EXPORT
+from lakehold.runs.jobs.service import Job
 from tests import postgres
 from tests.access.company import TENANT
 from tests.house import ADA
@@ -23,13 +23,13 @@ from tests.runs.workers import beginning, worker
 
 def look(platform: Platform, uid: str) -> Job:
     with platform.read(ADA) as ctx:
-        return jobs.get(ctx, uid)
+        return service.get_job(ctx, uid)
 
 
 def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> None:
     with worker(platform) as one, worker(platform, one) as two:
         with platform.write(ADA) as ctx:
-            started = [jobs.start(ctx, AUDIT).id for _ in range(6)]
+            started = [service.start_job(ctx, AUDIT_EXPORT).id for _ in range(6)]
         done = [one.hear("is done") for _ in started]
         assert one.end() == two.end() == 0
     assert all(any(uid in line for line in done) for uid in started)
@@ -43,7 +43,7 @@ def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> Non
 def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         ctx.make(Add(Grant("bob", "viewer", "orders")))
-        uid = jobs.start(ctx, REVIEW, {"format": "arrow"}).id
+        uid = service.start_job(ctx, ACCESS_REVIEW, {"format": "arrow"}).id
     with worker(platform, LAKEHOLD_SPARK="local[1]") as first:
         first.hear(f"{uid} is begun")
         first.end(signal.SIGKILL)
@@ -55,7 +55,7 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     job = look(platform, uid)
     assert (job.state, job.error) == ("done", "")
     with platform.write(ADA) as ctx:
-        file = jobs.result(ctx, uid, platform.settings.data).file
+        file = service.get_result(ctx, uid, platform.settings.data).file
         assert [line.entry.action for line in ctx.audit.page(AuditFilter(action="start review"))] == ["start review"]
     rows = pyarrow.dataset.dataset(file, format="arrow").to_table().to_pylist()
     assert len(rows) == job.rows

@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from lakehold.api.frame.callers import COOKIE
-from lakehold.demo import company, furnishing
+from lakehold.demo import activity, company
 from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
@@ -55,7 +55,7 @@ def shop_folder(corner_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder.mkdir()
     shutil.copy(corner_file, folder / "lakehold.sqlite")
     platform = Platform(Settings(data=folder))
-    furnishing.furnish(platform)
+    activity.add_activity(platform)
     platform.close()
     return folder
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright, sync_playwright
 
 from lakehold.cli import demo
-from lakehold.demo import furnishing
+from lakehold.demo import activity
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import site
@@ -54,7 +54,7 @@ def company() -> Iterator[Platform]:
         platform = Platform(demo.settings_in(Path(filled)) if filled else Settings(data=Path(new)))
         platform.database.migrate()
         if not filled:
-            furnishing.load(platform)
+            activity.load_with_activity(platform)
         yield platform
         platform.close()
 

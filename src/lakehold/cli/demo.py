@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lakehold.demo import company, events_api, furnishing, web_marts, web_shop
+from lakehold.demo import activity, company, web_shop, web_shop_data, web_shop_marts
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
 from lakehold.directory.links import SIGN_IN
@@ -36,7 +36,7 @@ def settings_in(folder: Path) -> Settings:
     """Those of the environment, but for everything that would lead out of the folder."""
     there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
     # Its own database and API are on this machine; nothing else here is one that its people could read.
-    shop = web_shop.address_in(folder)
+    shop = web_shop.customers_address(folder)
     return settings.load_settings(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
 
 
@@ -64,10 +64,10 @@ def make(folder: Path) -> None:
     platform = Platform(settings_in(part))
     try:
         platform.database.migrate()
-        furnishing.load(platform)
-        furnishing.review(platform)
-        web_shop.make(platform, folder)
-        web_marts.make(platform)
+        activity.load_with_activity(platform)
+        activity.start_access_review(platform)
+        web_shop.create_web_shop(platform, folder)
+        web_shop_marts.create_web_shop_marts(platform)
     finally:
         platform.close()
     part.replace(folder)
@@ -76,10 +76,10 @@ def make(folder: Path) -> None:
 @contextmanager
 def api(folder: Path) -> Iterator[None]:
     """Answer what the company's web shop asks for, as long as the block lasts."""
-    with events_api.serving() as address:
+    with web_shop_data.serve_events() as address:
         platform = Platform(settings_in(folder))
         try:
-            web_shop.at(platform, address)
+            web_shop.set_events_address(platform, address)
         finally:
             platform.close()
         yield

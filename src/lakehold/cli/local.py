@@ -78,20 +78,20 @@ class Local:
 
     def work_off(self, job: str) -> None:
         """Do the job here, unless a worker has found it already."""
-        from lakehold.runs import (
-            book,  # noqa: PLC0415 - for the one verb that starts jobs
-            doing,  # noqa: PLC0415 - for the one verb that starts jobs
+        from lakehold.runs.jobs import (
+            runner,  # noqa: PLC0415 - for the one verb that starts jobs
+            table,  # noqa: PLC0415 - for the one verb that starts jobs
         )
 
         with self.platform.database.write() as transaction:
-            ours = book.claim(transaction, job)
+            ours = table.claim_job(transaction, job)
         if not ours:
             return
         try:
-            outcome = doing.begin(self.platform, job) or doing.do(self.platform, job)
+            outcome = runner.begin_job(self.platform, job) or runner.execute_job(self.platform, job)
         except LakeholdError as error:
             outcome = {"error": str(error)}
-        doing.end(self.platform, job, outcome)
+        runner.finish_job(self.platform, job, outcome)
 
     def close(self) -> None:
         """Close the database, and that of the tables if anybody asked for some."""

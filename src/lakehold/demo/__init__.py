@@ -1,11 +1,15 @@
 """Corner & Main, the demo company: a small retailer that the demo, the tests and the documentation share.
 
-- `company`: the people, and how everything below is loaded
-- `marts`, `lakehouse`, `spaces`, `products`: one workspace of each kind, with realistic grants
-- `web_shop`: a lakehouse with data in it, and pipelines that move it; `web_rows`: what is in it at first; `events_api`:
-  the API that some of it comes from
-- `furnishing`: what makes it look lived in, done by its people through the services; `told`: their words;
-  `asked`: queries that they keep
+Everything is generated the same each time, and people are named by their role.
 
-Everything is made the same each time, and people are named by what they are.
+- `company`: the people, and the loading of everything below
+- `marts`: a project of data marts with realistic grants
+- `lakehouse`: a lakehouse with realistic grants
+- `spaces`: data spaces with realistic grants
+- `products`: mastered entities with realistic grants
+- `web_shop`: a lakehouse with data and pipelines
+- `web_shop_data`: the generated data of the web shop, and its events API
+- `web_shop_marts`: data marts and reports of the web shop
+- `activity`: what people did: accounts, descriptions, saved queries, requests, usage
+- `content`: their texts and queries
 """

@@ -11,7 +11,7 @@ from lakehold.demo import lakehouse, marts, products, spaces
 from lakehold.kit.errors import NotFoundError
 
 TENANT = "corner"
-EVERYBODY = f"{TENANT}/all"
+ALL_GROUP = f"{TENANT}/all"
 
 PEOPLE = {
     "olga": "Olga, Owner",
@@ -50,7 +50,7 @@ ROLES = {
 
 
 def is_loaded(access: AccessEngine) -> bool:
-    """Whether the company is there already."""
+    """Return whether the company exists."""
     try:
         with access.read(TENANT):
             return True
@@ -59,23 +59,23 @@ def is_loaded(access: AccessEngine) -> bool:
 
 
 def load(access: AccessEngine) -> None:
-    """Found the tenant and write all of its facts in one transaction."""
+    """Create the tenant and write all of its facts in one transaction."""
     access.create_tenant(TENANT, "Corner & Main", workspaces.models())
-    fill(access)
+    load_facts(access)
 
 
-def fill(access: AccessEngine) -> None:
-    """Write all facts into a tenant of this id that is there already."""
+def load_facts(access: AccessEngine) -> None:
+    """Write all facts into an existing tenant of this id."""
     with access.write(TENANT) as session:
         store = session.store
-        _people(store)
+        _load_people(store)
         marts.load(store, TENANT)
         lakehouse.load(store, TENANT)
         spaces.load(store, TENANT)
         products.load(store, TENANT)
 
 
-def _people(store: FactStore) -> None:
+def _load_people(store: FactStore) -> None:
     for uid, name in PEOPLE.items():
         store.create(MEMBER, name, uid=uid, edges={"tenant": TENANT})
     for uid, (name, members) in GROUPS.items():

@@ -1,4 +1,4 @@
-"""Store lake: layers, tables and pipelines of Corner & Main."""
+"""Store lake: the layers, tables and pipelines of Corner & Main."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ GRANTS = (
 
 
 def load(store: FactStore, tenant: str) -> None:
-    """Write the lakehouse and all that lies in it."""
+    """Write the lakehouse with its resources and grants."""
     store.create("lakehouse.lakehouse", "Store lake", uid=LAKEHOUSE, edges={"tenant": tenant})
     for member in ("engineers", "analysts", "stewards", "tim"):
         store.add(Grant(member, "member", LAKEHOUSE))
@@ -63,12 +63,12 @@ def load(store: FactStore, tenant: str) -> None:
         for table in tables:
             store.create("lakehouse.table", table, uid=table, edges={"layer": layer})
         store.create("lakehouse.volume", f"{layer} files", uid=f"{layer}_files", edges={"layer": layer})
-    _pipelines(store)
+    _load_pipelines(store)
     for subject, role, resource in GRANTS:
         store.add(Grant(subject, role, resource))
 
 
-def _pipelines(store: FactStore) -> None:
+def _load_pipelines(store: FactStore) -> None:
     for uid, (kind, reads, writes, into) in PIPELINES.items():
         edges = {"lakehouse": LAKEHOUSE, "reads": reads, "writes": writes} | ({"into": into} if into else {})
         store.create(f"lakehouse.{kind}", uid.replace("_", " ").capitalize(), uid=uid, edges=edges)

@@ -1,4 +1,4 @@
-"""Sales marts: storages, data marts, destinations and reports of Corner & Main."""
+"""Sales marts: the storages, data marts, destinations and reports of Corner & Main."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ REPORTS = {
 
 
 def load(store: FactStore, tenant: str) -> None:
-    """Write the project and all that lies in it."""
+    """Write the project with its resources and grants."""
     store.create("marts.project", "Sales marts", uid=PROJECT, edges={"tenant": tenant})
     for context in ("emea", "americas"):
         store.create("marts.context", context.upper(), uid=context, edges={"project": PROJECT})
@@ -62,14 +62,14 @@ def load(store: FactStore, tenant: str) -> None:
     for member in ("tim", "boris"):
         store.add(Attribute(PROJECT, "scope", "selected_contexts", member))
         store.add(Grant(member, "holder", "emea"))
-    _shared(store)
-    _marts(store)
-    _reports(store)
+    _load_connections(store)
+    _load_data_marts(store)
+    _load_reports(store)
 
 
-def _shared(store: FactStore) -> None:
-    for kind, things in (("marts.storage", STORAGES), ("marts.destination", DESTINATIONS)):
-        for uid, (owner, use, maintenance, contexts) in things.items():
+def _load_connections(store: FactStore) -> None:
+    for kind, resources in (("marts.storage", STORAGES), ("marts.destination", DESTINATIONS)):
+        for uid, (owner, use, maintenance, contexts) in resources.items():
             store.create(
                 kind,
                 uid.replace("_", " ").capitalize(),
@@ -80,7 +80,7 @@ def _shared(store: FactStore) -> None:
             )
 
 
-def _marts(store: FactStore) -> None:
+def _load_data_marts(store: FactStore) -> None:
     for uid, (storage, technical, business, reporting, maintenance, contexts) in MARTS.items():
         store.create(
             "marts.data_mart",
@@ -96,7 +96,7 @@ def _marts(store: FactStore) -> None:
         store.create("marts.data_mart_trigger", f"Refresh of {uid}", uid=trigger, edges={"data_mart": uid})
 
 
-def _reports(store: FactStore) -> None:
+def _load_reports(store: FactStore) -> None:
     for uid, (mart, destination, owner) in REPORTS.items():
         name = uid.replace("_", " ").capitalize()
         edges = {"data_mart": mart, "destination": destination}

@@ -20,7 +20,7 @@ PRODUCTS = {
 
 
 def load(store: FactStore, tenant: str) -> None:
-    """Write the projects and all that lies in them."""
+    """Write the projects with their products and grants."""
     for uid, (name, roles) in PROJECTS.items():
         store.create("products.project", name, uid=uid, edges={"tenant": tenant})
         for subject, role in roles.items():

@@ -1,4 +1,4 @@
-"""Data spaces of Corner & Main, where tasks run as the owner of their project."""
+"""Data spaces of Corner & Main, whose tasks run as the owner of their project."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CONNECTIONS = {
 
 
 def load(store: FactStore, tenant: str) -> None:
-    """Write the spaces and all that lies in them."""
+    """Write the spaces with their resources and grants."""
     for uid, (name, owner, roles) in SPACES.items():
         attributes = {"personal": uid == "olgas"}
         store.create("spaces.space", name, uid=uid, edges={"tenant": tenant}, attributes=attributes, creator=owner)

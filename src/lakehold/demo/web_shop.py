@@ -1,7 +1,8 @@
-"""The web shop of Corner & Main: orders as files, customers in a database, events behind an API that pages.
+"""The web shop of Corner & Main: orders as files, customers in a database, events behind a paged API.
 
-They arrive in the layer raw, are made good in trusted, and added up in service; customers have a history, and the sales
-of each day are delivered as a file. Adam makes the lakehouse, and Erik all that moves its data, as people do it.
+They are loaded into the layer raw, cleaned in trusted and aggregated in service; customers have a history, and
+daily
+sales are delivered as a file. Adam creates the lakehouse, and Erik its pipelines, through the services.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from pathlib import Path
 from lakehold import workspaces
 from lakehold.access import Add, Grant
 from lakehold.catalog import resource_edit, resource_metadata, resources
-from lakehold.demo import company, web_rows
+from lakehold.demo import company, web_shop_data
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
-from lakehold.runs.runs import Runs
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.runs.service import Runs
 
 LAKEHOUSE = "web_shop"
-EVENTS = "events_source"
+EVENTS_SOURCE = "events_source"
 """The source that asks the API."""
-DATABASE = "customers.sqlite"
+DATABASE_FILE = "customers.sqlite"
 _LAYERS = ("raw", "trusted", "service")
 
 _QUERIES: Mapping[str, tuple[str, tuple[str, ...], str]] = {
@@ -62,29 +63,29 @@ FROM trusted.orders GROUP BY customer_id""",
 """What each writes, reads and says. Those of a layer come after those of the one before."""
 
 
-def make(platform: Platform, folder: Path) -> None:
-    """All of it, with its first runs waiting for a worker. The folder is where the installation will lie."""
-    with platform.write(_by("adam")) as ctx:
-        _lakehouse(ctx)
-    web_rows.customers(platform.settings.data / DATABASE)
-    with platform.write(_by("erik")) as ctx:
+def create_web_shop(platform: Platform, folder: Path) -> None:
+    """Create everything and start the first runs. `folder` is where the installation will be."""
+    with platform.write(_caller("adam")) as ctx:
+        _create_lakehouse(ctx)
+    web_shop_data.write_customers(platform.settings.data / DATABASE_FILE)
+    with platform.write(_caller("erik")) as ctx:
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, "shop_files"))
-        for name, text in web_rows.orders():
+        for name, text in web_shop_data.generate_orders():
             with volume.open_partial() as rough:
                 rough.write(text.encode())
                 volume.publish(rough, name, replace=True)
-        sources = _sources(ctx, folder)
-        _pipelines(ctx, sources)
+        sources = _create_sources(ctx, folder)
+        _create_pipelines(ctx, sources)
 
 
-def at(platform: Platform, address: str) -> None:
-    """Tell the source of events where the API is today."""
-    with platform.write(_by("erik")) as ctx:
-        settings = {**resource_metadata.load(ctx, EVENTS).settings, "address": address}
-        resource_edit.apply_edit(ctx, EVENTS, resource_edit.ResourceEdit(settings=settings))
+def set_events_address(platform: Platform, address: str) -> None:
+    """Set the address of the events API."""
+    with platform.write(_caller("erik")) as ctx:
+        settings = {**resource_metadata.load(ctx, EVENTS_SOURCE).settings, "address": address}
+        resource_edit.apply_edit(ctx, EVENTS_SOURCE, resource_edit.ResourceEdit(settings=settings))
 
 
-def _lakehouse(ctx: RequestContext) -> None:
+def _create_lakehouse(ctx: RequestContext) -> None:
     resources.create(ctx, "lakehouse.lakehouse", "Web shop", uid=LAKEHOUSE, edges={"tenant": company.TENANT})
     for layer in _LAYERS:
         resources.create(ctx, "lakehouse.layer", layer, uid=f"shop_{layer}", edges={"lakehouse": LAKEHOUSE})
@@ -97,22 +98,22 @@ def _lakehouse(ctx: RequestContext) -> None:
         ctx.make(Add(Grant(subject, role, uid)))
 
 
-def address_in(folder: Path) -> str:
-    """Where the customers are."""
-    return f"jdbc:sqlite:{folder.absolute() / DATABASE}"
+def customers_address(folder: Path) -> str:
+    """Return the address of the customer database."""
+    return f"jdbc:sqlite:{folder.absolute() / DATABASE_FILE}"
 
 
-def _sources(ctx: RequestContext, folder: Path) -> list[str]:
+def _create_sources(ctx: RequestContext, folder: Path) -> list[str]:
     endpoint = {"name": "events", "path": "events", "records": "events", "paging": {"by": "page"}}
     made: dict[str, tuple[str, dict[str, object]]] = {
         "orders_source": ("Order files", {"connector": "files", "volume": "shop_files"}),
-        "customers_source": ("Customer database", {"connector": "database", "address": address_in(folder)}),
-        EVENTS: ("Web events", {"connector": "api", "address": "http://127.0.0.1", "endpoints": [endpoint]}),
+        "customers_source": ("Customer database", {"connector": "database", "address": customers_address(folder)}),
+        EVENTS_SOURCE: ("Web events", {"connector": "api", "address": "http://127.0.0.1", "endpoints": [endpoint]}),
     }
     streams: dict[str, tuple[str, dict[str, object]]] = {
         "orders_source": ("orders", {"stream": "orders-*.csv", "mode": "merge", "keys": ["order_id"]}),
         "customers_source": ("customers", {"stream": "customers", "mode": "full"}),
-        EVENTS: ("events", {"stream": "events", "mode": "merge", "keys": ["id"]}),
+        EVENTS_SOURCE: ("events", {"stream": "events", "mode": "merge", "keys": ["id"]}),
     }
     for uid, (name, settings) in made.items():
         edges = {"lakehouse": LAKEHOUSE, "into": "shop_raw"}
@@ -125,29 +126,35 @@ def _sources(ctx: RequestContext, folder: Path) -> list[str]:
     return list(made)
 
 
-def _pipelines(ctx: RequestContext, sources: list[str]) -> None:
+def _create_pipelines(ctx: RequestContext, sources: list[str]) -> None:
     runs = Runs(workspaces.runnables())
     triggers = Triggers(runs)
     for uid in sources:
-        triggers.save(ctx, uid, When("0 4 * * *", "Europe/Berlin"))
+        triggers.save(ctx, uid, TriggerSchedule("0 4 * * *", "Europe/Berlin"))
     made: dict[str, list[str]] = {"trusted": [], "service": []}
     for table, (layer, reads, sql) in _QUERIES.items():
-        uid = _pipeline(ctx, "query", table, layer, reads, sql=sql)
-        triggers.save(ctx, uid, When(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True))
+        uid = _create_pipeline(ctx, "query", table, layer, reads, sql=sql)
+        triggers.save(
+            ctx, uid, TriggerSchedule(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True)
+        )
         made[layer].append(uid)
-    history = _pipeline(ctx, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"])
-    triggers.save(ctx, history, When(after=("customers_source",)))
+    history = _create_pipeline(
+        ctx, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"]
+    )
+    triggers.save(ctx, history, TriggerSchedule(after=("customers_source",)))
     edges = {"lakehouse": LAKEHOUSE, "reads": ["shop_service_sales_by_day"], "writes": ["shop_exports"]}
     settings = {"to": "files", "name": "sales by day", "kind": "csv"}
     file = resources.create(
         ctx, "lakehouse.destination", "Sales as a file", uid="sales_file", edges=edges, settings=settings
     )
-    triggers.save(ctx, file, When(after=("make_sales_by_day",)))
+    triggers.save(ctx, file, TriggerSchedule(after=("make_sales_by_day",)))
     for uid in sources:
         runs.start(ctx, uid)
 
 
-def _pipeline(ctx: RequestContext, kind: str, table: str, layer: str, reads: Iterable[str], **settings: object) -> str:
+def _create_pipeline(
+    ctx: RequestContext, kind: str, table: str, layer: str, reads: Iterable[str], **settings: object
+) -> str:
     target = f"shop_{layer}_{table}"
     resources.create(ctx, "lakehouse.table", table, uid=target, edges={"layer": f"shop_{layer}"})
     edges = {"lakehouse": LAKEHOUSE, "reads": list(reads), "writes": [target], "into": f"shop_{layer}"}
@@ -156,5 +163,5 @@ def _pipeline(ctx: RequestContext, kind: str, table: str, layer: str, reads: Ite
     return resources.create(ctx, f"lakehouse.{kind}", name, uid=uid, edges=edges, settings=settings)
 
 
-def _by(member: str) -> Caller:
+def _caller(member: str) -> Caller:
     return Caller(company.TENANT, member)

@@ -1,31 +1,24 @@
-"""Work in the background: it goes on after a crash where it was, and no two workers do the same.
+"""Runs of pipelines, background jobs, schedules and notifications.
 
-A request only writes down, in its own transaction, what is to be done: a mail in the outbox, a job in its table. The
-worker finds it there and runs it as a durable workflow, named after it, so that it is run once however often it is
-found. Nothing interactive waits for a queue.
+A request only inserts a row in its own transaction: a run, a job, a mail in the outbox. A worker finds it and
+executes
+it as a durable workflow whose id is made from it, so that it is executed once however often it is found, and
+continues
+after a crash where it was. Interactive queries do not wait in a queue.
 
-What a server may import:
-
-- `jobs`: what was asked for and what became of it: start, get, list, result
-- `kinds`: the kinds of jobs: who may start one, and what it has to be told
-- `book`: where they are written down
-- `runs`: pipelines that are run: start, stop, resume, retry, look; `run_table`: where runs are written down
-- `runnable`: what a workspace tells of a kind that can be run; `triggers`: what starts runs by itself, and
-  `when`; `trigger_table`: where that is written down
-- `queries`: SQL as oneself, and what was asked before; `asking`: a worker that is asked straight away
-- `figures`: how many runs there are; `system`: permissions, runs and the audit log as tables for SQL;
-  `sight`: all that somebody may know of; `last`: what the last run has told the next one
-
-What only a worker imports:
-
-- `worker`: the process: finds work, tells that it is alive, takes over from those that are not
-- `engine`: durable workflows and queues, in a database file or schema of their own
-- `beats`: which workers are alive; `heart`: that this one is
-- `ticks`: what is done again and again; `tending`: all of it: ending what has expired, clearing up
-- `workflows`: a mail, a job, a tick, as steps
-- `sending`: what waits in the outbox
-- `doing`, `making`: a job's steps; `exports`, `reviews`: what jobs make
-- `running`: a run's steps; `turns`: which run is next; `firing`: triggers that are due;
-  `notices`: who is told of one that has ended; `hooks`: an address
-- `warm`: the worker's Spark
+- `service`: start, stop, resume, retry, list and delete runs; their logs
+- `runnable`: the interface of a kind that can be run, its steps and the options of a run
+- `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
+- `run_state`: the state that the last successful run left for the next one
+- `queue`: which queued run starts next
+- `scheduler`: schedules, triggers and periodic tasks
+- `jobs`: background jobs of the platform, such as exports
+- `queries`: ad-hoc SQL queries and their history
+- `worker_client`: the HTTP client for a worker on this machine
+- `heartbeat`: which workers are alive
+- `notifications`: mails and webhooks of ended runs
+- `outbox_delivery`: sends mails and webhooks from the outbox
+- `system_table_schemas`: the schemas of the system tables, and which of them a caller has
+- `visibility`: the resources that a caller may see
+- `key_rotation`: encrypts and seals everything again with the newest key
 """

@@ -1,4 +1,4 @@
-"""Queries that people ask by hand: who may ask one where, what was asked, and how it went."""
+"""Ad-hoc SQL queries of members: who may run one where, and their history."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
-from lakehold.runs import asking
-from lakehold.runs.asking import Batches, Rows
+from lakehold.runs import worker_client
+from lakehold.runs.worker_client import QueryRows, RecordBatches
 
-EXECUTE = "execute_query"
-KEPT = 90 * DAY
-LONGEST = 200_000
+EXECUTE_QUERY = "execute_query"
+RETENTION = 90 * DAY
+MAX_QUERY_LENGTH = 200_000
 
 query_table = sa.Table(
     "query",
@@ -43,8 +43,8 @@ sa.Index("query_by_time", query_table.c.asked_at)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where somebody asks."""
+class QueryScope:
+    """The workspace in which a caller runs queries."""
 
     caller: Caller
     tenant: int
@@ -53,8 +53,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What somebody asked before."""
+class PastQuery:
+    """A query from the caller's history."""
 
     n: int
     workspace: str
@@ -65,46 +65,48 @@ class Asked:
     error: str
 
 
-def enter(ctx: RequestContext, workspace: str) -> Place:
-    """Refuse unless the caller may ask queries there."""
+def open_scope(ctx: RequestContext, workspace: str) -> QueryScope:
+    """Refuse unless the caller may run queries in the workspace."""
     readable_tables.refuse_impersonation(ctx)
-    ctx.need_visible(workspace, EXECUTE)
+    ctx.need_visible(workspace, EXECUTE_QUERY)
     schema = ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(workspace))].schema
-    if EXECUTE not in schema.actions:
+    if EXECUTE_QUERY not in schema.actions:
         raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Ask in a lakehouse.")
-    ctx.need(EXECUTE, workspace)
+    ctx.need(EXECUTE_QUERY, workspace)
     number = ctx.view.resource(workspace)
-    return Place(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace)
+    return QueryScope(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace)
 
 
 @contextmanager
-def ask(platform: Platform, place: Place, text: str, *, uid: str, rows: int) -> Iterator[Rows]:
-    """Ask it there; what became of it is written down for its asker."""
+def run_query(platform: Platform, scope: QueryScope, text: str, *, uid: str, rows: int) -> Iterator[QueryRows]:
+    """Run a query in the workspace, and store the result of it in the caller's history."""
     if not text.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT.")
-    if len(text) > LONGEST:
-        raise InvalidInputError(f"The query has {len(text):,} characters.", f"Use {LONGEST:,} at the most.")
+    if len(text) > MAX_QUERY_LENGTH:
+        raise InvalidInputError(f"The query has {len(text):,} characters.", f"Use {MAX_QUERY_LENGTH:,} at the most.")
     began, at = time.perf_counter(), platform.clock()
-    told: dict[str, object] = {"rows": 0, "error": "It was not read to its end."}
+    record: dict[str, object] = {"rows": 0, "error": "It was not read to its end."}
     try:
-        with asking.ask(platform, place.caller, uid=uid, workspace=place.name, text=text, rows=rows) as found:
-            counted = _Counted(found.batches)
-            yield Rows(counted, found.complete)
-            told = {"rows": counted.count, "error": ""}
+        with worker_client.run_query(
+            platform, scope.caller, uid=uid, workspace=scope.name, text=text, rows=rows
+        ) as found:
+            counted = _CountedBatches(found.batches)
+            yield QueryRows(counted, found.complete)
+            record = {"rows": counted.count, "error": ""}
     except LakeholdError as error:
-        told = {"rows": 0, "error": str(error)}
+        record = {"rows": 0, "error": str(error)}
         raise
     finally:
-        told |= {"asked_at": at, "took": int((time.perf_counter() - began) * 1_000_000), "text": text}
+        record |= {"asked_at": at, "took": int((time.perf_counter() - began) * 1_000_000), "text": text}
         with platform.database.write() as transaction:
-            here = {"tenant_id": place.tenant, "member": place.caller.member, "workspace_id": place.workspace}
-            transaction.connection.execute(query_table.insert().values(**here, **told))
+            here = {"tenant_id": scope.tenant, "member": scope.caller.member, "workspace_id": scope.workspace}
+            transaction.connection.execute(query_table.insert().values(**here, **record))
 
 
-def before(
+def list_past_queries(
     ctx: RequestContext, *, workspace: str | None = None, behind: int | None = None, limit: int = 50
-) -> list[Asked]:
-    """What the caller asked before, the newest first."""
+) -> list[PastQuery]:
+    """Return the caller's past queries, newest first."""
     c = query_table.c
     where = [c.tenant_id == ctx.session.tenant, c.member == ctx.caller.member]
     if workspace is not None:
@@ -116,22 +118,22 @@ def before(
     rows = ctx.session.transaction.connection.execute(query).all()
     uids = ctx.view.uids
     return [
-        Asked(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)
+        PastQuery(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)
         for row in rows
     ]
 
 
-def forget(platform: Platform) -> int:
-    """Remove what was asked long ago; how many."""
+def delete_old_queries(platform: Platform) -> int:
+    """Delete old queries from the history; return how many."""
     with platform.database.write() as transaction:
-        old = query_table.delete().where(query_table.c.asked_at < platform.clock() - KEPT)
+        old = query_table.delete().where(query_table.c.asked_at < platform.clock() - RETENTION)
         return transaction.connection.execute(old).rowcount
 
 
-class _Counted:
-    """Batches, counted as they are read."""
+class _CountedBatches:
+    """Record batches that are counted as they are read."""
 
-    def __init__(self, batches: Batches) -> None:
+    def __init__(self, batches: RecordBatches) -> None:
         self.schema = batches.schema
         self.count = 0
         self._batches = batches

@@ -1,10 +1,13 @@
-"""Where runs of pipelines, their steps and logs are written down."""
+"""The tables of runs, their steps, outputs and logs; and the totals that metrics are made from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sqlalchemy as sa
 
-from lakehold.kit.database import ExactText, IdType, metadata
+from lakehold.kit.clock import SECOND
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 run_table = sa.Table(
     "run",
@@ -86,3 +89,34 @@ BUSY = frozenset({RUNNING, STOPPING})
 ENDED = frozenset({SUCCEEDED, FAILED, STOPPED})
 
 RunRow = sa.Row[tuple[object, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """Totals of all runs of one kind in one state."""
+
+    kind: str
+    state: str
+    count: int
+    seconds: float
+    rows: int
+    bad: int
+
+
+def run_metrics(transaction: Transaction) -> list[RunMetrics]:
+    """Return the totals by kind and state over all tenants, without ids or names."""
+    c, s = run_table.c, run_step_table.c
+    seconds = sa.func.coalesce(sa.func.sum(c.ended_at - c.started_at), 0)
+    of_runs = sa.select(c.kind, c.state, sa.func.count(), seconds).group_by(c.kind, c.state)
+    of_steps = (
+        sa.select(c.kind, c.state, sa.func.sum(s.rows), sa.func.sum(s.bad))
+        .join(run_step_table, s.run == c.n)
+        .group_by(c.kind, c.state)
+    )
+    moved = {
+        (kind, state): (int(rows), int(bad)) for kind, state, rows, bad in transaction.connection.execute(of_steps)
+    }
+    return [
+        RunMetrics(kind, state, count, float(took) / SECOND, *moved.get((kind, state), (0, 0)))
+        for kind, state, count, took in transaction.connection.execute(of_runs)
+    ]

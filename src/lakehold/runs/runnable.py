@@ -1,4 +1,6 @@
-"""What a workspace tells of a kind that can be run: what it writes, and the steps that running one takes."""
+"""The interface of a kind that can be run: what it writes, its steps, its rights, and who is notified of
+its runs.
+"""
 
 from __future__ import annotations
 
@@ -25,88 +27,93 @@ if TYPE_CHECKING:
     from lakehold.lake.spark.tables import Tables
 
 
-LONGEST_CURSOR = 200
-NOTIFY = "notify"
+MAX_CURSOR_LENGTH = 200
+NOTIFY_SETTING = "notify"
 """The setting of a pipeline that names members who are told of its runs."""
-WEBHOOK = "failure_webhook"
+WEBHOOK_SETTING = "failure_webhook"
 """The setting of a pipeline or a workspace that is an address, and the credential that is its secret."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a step did."""
+class StepResult:
+    """The result of a step."""
 
     rows: int = 0
     size: int = 0
     bad: int = 0
     """Rows that were kept aside, with the reason."""
-    told: Mapping[str, object] = field(default_factory=dict)
+    state: Mapping[str, object] = field(default_factory=dict)
     """What the next run has to know: a cursor, a place."""
 
 
 class StepContext(Protocol):
-    """What a step is done with."""
+    """The context in which a step is executed."""
 
     @property
     def platform(self) -> Platform:
-        """Where it is done."""
+        """The platform."""
 
     @property
     def caller(self) -> Caller:
-        """As whom."""
+        """The caller that the run is executed as."""
 
     @property
     def mark(self) -> str:
-        """Names this step of this run: what is done under the same name is done once."""
+        """The idempotency mark of this step of this run: a write with the same mark is done once."""
 
     @property
     def folder(self) -> Path:
-        """To work in; empty at first, and gone in the end."""
+        """A temporary folder, empty at first and deleted in the end."""
 
     @property
-    def kept(self) -> Path:
-        """To keep in what a step has to find again that was broken off; gone some time after the run."""
+    def retained_folder(self) -> Path:
+        """A folder for what an interrupted step must find again; deleted some time after the run."""
 
     @property
     def spark(self) -> SparkSession:
-        """A session that knows no table."""
+        """A Spark session that knows no table."""
 
     @property
     def tables(self) -> Tables:
-        """Tables, as the platform sees them."""
+        """The tables, as the platform sees them."""
 
-    def asked(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """The rows of a query, as the person whom the run is for: through the guard. And which tables it reads."""
+    def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
+        """Return the rows of a query, run through the guard as the caller of the run, and the tables that it
+        reads.
+        """
 
-    def reached(self) -> Mapping[str, object]:
-        """What was noted of how far this step has come."""
+    def load_progress(self) -> Mapping[str, object]:
+        """Return the progress that was saved for this step."""
 
-    def note(self, reached: Mapping[str, object]) -> None:
-        """Note how far it has come: it is there after a crash."""
+    def save_progress(self, progress: Mapping[str, object]) -> None:
+        """Save the progress of this step, so that it is there after a crash."""
 
     def log(self, text: str, level: str = "info") -> None:
-        """Write a line for those who may see the run."""
+        """Write a line to the log of the run."""
 
-    def go_on(self) -> None:
-        """Refuse if somebody wants it to stop."""
+    def check_stopped(self) -> None:
+        """Raise `StoppedError` if the run is being stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing after another: what it is called, reads and writes. What doing it means, a worker knows."""
+    """One step of a run: its name, and what it reads and writes.
+
+    Executors are registered by the class of the step.
+    """
 
     name: str
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
 
-StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], Done]]
+StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], StepResult]]
 """How steps of each sort are done."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A part of what a pipeline reads: the values of its cursor from one on, and before another."""
+class BackfillSpan:
+    """A range of cursor values to load again: from one on, and before another."""
 
     since: str = ""
     """The first that is wanted; empty for the very first."""
@@ -116,28 +123,28 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run differs from an ordinary one."""
+    """The options of a run that differs from an ordinary one."""
 
     reload: bool = False
     """All of it anew, not what is new."""
     parameters: Mapping[str, object] = field(default_factory=dict)
     """What else is to be done than what a run does; who may is what the kind says of them."""
-    span: Span | None = None
+    span: BackfillSpan | None = None
     """Only this part, anew: a backfill."""
 
-    def told(self) -> dict[str, object]:
-        """As it is kept."""
-        said: dict[str, object] = {"reload": self.reload, "parameters": dict(self.parameters)}
-        return said | ({"span": [self.span.since, self.span.until]} if self.span else {})
+    def to_json(self) -> dict[str, object]:
+        """Return the options as JSON."""
+        values: dict[str, object] = {"reload": self.reload, "parameters": dict(self.parameters)}
+        return values | ({"span": [self.span.since, self.span.until]} if self.span else {})
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> RunOptions:
-        """The one of which this was told."""
-        span = told.get("span")
-        return cls(told["reload"], told["parameters"], Span(*span) if span else None)
+    def from_json(cls, values: Mapping[str, Any]) -> RunOptions:
+        """Return the options that `to_json` gave."""
+        span = values.get("span")
+        return cls(values["reload"], values["parameters"], BackfillSpan(*span) if span else None)
 
-    def checked(self) -> RunOptions:
-        """Itself, if it can be wanted."""
+    def validate(self) -> RunOptions:
+        """Return the options themselves, or raise if they contradict each other."""
         span = self.span
         if span is None:
             return self
@@ -145,24 +152,24 @@ class RunOptions:
             raise InvalidInputError("A reload is all of it anew, and a span is a part.", "Ask for one of the two.")
         if not span.since and not span.until:
             raise InvalidInputError("The span has no beginning and no end.", "Give one of them, or reload.")
-        if max(len(span.since), len(span.until)) > LONGEST_CURSOR:
-            raise InvalidInputError("The span is no value of a cursor.", f"Use {LONGEST_CURSOR} characters at most.")
+        if max(len(span.since), len(span.until)) > MAX_CURSOR_LENGTH:
+            raise InvalidInputError("The span is no value of a cursor.", f"Use {MAX_CURSOR_LENGTH} characters at most.")
         return self
 
     @property
-    def deed(self) -> str:
-        """What the audit log calls it."""
+    def audit_action(self) -> str:
+        """The action that the audit log records."""
         return "reload" if self.reload else "backfill" if self.span else "run"
 
     @property
     def is_special(self) -> bool:
-        """Whether it is more than the next run would do by itself."""
+        """Whether it is a reload or a backfill."""
         return self.reload or self.span is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A run that has come to its end, for those who say whom to tell of it."""
+class EndedRun:
+    """A run that has ended, for those who decide whom to notify."""
 
     run: str
     state: str
@@ -173,19 +180,19 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """What is told of a run, and to whom."""
+class RunNotice:
+    """A notification of a run, and its receivers."""
 
-    deed: str
+    summary: str
     """What became of it: has failed."""
     receivers: Sequence[str]
-    said: str = ""
-    page: str = ""
+    message: str = ""
+    settings_path: str = ""
     """The path of the page on which one says whether one is told."""
 
 
 class Runnable(Protocol):
-    """A kind that can be run. What is asked of it is asked as the person whom the run is for."""
+    """A kind that can be run. Its methods are called as the caller of the run."""
 
     kind: str
     trigger: str
@@ -202,32 +209,35 @@ class Runnable(Protocol):
     """What a trigger may ask of its runs, by parameter."""
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """The tables and volumes that it writes, or the layers that these will be in."""
+        """Return the tables and volumes that it writes, or the layers in which they will be created."""
 
-    def right(self, wanted: RunOptions) -> str:
-        """The action that lets one run it so."""
+    def start_action(self, options: RunOptions) -> str:
+        """Return the action that is needed to start a run with these options."""
 
-    def locks(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[str]:
-        """What no other run may write meanwhile."""
+    def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the resources that no other run may write meanwhile."""
 
-    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
-        """What is to be done; a refusal if the person may not read or write what it takes. Nothing is done yet."""
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return the steps of a run, or refuse if the caller may not read or write what it takes.
 
-    def notices(self, ctx: RequestContext, uid: str, ended: Ended) -> Sequence[Notice]:
-        """Whom to tell of a run, of those who may know of it. Who is told by one notice is not told by the next."""
+        Nothing is executed.
+        """
 
-    def shown_with(self, ctx: RequestContext, uid: str) -> str:
-        """What one has to see to see its runs: itself, or what they read."""
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices of an ended run. A receiver of one notice does not get the next one."""
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
-        """The rights of which one is enough to stop its runs."""
+    def visible_through(self, ctx: RequestContext, uid: str) -> str:
+        """Return the resource that one must see to see its runs: itself, or what they read."""
 
-    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
-        """The right to delete its runs; None if nobody may."""
+    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return the rights of which one is enough to stop its runs."""
+
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
+        """Return the right to delete its runs, or None if nobody may."""
 
 
-class Alike(ABC):
-    """What the kinds have in common of which each run is like the others."""
+class BaseRunnable(ABC):
+    """The defaults of kinds whose runs need the same right each time."""
 
     trigger: str
     see: str
@@ -237,83 +247,85 @@ class Alike(ABC):
 
     @abstractmethod
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """What it writes."""
+        """Return what it writes."""
 
-    def right(self, wanted: RunOptions) -> str:
-        """The same for every run."""
-        del wanted
+    def start_action(self, options: RunOptions) -> str:
+        """Return `trigger`, whatever the options are."""
+        del options
         return self.trigger
 
-    def locks(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[str]:
-        """What it writes."""
-        del wanted
+    def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return its outputs."""
+        del options
         return self.outputs(ctx, uid)
 
-    def notices(self, ctx: RequestContext, uid: str, ended: Ended) -> Sequence[Notice]:
-        """A failure is told to whom the run was for, or to those that the pipeline names; of these, who may see it."""
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Notify the member who started a failed run, or those whom the pipeline names, if they may see it."""
         if ended.state != FAILED:
             return ()
-        names = named(ctx, uid)
-        wanted = [ended.started_by] if names is None else names
-        return (Notice("has failed", seeing(ctx, wanted, self.see, uid), ended.problem),)
+        names = notified_members(ctx, uid)
+        members = [ended.started_by] if names is None else names
+        return (RunNotice("has failed", members_allowed(ctx, members, self.see, uid), ended.problem),)
 
-    def shown_with(self, ctx: RequestContext, uid: str) -> str:
-        """Itself."""
+    def visible_through(self, ctx: RequestContext, uid: str) -> str:
+        """Return the resource itself."""
         del ctx
         return uid
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
-        """One of its own."""
+    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return the right `stop` on the resource."""
         del ctx
         return (RequiredRight(self.stop, uid),)
 
-    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
-        """Nobody may."""
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
+        """Return None: nobody may delete its runs."""
         del ctx, uid
         return None
 
 
-def named(ctx: RequestContext, uid: str) -> list[str] | None:
-    """The members that a pipeline names; None if it does not say."""
-    found = resource_metadata.load(ctx, uid).settings.get(NOTIFY)
+def notified_members(ctx: RequestContext, uid: str) -> list[str] | None:
+    """Return the members that the setting `notify` of a pipeline names, or None if it is not set."""
+    found = resource_metadata.load(ctx, uid).settings.get(NOTIFY_SETTING)
     return None if not isinstance(found, Sequence) or isinstance(found, str) else [str(each) for each in found]
 
 
-def seeing(ctx: RequestContext, members: Iterable[str], action: str, uid: str) -> list[str]:
-    """Those of them who are there and may do this, each once."""
+def members_allowed(ctx: RequestContext, members: Iterable[str], action: str, uid: str) -> list[str]:
+    """Return those of the members who exist and may do this, each once."""
     known = ((member, ctx.view.ids.get(member)) for member in dict.fromkeys(members))
     there = [member for member, number in known if number is not None and ctx.view.kind(number) == MEMBER]
     return [member for member in there if ctx.session.check(member, action, uid)]
 
 
-class Runnables:
-    """All kinds that can be run."""
+class RunnableRegistry:
+    """The registry of all kinds that can be run."""
 
     def __init__(self, found: Sequence[Runnable] = ()) -> None:
         self._by_kind = {each.kind: each for each in found}
 
     @property
     def kinds(self) -> Sequence[str]:
-        """Their names."""
+        """The ids of the kinds."""
         return tuple(self._by_kind)
 
-    def of(self, ctx: RequestContext, uid: str) -> Runnable:
-        """How a resource is run; a refusal if it cannot be."""
+    def for_resource(self, ctx: RequestContext, uid: str) -> Runnable:
+        """Return the runnable of a resource, or refuse if it cannot be run."""
         ctx.need_visible(uid)
         kind = ctx.view.kind(ctx.view.resource(uid))
         if kind not in self._by_kind:
             known, model = ctx.view.policy.kinds, kind.partition(".")[0]
-            there = [known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")]
+            runnable_titles = [
+                known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")
+            ]
             title = known[kind].schema.title.lower()
             raise InvalidInputError(
-                f"A {title} cannot be run.", f"What can be run here: {', '.join(there) or 'nothing'}."
+                f"A {title} cannot be run.", f"What can be run here: {', '.join(runnable_titles) or 'nothing'}."
             )
         return self._by_kind[kind]
 
     def __getitem__(self, kind: str) -> Runnable:
-        """How a kind is run."""
+        """Return the runnable of a kind."""
         return self._by_kind[kind]
 
     def __contains__(self, kind: str) -> bool:
-        """Whether the kind can be run."""
+        """Return whether the kind can be run."""
         return kind in self._by_kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lakehold.runs.run_table import STOPPED
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import BY_HAND
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.service import MANUAL_CAUSE
 from tests.golden.flows.outcomes import DONE, both, came_out
 from tests.golden.flows.pages import Pages
 from tests.golden.flows.place import RUNS, TRIGGERS, Place
@@ -16,7 +16,7 @@ from tests.golden.marts_world import FIRST_TOGGLE
 
 Way = Rest | Pages
 WAYS = (Rest, Pages)
-EVERY_NIGHT = When("0 4 * * *")
+EVERY_NIGHT = TriggerSchedule("0 4 * * *")
 SHARED, OWNED = "configure_sharing", "manage_owners"
 
 
@@ -94,7 +94,7 @@ def runs(way: Way, name: str) -> dict[str, str]:
     """All of a run that Olga has started: it is stopped by who may, or by her; then it can be deleted."""
     place = way.place
     with place.town.write() as ctx:
-        run = RUNS.write(ctx, place[name], RunOptions(), cause=BY_HAND)
+        run = RUNS.insert(ctx, place[name], RunOptions(), cause=MANUAL_CAUSE)
     see = way.sees_run(name, run)
     stop = came_out(way.stops(run), happened=place.state(run) == STOPPED)
     with place.town.write() as ctx:

@@ -9,8 +9,8 @@ from lakehold.access import Add, Attribute, Edge, Grant, Remove
 from lakehold.catalog import credentials, resources
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.kit.errors import NotFoundError
-from lakehold.runs.runs import Run, Runs
-from lakehold.runs.triggers import Trigger, Triggers
+from lakehold.runs.scheduler.service import Trigger, Triggers
+from lakehold.runs.service import Run, Runs
 from tests.golden.flows.town import ANN, Town
 
 RUNS = Runs(models.runnables())
@@ -58,14 +58,14 @@ class Place:
     def triggers(self, name: str) -> list[Trigger]:
         """Those of a thing."""
         with self.town.read() as ctx:
-            return TRIGGERS.of(ctx, self[name])
+            return TRIGGERS.for_resource(ctx, self[name])
 
     def unschedule(self, triggers: set[str]) -> None:
         """End triggers."""
         if triggers:
             with self.town.write() as ctx:
                 for each in triggers:
-                    TRIGGERS.remove(ctx, each)
+                    TRIGGERS.delete(ctx, each)
 
     def runs(self, name: str) -> list[Run]:
         """Those of a thing, the newest first."""

@@ -20,7 +20,7 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSession, UserSessions
-from lakehold.runs import beats
+from lakehold.runs import heartbeat
 from tests.pipeline.attacks.texts import hostile, placed
 from tests.pipeline.shop import ADA, ED, RITA, TENANT, Shop
 
@@ -43,7 +43,7 @@ class Desk:
 
     def __init__(self, spark: SparkSession, shop: Shop, data: Path) -> None:
         with shop.platform.database.read() as transaction:
-            address = beats.addresses(transaction)[0]
+            address = heartbeat.worker_addresses(transaction)[0]
         self.persons = Counted(spark, shop.platform.keys, self.clock, address)
         self.ahead = 0
         """How many seconds the clock is turned."""

@@ -13,7 +13,7 @@ from lakehold.lake.spark.guard import allow_list, query_guard
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, dataframe_of_plan, java_session
 from lakehold.lake.spark.session_pool import UserSessions
-from lakehold.runs import beats
+from lakehold.runs import heartbeat
 from tests.pipeline.attacks.texts import ordinary
 from tests.pipeline.shop import RITA, Shop
 
@@ -26,7 +26,9 @@ _NOT_YET = re.compile(r"\bTIME\s*'", re.IGNORECASE)
 def session(spark: SparkSession, shop: Shop) -> SparkSession:
     """Rita's."""
     with shop.platform.database.read() as transaction:
-        persons = UserSessions(spark, shop.platform.keys, shop.platform.clock, beats.addresses(transaction)[0])
+        persons = UserSessions(
+            spark, shop.platform.keys, shop.platform.clock, heartbeat.worker_addresses(transaction)[0]
+        )
     return persons.create_session(persons.issue_token(RITA, 600), "Shop")
 
 

@@ -15,8 +15,8 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.keys import KeyRing
 from lakehold.lake import catalog_tokens
-from lakehold.runs import beats
-from lakehold.runs.asking import PATH
+from lakehold.runs import heartbeat
+from lakehold.runs.worker_client import QUERY_PATH
 from tests.api.client import Api, served
 from tests.pipeline.attacks.texts import leaked
 from tests.pipeline.shop import ADA, ED, RITA, TENANT, Shop
@@ -110,7 +110,7 @@ def test_a_narrowed_token_reads_what_it_is_narrowed_to(
 @pytest.fixture
 def worker(shop: Shop) -> Iterator[httpx.Client]:
     with shop.platform.database.read() as transaction:
-        address = beats.addresses(transaction)[0]
+        address = heartbeat.worker_addresses(transaction)[0]
     with httpx.Client(base_url=address, trust_env=False) as client:
         yield client
 
@@ -148,8 +148,8 @@ def test_a_bad_ticket_is_refused_by_the_worker(shop: Shop, api: Api, worker: htt
     for name, ticket in bad_tickets(shop, api).items():
         headers = {b"authorization": f"Bearer {ticket}".encode()} if ticket else {}
         for method, path in (
-            ("POST", PATH),
-            ("DELETE", f"{PATH}/mine"),
+            ("POST", QUERY_PATH),
+            ("DELETE", f"{QUERY_PATH}/mine"),
             ("GET", "/iceberg/v1/config"),
             ("GET", "/iceberg/v1/shop/namespaces/raw/tables/orders"),
         ):
@@ -191,5 +191,5 @@ def test_a_ticket_says_no_more_than_its_caller(shop: Shop) -> None:
 
 def test_nobody_stops_the_query_of_another(shop: Shop, worker: httpx.Client) -> None:
     ticket = catalog_tokens.issue_token(shop.platform.keys, RITA, shop.platform.clock(), 60)
-    found = worker.delete(f"{PATH}/theirs", headers={"authorization": f"Bearer {ticket}"})
+    found = worker.delete(f"{QUERY_PATH}/theirs", headers={"authorization": f"Bearer {ticket}"})
     assert found.status_code == 404

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from tests.pipeline.crashes import stored
 from tests.pipeline.crashes.into_tables import IntoTable
 from tests.pipeline.crashes.worker import PLAN, PORT

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.runs.run_table import run_table
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
 from tests import postgres
 from tests.pipeline.crashes import stored, story
 from tests.pipeline.crashes.into_tables import NEW, NEWS, IntoTable
@@ -82,7 +82,7 @@ def crash(world: World) -> Story:
     after = IntoTable("query", "append", "after another")
     after.make(world)
     with world.here.shop.platform.write(ED) as ctx:
-        Triggers(RUNS).save(ctx, after.uid, When(after=(LAST.uid,)))
+        Triggers(RUNS).save(ctx, after.uid, TriggerSchedule(after=(LAST.uid,)))
     return story.told(world, PIECES)
 
 

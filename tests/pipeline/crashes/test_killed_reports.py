@@ -44,7 +44,7 @@ def crash(
 
 def lines(crash: Story, piece: Report) -> str:
     with crash.world.here.shop.platform.read(ADA) as ctx:
-        return "\n".join(line.text for line in RUNS.lines(ctx, crash.runs[piece.uid].id))
+        return "\n".join(line.text for line in RUNS.log_lines(ctx, crash.runs[piece.uid].id))
 
 
 @pytest.mark.parametrize("piece", UNSURE, ids=lambda piece: piece.uid)

@@ -17,15 +17,15 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.cli.processes import working
 from lakehold.connectors.destinations import chat, delivery_folder, files, jdbc, mail, target_table, webhook
 from lakehold.connectors.sources import sync
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.spark import spark_session, table_writer
 from lakehold.lake.spark.tables import Tables
-from lakehold.runs import engine, notices
-from lakehold.runs.running import Running
+from lakehold.runs import notifications
+from lakehold.worker import process, workflows
+from lakehold.worker.run_executor import RunExecutor
 
 PLAN, PORT = "CRASH_PLAN", "CRASH_PORT"
 HALF = "half written"
@@ -61,14 +61,14 @@ def _gate(owner: Any, name: str, *, before: str = "", after: str = "") -> None: 
 
 def _known(name: str) -> None:
     """Let what a method of a run does be known as that run's."""
-    plain: Callable[..., object] = getattr(Running, name)
+    plain: Callable[..., object] = getattr(RunExecutor, name)
 
     @wraps(plain)
-    def named(self: Running, number: int, *rest: Any) -> object:  # noqa: ANN401 - as above
+    def named(self: RunExecutor, number: int, *rest: Any) -> object:  # noqa: ANN401 - as above
         _here.run = self._row(number).id
         return plain(self, number, *rest)
 
-    setattr(Running, name, named)
+    setattr(RunExecutor, name, named)
 
 
 def _half(owner: Any, name: str) -> None:  # noqa: ANN401 - as above
@@ -113,12 +113,12 @@ def _before_commit(plain: Callable[..., Iterator[str]]) -> Callable[..., Iterato
 
 def gates() -> None:
     """All points at which a run may stop."""
-    _gate(Running, "begin", after="run begun")
-    _gate(Running, "_done", before="step begun", after="written")
-    _gate(Running, "step", after="recorded")
-    _gate(Running, "end", after="ended")
-    _gate(notices, "tell", after="told")
-    _gate(Running, "follow", after="followed")
+    _gate(RunExecutor, "begin", after="run begun")
+    _gate(RunExecutor, "_done", before="step begun", after="written")
+    _gate(RunExecutor, "step", after="recorded")
+    _gate(RunExecutor, "end", after="ended")
+    _gate(notifications, "tell", after="told")
+    _gate(RunExecutor, "follow", after="followed")
     for name in ("begin", "step", "end", "follow"):
         _known(name)
     _gate(Tables, "create", after="made")
@@ -138,7 +138,7 @@ def gates() -> None:
 def patient() -> None:
     """Let all runs go on at once, with few tasks each, and wait for a locked catalog for as long as it takes."""
     spark_session._CONF["spark.sql.shuffle.partitions"] = "2"
-    engine._AT_ONCE[engine.RUNS] = 100
+    workflows._CONCURRENCY[workflows.RUN_QUEUE] = 100
     plain = IcebergCatalog.spark_settings
 
     def told(self: IcebergCatalog) -> dict[str, str]:
@@ -150,4 +150,4 @@ def patient() -> None:
 if __name__ == "__main__":
     gates()
     patient()
-    working.run(Settings())
+    process.run_worker(Settings())

@@ -16,9 +16,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
-from lakehold.runs import book, jobs
+from lakehold.runs.jobs import service, table
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Runs
+from lakehold.runs.service import Runs
 from lakehold.workspaces.lakehouse import volumes
 from tests.api.crawling.words import Tenant, Words
 
@@ -69,13 +69,13 @@ def furnish(platform: Platform, here: Tenant, invited: str) -> LivedIn:
     with platform.write(by("olga")) as ctx:
         made = invites.create(ctx, platform.settings, invited)
         members.create_service_account(ctx, "A robot")
-        jobs.start(ctx, "review", {"format": "csv", "inside": here.id("sales")})
-        job = jobs.start(ctx, "review", {"format": "csv", "inside": here.id("lake_house")})
-        folder = book.folder(platform.settings.data, ctx.session.tenant)
+        service.start_job(ctx, "review", {"format": "csv", "inside": here.id("sales")})
+        job = service.start_job(ctx, "review", {"format": "csv", "inside": here.id("lake_house")})
+        folder = table.results_folder(platform.settings.data, ctx.session.tenant)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "done.csv").write_text("member,resource\n", encoding="utf-8")
-        ended = {"state": book.DONE, "progress": 100, "result": "done.csv", "ended_at": ctx.at}
-        book.move(ctx.session.transaction, job.id, ended)
+        ended = {"state": table.DONE, "progress": 100, "result": "done.csv", "ended_at": ctx.at}
+        table.update_job(ctx.session.transaction, job.id, ended)
     _run(platform, by("olga"), here)
     _put_files(platform, by("olga"), here)
     _deliver(platform, by("olga"), here.id(DELIVERED))
@@ -93,16 +93,16 @@ def _run(platform: Platform, caller: Caller, here: Tenant) -> None:
     runs, cause = Runs(workspaces.runnables()), "by hand"
     with platform.write(caller) as ctx:
         for demo in _RUN:
-            cause = f"after {runs.write(ctx, here.id(demo), RunOptions(), cause=cause)}"
+            cause = f"after {runs.insert(ctx, here.id(demo), RunOptions(), cause=cause)}"
 
 
 def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:
     """A file in a folder of each volume."""
     for layer in LAYERS:
         with platform.write(caller) as ctx:
-            there = volumes.expected(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
+            there = volumes.check_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
         with there.open_partial() as rough, platform.write(caller) as ctx:
-            volumes.arrived(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
+            volumes.store_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
 
 
 def _deliver(platform: Platform, caller: Caller, uid: str) -> None:

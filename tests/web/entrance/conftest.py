@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from lakehold.directory import tenants
 from lakehold.ledger import outbox
-from lakehold.runs import sending
+from lakehold.runs import outbox_delivery
 from tests.smtp import Sink, sink
 from tests.web.conftest import Open
 from tests.web.demo import Shop, opened
@@ -45,8 +45,8 @@ class Mailing(Shop):
     def next_mail(self) -> str:
         """What the next mail says. It is sent as a worker sends it."""
         (mail,) = self.waiting()
-        assert sending.send(self.platform, mail.id, mail.tries) == ""
-        sending.write_down(self.platform, mail.id, mail.tries, "")
+        assert outbox_delivery.send(self.platform, mail.id, mail.tries) == ""
+        outbox_delivery.record_result(self.platform, mail.id, mail.tries, "")
         return str(self.sink.next().get_content())
 
     def waiting(self) -> list[outbox.OutboxMessage]:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from lakehold.demo import furnishing
+from lakehold.demo import activity
 from tests.web.conftest import Open, Violations
 from tests.web.demo import SECRET, Shop
 from tests.web.entrance.conftest import Empty
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said_at_its_field(empty: Empty) -> None:
 def test_the_owner_is_nobody_of_the_demo_company(empty: Empty) -> None:
     fields = {"tenant": "Acme", "name": "Olga", "password": SECRET, "start": "demo"}
     with empty.client() as client:
-        answer = send(client, empty.path, empty.path, email=f"olga@{furnishing.MAILS_TO.upper()}", **fields)
+        answer = send(client, empty.path, empty.path, email=f"olga@{activity.MAIL_DOMAIN.upper()}", **fields)
         assert answer.status_code == 422
         assert "an address of the demo company" in answer.text
 

@@ -12,7 +12,7 @@ from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import FAILED, run_table
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Runs
+from lakehold.runs.service import Runs
 from tests.web.demo import Shop
 
 Open = Callable[..., Page]
@@ -54,7 +54,7 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:
 
 def test_runs_that_failed_are_told_of_to_who_may_see_them(open_as: Open, shop: Shop) -> None:
     with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
-        run = RUNS.write(ctx, "make_orders", RunOptions(), cause="by hand")
+        run = RUNS.insert(ctx, "make_orders", RunOptions(), cause="by hand")
         failed = run_table.update().where(run_table.c.id == run)
         told = {"state": FAILED, "error": "There is no field qty.", "ended_at": ctx.at}
         ctx.session.transaction.connection.execute(failed.values(**told))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.cli.processes.answering import answering
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
-from lakehold.runs import beats
+from lakehold.runs import heartbeat
+from lakehold.worker.server import serve
 from tests.web.demo import Shop, opened
 from tests.web.lakehouse.pipelines import LAKE, by
 
@@ -22,9 +22,9 @@ NEW = f"/workspaces/{LAKE}/pipelines/new/source"
 @contextmanager
 def looking(folder: Path, copied_to: Path) -> Iterator[Shop]:
     """A worker of this very process answers; sources may be on this machine."""
-    with opened(folder, copied_to, private_addresses=True) as shop, answering(shop.platform) as (address, _):
+    with opened(folder, copied_to, private_addresses=True) as shop, serve(shop.platform) as (address, _):
         with shop.platform.database.write() as transaction:
-            beats.begin(transaction, "here", address)
+            heartbeat.register_worker(transaction, "here", address)
         yield shop
 
 

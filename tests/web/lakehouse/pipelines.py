@@ -24,7 +24,7 @@ def by(member: str) -> Caller:
 def begun(shop: Shop, uid: str, *, member: str = "olga", cause: str = "by hand") -> str:
     """A run that waits for a worker."""
     with shop.platform.write(by(member)) as ctx:
-        return RUNS.write(ctx, uid, RunOptions(), cause=cause)
+        return RUNS.insert(ctx, uid, RunOptions(), cause=cause)
 
 
 def moved(

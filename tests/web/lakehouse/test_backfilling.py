@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.runs.runnable import Span
+from lakehold.runs.runnable import BackfillSpan
 from lakehold.web.lakehouse.doing import RUNS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -26,7 +26,7 @@ def cursor(shop: Shop) -> str:
         return resources.create(ctx, "lakehouse.query", "Totals", uid="totals", edges=edges, settings=settings)
 
 
-def spans(shop: Shop, uid: str) -> list[Span | None]:
+def spans(shop: Shop, uid: str) -> list[BackfillSpan | None]:
     with shop.platform.read(by("olga")) as ctx:
         return [run.span for run in RUNS.page(ctx, resource=uid, limit=10)]
 
@@ -52,7 +52,7 @@ def test_an_editor_runs_a_past_span(
     page.get_by_role("button", name="Run it").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run of Totals")
     expect(page.locator(".run-facts")).to_contain_text("from 2031-01-01 until 2031-02-01")
-    assert spans(shop, cursor) == [Span("2031-01-01", "2031-02-01")]
+    assert spans(shop, cursor) == [BackfillSpan("2031-01-01", "2031-02-01")]
 
 
 def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) -> None:

@@ -24,21 +24,21 @@ HERE = "/resources/raw_files/files"
 
 def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "erik") -> None:
     with shop.platform.write(by(member)) as ctx:
-        there = volumes.expected(ctx, shop.platform.settings, "raw_files", path)
+        there = volumes.check_upload(ctx, shop.platform.settings, "raw_files", path)
     with there.open_partial() as rough:
         rough.write(content)
         with shop.platform.write(by(member)) as ctx:
-            volumes.arrived(ctx, shop.platform.settings, "raw_files", path, rough)
+            volumes.store_upload(ctx, shop.platform.settings, "raw_files", path, rough)
 
 
 def names(shop: Shop, folder: str = "") -> list[str]:
     with shop.platform.read(by("olga")) as ctx:
-        return [file.path for file in volumes.listed(ctx, shop.platform.settings, "raw_files", folder)]
+        return [file.path for file in volumes.list_files(ctx, shop.platform.settings, "raw_files", folder)]
 
 
 def folder_of(shop: Shop) -> Path:
     with shop.platform.read(by("olga")) as ctx:
-        return volumes.files_of(ctx, shop.platform.settings, "raw_files", "read").folder
+        return volumes.open_volume(ctx, shop.platform.settings, "raw_files", "read").folder
 
 
 def upload(client: httpx.Client, files: dict[str, bytes], **fields: str) -> httpx.Response:

@@ -11,8 +11,8 @@ from lakehold.access import Grant
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.kit.clock import DAY
-from lakehold.runs.firing import Firing
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.due import DueTriggers
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.lakehouse import schedules, ways
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from tests.web.conftest import Open, Violations
@@ -35,8 +35,8 @@ def test_the_list_tells_the_last_run_the_next_one_and_whether_it_is_active(open_
     uid = query(shop)
     moved(shop, begun(shop, uid), "failed", error="No.")
     with shop.platform.write(by("erik")) as ctx:
-        TRIGGERS.save(ctx, uid, When("0 6 * * *", "Europe/Berlin"))
-        TRIGGERS.save(ctx, "store_history", When("0 6 * * *"), active=False)
+        TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *", "Europe/Berlin"))
+        TRIGGERS.save(ctx, "store_history", TriggerSchedule("0 6 * * *"), active=False)
     page = open_as("erik", LIST)
     spending, history = (page.get_by_role("row").filter(has_text=name) for name in ("Spending", "Store history"))
     expect(spending).to_contain_text("Failed")
@@ -205,7 +205,7 @@ def test_somebody_gives_it_a_schedule_pauses_it_and_removes_it(open_as: Open, sh
     expect(page.get_by_text("At 06:30, Monday to Friday (Europe/Berlin)")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("Paused", exact=True)).to_be_visible()
-    assert Firing(RUNS).fire(shop.platform, shop.platform.clock() + 9 * DAY) == 0
+    assert DueTriggers(RUNS).start_due(shop.platform, shop.platform.clock() + 9 * DAY) == 0
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("Active", exact=True)).to_be_visible()
     page.get_by_role("button", name="Remove").click()
@@ -243,7 +243,7 @@ def test_it_comes_after_all_of_others(shop: Shop) -> None:
 def test_a_trigger_is_changed_where_it_belongs_and_by_who_may(shop: Shop) -> None:
     uid = query(shop)
     with shop.platform.write(by("erik")) as ctx:
-        made = TRIGGERS.save(ctx, uid, When("0 6 * * *")).id
+        made = TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *")).id
     there = "/resources/store_history/triggers"
     assert send(shop.client("erik"), there, f"{there}/pause", trigger=made).status_code == 404
     here = f"/resources/{uid}/triggers"
@@ -258,7 +258,7 @@ def test_axe_finds_nothing_wrong_with_pipelines(open_as: Open, shop: Shop, viola
     for state in ("succeeded", "failed"):
         moved(shop, begun(shop, uid), state)
     with shop.platform.write(by("erik")) as ctx:
-        TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+        TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *"))
     page = open_as("erik", LIST)
     for part in ("", "graph", "pipeline", "triggers", "runs"):
         page.goto({"": LIST, "graph": GRAPH}.get(part, f"/resources/{uid}/{part}"))

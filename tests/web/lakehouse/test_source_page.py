@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -112,12 +112,12 @@ def test_it_is_deactivated_and_activated(shop: Shop) -> None:
     here = f"/resources/{uid}/pipeline"
     assert "pipeline/activate" not in client.get(here).text
     with shop.platform.write(by("erik")) as ctx:
-        TRIGGERS.save(ctx, uid, When("0 6 * * *"))
+        TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *"))
     assert "Deactivate" in client.get(here).text
     for part, active in (("deactivate", False), ("activate", True)):
         assert send(client, here, f"{here}/{part}").status_code == 303
         with shop.platform.read(by("erik")) as ctx:
-            assert [each.active for each in TRIGGERS.of(ctx, uid)] == [active]
+            assert [each.active for each in TRIGGERS.for_resource(ctx, uid)] == [active]
     assert send(shop.client("ana"), "/", f"{here}/deactivate").status_code in {403, 404}
 
 

@@ -91,7 +91,7 @@ def test_somebody_brings_files_in_from_the_first_step_to_the_first_run(
     source = found(shop, "lakehouse.source", "Order files")
     with shop.platform.read(by("erik")) as ctx:
         (run,) = RUNS.page(ctx, resource=source.uid)
-        (trigger,) = TRIGGERS.of(ctx, source.uid)
+        (trigger,) = TRIGGERS.for_resource(ctx, source.uid)
     assert (run.state, trigger.when.cron, trigger.when.zone) == ("queued", "0 6 * * *", "Europe/Berlin")
     stream = found(shop, "lakehouse.stream", "orders.csv")
     assert stream.settings

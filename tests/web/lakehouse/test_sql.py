@@ -26,7 +26,7 @@ SQL = "/workspaces/lake_house/sql"
 def ask_before(shop: Shop, member: str, *texts: str, error: str = "") -> None:
     """As if somebody had asked."""
     with shop.platform.read(Caller(company.TENANT, member)) as ctx:
-        place = queries.enter(ctx, "lake_house")
+        place = queries.open_scope(ctx, "lake_house")
     with shop.platform.database.write() as transaction:
         here = {"tenant_id": place.tenant, "member": member, "workspace_id": place.workspace}
         told = {"asked_at": shop.platform.clock(), "took": 420_000, "rows": 7, "error": error}

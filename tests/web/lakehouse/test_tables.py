@@ -11,7 +11,7 @@ from lakehold import workspaces
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Runs
+from lakehold.runs.service import Runs
 from tests.web.demo import Shop
 from tests.web.lakehouse.filling import ORDERS, fill, fill_orders, order
 
@@ -178,7 +178,7 @@ def test_lineage_that_goes_round_in_a_circle_comes_to_an_end(shop: Shop) -> None
 def test_runs_of_what_writes_a_table_are_its_runs(shop: Shop) -> None:
     client = shop.client("erik")
     with shop.platform.write(Caller(company.TENANT, "erik")) as ctx:
-        run = Runs(workspaces.runnables()).write(ctx, "make_lines", RunOptions(), cause="by hand")
+        run = Runs(workspaces.runnables()).insert(ctx, "make_lines", RunOptions(), cause="by hand")
     assert f"/runs/{run}" in client.get("/resources/order_lines/written").text
     assert run not in client.get("/resources/orders/written").text
     assert "Make orders" in client.get("/resources/orders/written").text

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakehold.kit.clock import to_moment
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.lakehouse import timing
 from lakehold.web.lakehouse.doing import TRIGGERS
 from lakehold.web.lakehouse.timing import Timing
@@ -31,8 +31,8 @@ HERE = "/resources/make_orders/triggers"
 )
 def test_what_is_filled_in_is_a_schedule_and_back(filled: Timing, cron: str) -> None:
     assert filled.errors() == {}
-    assert filled.when() == When(cron, "UTC")
-    again = timing.present(When(cron, "UTC"))
+    assert filled.when() == TriggerSchedule(cron, "UTC")
+    again = timing.present(TriggerSchedule(cron, "UTC"))
     assert (again.every, again.when()) == (filled.every, filled.when())
 
 
@@ -53,21 +53,21 @@ def test_what_is_no_time_is_told_at_its_field(filled: Timing, field: str) -> Non
 
 def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
     before = to_moment(datetime(2026, 3, 27, 12, tzinfo=UTC))
-    found = timing.upcoming(When("30 6 * * *", "Europe/Berlin"), before)
+    found = timing.upcoming(TriggerSchedule("30 6 * * *", "Europe/Berlin"), before)
     assert found[0] == "Saturday, 28 March 2026, 06:30"
     # The night in which the clocks are set forward has no half past two.
     assert [each[-5:] for each in found] == ["06:30"] * 5
-    assert timing.upcoming(When("0 0 30 2 *"), before) == []
+    assert timing.upcoming(TriggerSchedule("0 0 30 2 *"), before) == []
 
 
 @pytest.fixture
 def trigger(shop: Shop) -> str:
     """Every day at six."""
     with shop.platform.write(by("erik")) as ctx:
-        return TRIGGERS.save(ctx, "make_orders", When("0 6 * * *", "Europe/Berlin")).id
+        return TRIGGERS.save(ctx, "make_orders", TriggerSchedule("0 6 * * *", "Europe/Berlin")).id
 
 
-def when(shop: Shop, trigger: str) -> When:
+def when(shop: Shop, trigger: str) -> TriggerSchedule:
     with shop.platform.read(by("erik")) as ctx:
         return TRIGGERS.get(ctx, trigger).when
 
@@ -86,14 +86,14 @@ def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
     assert 'value="Asia/Tokyo"' in wrong.text
     sent = {"trigger": trigger, "every": "week", "at": "07:15", "zone": "Asia/Tokyo"}
     assert send(client, HERE, f"{HERE}/change", **sent, do="save").status_code == 303
-    assert when(shop, trigger) == When("15 7 * * 1", "Asia/Tokyo")
+    assert when(shop, trigger) == TriggerSchedule("15 7 * * 1", "Asia/Tokyo")
 
 
 def test_one_that_pauses_stays_so_and_only_who_may_changes_it(shop: Shop, trigger: str) -> None:
     sent = {"trigger": trigger, "every": "hour", "zone": "UTC", "do": "save"}
     with shop.platform.write(by("erik")) as ctx:
-        TRIGGERS.switch(ctx, trigger, active=False)
-        after = TRIGGERS.save(ctx, "make_orders", When(after=("make_lines",))).id
+        TRIGGERS.set_active(ctx, trigger, active=False)
+        after = TRIGGERS.save(ctx, "make_orders", TriggerSchedule(after=("make_lines",))).id
     client = shop.client("erik")
     assert send(client, HERE, f"{HERE}/change", **sent).status_code == 303
     with shop.platform.read(by("erik")) as ctx:

@@ -13,7 +13,7 @@ from lakehold.access import Add, Attribute
 from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs import run_table as states
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -70,7 +70,7 @@ def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations
 
 def test_what_it_is_refreshed_after_is_named_as_far_as_one_sees(filled: Shop) -> None:
     with filled.platform.write(by("tara")) as ctx:
-        TRIGGERS.save(ctx, "daily_sales", When(after=("returns", "margins"), every=True))
+        TRIGGERS.save(ctx, "daily_sales", TriggerSchedule(after=("returns", "margins"), every=True))
     words = {member: words_of(filled.client(member).get(f"{MART}/mart").text) for member in ("tara", "bella")}
     assert "After Returns and Margins" in words["tara"]
     assert "After Returns and others" in words["bella"]

@@ -11,8 +11,8 @@ from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.workspaces.marts import quality
-from lakehold.workspaces.marts.quality import Outcome
+from lakehold.workspaces.marts import checks
+from lakehold.workspaces.marts.checks import CheckResult
 from tests.web.demo import Shop
 from tests.web.forms import send
 from tests.web.lakehouse.filling import ORDERS, fill, order, place_of
@@ -50,8 +50,11 @@ def filled(shop: Shop) -> Shop:
     place = place_of(shop.platform, "daily_sales")
     with shop.platform.database.write() as transaction:
         for mark, state in (("first", "kept"), ("second", "broken")):
-            found = [Outcome("unique id", "kept", "as it should be", at), Outcome("row count", state, "3 rows", at)]
-            quality.write(transaction, place.tenant, place.number, mark, found)
+            found = [
+                CheckResult("unique id", "kept", "as it should be", at),
+                CheckResult("row count", state, "3 rows", at),
+            ]
+            checks.save_results(transaction, place.tenant, place.number, mark, found)
     return shop
 
 

@@ -9,8 +9,8 @@ from lakehold.access import Grant
 from lakehold.catalog import credentials, workspaces
 from lakehold.demo import company
 from lakehold.directory import members
-from lakehold.workspaces.marts.notifications import changing, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -23,9 +23,9 @@ SECRET = "a word between us"
 WITH_PASSWORD = "me:pw@localhost"
 
 
-def receive(shop: Shop, channel: Channel = Channel.FAILED_RUNS) -> list[str]:
+def receive(shop: Shop, channel: NotificationChannel = NotificationChannel.FAILED_RUNS) -> list[str]:
     with shop.platform.read(by("olga")) as ctx:
-        return receivers.of(ctx, "sales", channel)
+        return receivers.channel_receivers(ctx, "sales", channel)
 
 
 def owned(shop: Shop) -> None:
@@ -38,7 +38,7 @@ def owned(shop: Shop) -> None:
 def test_it_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
     owned(shop)
     with shop.platform.write(by("adam")) as ctx:
-        changing.choose(ctx, "sales", "bella", {"failed_runs": True})
+        receivers.set_subscription(ctx, "sales", "bella", {"failed_runs": True})
     for member in ("adam", "bella"):
         page = open_as(member, HERE)
         expect(page.get_by_role("heading", name="What you receive")).to_be_visible()
@@ -102,7 +102,7 @@ def test_a_member_sees_and_changes_only_themself(shop: Shop, open_as: Open, scri
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Chosen by hand.")).to_be_visible()
     assert receive(shop) == ["bella", "tara", "tim"]
-    assert receive(shop, Channel.BROKEN_CHECKS) == ["tara", "tim"]
+    assert receive(shop, NotificationChannel.BROKEN_CHECKS) == ["tara", "tim"]
     bella = shop.client("bella")
     other = {"member": "tara", "channel": "failed_runs", "wanted": "off"}
     assert send(bella, HERE, f"{HERE}/receivers", **other).status_code == 403
@@ -115,8 +115,8 @@ def test_a_member_sees_and_changes_only_themself(shop: Shop, open_as: Open, scri
 def test_channels_are_switched_for_the_project(shop: Shop) -> None:
     adam = shop.client("adam")
     assert send(adam, HERE, f"{HERE}/channels", succeeded_runs="1", failed_runs="1").status_code == 303
-    assert receive(shop, Channel.SUCCEEDED_RUNS) == ["tara", "tim"]
-    assert receive(shop, Channel.BROKEN_CHECKS) == []
+    assert receive(shop, NotificationChannel.SUCCEEDED_RUNS) == ["tara", "tim"]
+    assert receive(shop, NotificationChannel.BROKEN_CHECKS) == []
     assert "Broken checks, off" in adam.get(HERE).text
     assert "The project does not tell of these." in shop.client("tara").get(HERE).text
 

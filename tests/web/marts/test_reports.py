@@ -17,7 +17,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
 from lakehold.runs.run_table import run_step_table
 from lakehold.web.marts.reports import asking, kinds
-from lakehold.workspaces.marts.messages.first import First
+from lakehold.workspaces.marts.message_blocks import MessageData
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -204,7 +204,7 @@ def test_without_a_worker_a_preview_says_so_and_nothing_is_lost(filled: Shop) ->
 
 
 def test_a_message_is_shown_as_it_will_be_without_styles_of_its_own() -> None:
-    first = First("Weekly", "2026-11-16", ("day", "total"), [("Monday", 4), ("<b>", 2)], 2)
+    first = MessageData("Weekly", "2026-11-16", ("day", "total"), [("Monday", 4), ("<b>", 2)], 2)
     words = asking.said("# Sales\n\n{{ day }} {{ column total }}\n\n{{ table }}\n\n{{ chart day total }}", first)
     assert isinstance(words, Markup)
     assert "<h3>Sales</h3>" in words

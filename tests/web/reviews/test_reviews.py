@@ -18,7 +18,8 @@ from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import DAY
 from lakehold.ledger.audit import AuditFilter
-from lakehold.runs import book, jobs
+from lakehold.runs.jobs import service
+from lakehold.runs.jobs import table as book
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import token
@@ -134,19 +135,19 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
     page.get_by_role("button", name="Work it out").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     with shop.platform.read(by("adam")) as ctx:
-        (job,) = jobs.page(ctx, kind="review")
+        (job,) = service.list_jobs(ctx, kind="review")
         tenant = ctx.session.tenant
     assert job.wanted == {"format": "csv", "inside": "lake_house"}
     with shop.platform.database.write() as transaction:
-        book.move(transaction, job.id, {"state": book.RUNNING, "progress": 40, "doing": "deciding"})
+        book.update_job(transaction, job.id, {"state": book.RUNNING, "progress": 40, "doing": "deciding"})
     expect(page.get_by_text("Working it out")).to_be_visible()
     expect(page.get_by_text("deciding")).to_be_visible()
-    folder = book.folder(shop.platform.settings.data, tenant)
+    folder = book.results_folder(shop.platform.settings.data, tenant)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "found.csv").write_text("member,resource\nana,orders\n", encoding="utf-8")
     with shop.platform.database.write() as transaction:
         ended = {"state": book.DONE, "progress": 100, "result": "found.csv", "rows": 1, "ended_at": job.made_at}
-        book.move(transaction, job.id, ended)
+        book.update_job(transaction, job.id, ended)
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download csv").click()
     assert taken.value.path().read_text(encoding="utf-8").endswith("ana,orders\n")
@@ -159,7 +160,7 @@ def test_axe_finds_nothing(shop: Shop, open_as: Open, violations: Violations) ->
         found = campaign_decisions.list_rows(ctx, uid)
         campaign_decisions.keep(ctx, uid, [found[0].n])
         campaign_decisions.remove(ctx, uid, [row.n for row in found if row.grant == ANA])
-        jobs.start(ctx, "review", {"format": "csv", "inside": "lake_house"})
+        service.start_job(ctx, "review", {"format": "csv", "inside": "lake_house"})
     page = open_as("adam", "/reviews/new?workspace=lake_house")
     assert violations(page) == []
     for path in ("/reviews", f"/reviews/{uid}", f"/reviews/{uid}/worked-out"):

@@ -17,12 +17,12 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
-from lakehold.runs import beats, turns
-from lakehold.runs.runnable import RunOptions, Span
-from lakehold.runs.running import Running
-from lakehold.runs.runs import Run, Runs
-from lakehold.runs.warm import Warm
-from lakehold.workspaces import doing
+from lakehold.runs import heartbeat, queue
+from lakehold.runs.runnable import BackfillSpan, RunOptions
+from lakehold.runs.service import Run, Runs
+from lakehold.worker import executor_registry
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.spark_session import SparkRuntime
 from tests.pipeline.shop import ADA, ED, TENANT, Shop, open_shop
 
 RUNS = Runs(workspaces.runnables())
@@ -33,7 +33,7 @@ class Moving:
     """The shop, and what moves its data."""
 
     shop: Shop
-    running: Running
+    running: RunExecutor
 
     def source(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
         """A source of Ed's, into the layer raw."""
@@ -61,7 +61,7 @@ class Moving:
             edges = {"lakehouse": "shop", "reads": reads, "writes": [volume] if volume else []}
             return resources.create(ctx, "lakehouse.destination", name, uid=name, edges=edges, settings=settings)
 
-    def run(self, uid: str, *, by: Caller = ED, reload: bool = False, span: Span | None = None) -> Run:
+    def run(self, uid: str, *, by: Caller = ED, reload: bool = False, span: BackfillSpan | None = None) -> Run:
         """From its start to its end."""
         with self.shop.platform.write(by) as ctx:
             run = RUNS.start(ctx, uid, RunOptions(reload, span=span)).id
@@ -69,11 +69,11 @@ class Moving:
 
     def go(self, run: str) -> Run:
         """What a worker does with a run that is written down."""
-        with self.shop.platform.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.shop.platform.clock(), most=1, at_once=2)
+        with self.shop.platform.database.write(queue.QUEUE_LOCK) as transaction:
+            ((number, _),) = queue.claim_runs(transaction, self.shop.platform.clock(), most=1, at_once=2)
         problem, count = self.running.begin(number)
         for place in range(count):
-            problem = problem or self.running.step(number, place)
+            problem = problem or self.running.execute_step(number, place)
         self.running.end(number, problem)
         with self.shop.platform.read(ADA) as ctx:
             return RUNS.get(ctx, run)
@@ -81,7 +81,7 @@ class Moving:
     def lines(self, run: Run) -> list[str]:
         """What it said."""
         with self.shop.platform.read(ADA) as ctx:
-            return [line.text for line in RUNS.lines(ctx, run.id)]
+            return [line.text for line in RUNS.log_lines(ctx, run.id)]
 
     def rows(self, table: str) -> list[tuple[object, ...]]:
         """What is in a table of the layer raw, by its name."""
@@ -113,6 +113,11 @@ def moving(spark: SparkSession, template_file: Path, folder: Path, **settings: o
             session.store.create("lakehouse.volume", "files", uid="raw_files", edges={"layer": "raw"})
             session.store.add(Grant("rita", "viewer", "raw_files"))
         with shop.platform.database.read() as transaction:
-            address = beats.addresses(transaction)[0]
-        running = Running(shop.platform, workspaces.runnables(), lambda: doing.DOERS, Warm(shop.platform, address))
+            address = heartbeat.worker_addresses(transaction)[0]
+        running = RunExecutor(
+            shop.platform,
+            workspaces.runnables(),
+            lambda: executor_registry.STEP_EXECUTORS,
+            SparkRuntime(shop.platform, address),
+        )
         yield Moving(shop, running)

@@ -9,12 +9,12 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.runs.runnable import RunOptions, Span
+from lakehold.runs.runnable import BackfillSpan, RunOptions
 from tests import postgres
 from tests.pipeline.shop import ED
 from tests.workspaces.lakehouse.moving import RUNS, Moving
 
-MIDDLE = Span("2026-01-05", "2026-01-08")
+MIDDLE = BackfillSpan("2026-01-05", "2026-01-08")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_without_keys_the_span_takes_the_place_of_what_it_was(
 def test_with_keys_the_rows_of_the_span_are_found_by_them(here: Moving, server: postgres.Server, database: str) -> None:
     source = visits(here, server, database, "span_keyed", keys=["id"])
     for _ in range(2):
-        assert here.run(source, span=Span(until="2026-01-05")).state == "succeeded"
+        assert here.run(source, span=BackfillSpan(until="2026-01-05")).state == "succeeded"
         found = words(here, "span_keyed_visits")
         assert [each for each in found if found[each] == "new"] == [1, 2, 3]
         assert len(here.rows("span_keyed_visits")) == 9
@@ -77,7 +77,7 @@ def test_with_keys_the_rows_of_the_span_are_found_by_them(here: Moving, server: 
 
 def test_what_is_no_value_of_the_cursor_is_told(here: Moving, server: postgres.Server, database: str) -> None:
     source = visits(here, server, database, "span_wrong")
-    run = here.run(source, span=Span("yesterday"))
+    run = here.run(source, span=BackfillSpan("yesterday"))
     assert (run.state, run.error.partition(",")[0]) == ("failed", "'yesterday' is no value of day")
     assert words(here, "span_wrong_visits") == dict.fromkeys(range(1, 10), "old")
 
@@ -91,7 +91,7 @@ def made(here: Moving, name: str, kind: str = "query", **settings: object) -> st
 
 def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: Moving) -> None:
     uid = made(here, "span_query", sql="SELECT id, amount FROM raw.orders", cursor="id")
-    for span, rows in ((Span("10", "20"), 10), (Span("10", "20"), 10), (Span("15", "25"), 15)):
+    for span, rows in ((BackfillSpan("10", "20"), 10), (BackfillSpan("10", "20"), 10), (BackfillSpan("15", "25"), 15)):
         assert here.run(uid, span=span).state == "succeeded"
         assert len(here.rows("span_query")) == rows
     assert here.run(uid).state == "succeeded"
@@ -105,7 +105,7 @@ def refusal(here: Moving, uid: str, wanted: RunOptions) -> LakeholdError:
 
 
 def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: Moving) -> None:
-    span = RunOptions(span=Span("1", "2"))
+    span = RunOptions(span=BackfillSpan("1", "2"))
     here.put("span.csv", "id\n1\n")
     source = here.source("span_files", {"connector": "files", "volume": "raw_files"})
     here.stream(source, "all", stream="span.csv")
@@ -118,5 +118,9 @@ def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: Moving) -> None
     history = made(here, "span_history", "history", keys=["id"])
     assert refusal(here, history, span).message == "A history is not run over a span."
     cursor = made(here, "span_cursor", sql="SELECT 1 AS one", cursor="one")
-    for wrong in (RunOptions(span=Span()), RunOptions(reload=True, span=Span("1")), RunOptions(span=Span("1" * 201))):
+    for wrong in (
+        RunOptions(span=BackfillSpan()),
+        RunOptions(reload=True, span=BackfillSpan("1")),
+        RunOptions(span=BackfillSpan("1" * 201)),
+    ):
         assert type(refusal(here, cursor, wrong)) is InvalidInputError

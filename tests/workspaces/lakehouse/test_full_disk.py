@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lakehold.catalog import resources
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from tests.pipeline.shop import ED, TENANT
 from tests.workspaces.lakehouse.moving import RUNS, Moving
 

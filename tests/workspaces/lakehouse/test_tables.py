@@ -11,7 +11,7 @@ import pytest
 from lakehold.access import Grant
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.runs.asking import ARROW
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
 from tests.api.client import Api, problem, served, told
 from tests.pipeline.shop import ED, TENANT
 from tests.workspaces.lakehouse.moving import Moving
@@ -42,7 +42,7 @@ def test_rows_as_json_csv_and_arrow(api: Api) -> None:
     assert none["rows"] == []
     some = api.get(path, "rita", params={"limit": 2}, headers={"Accept": "text/csv"})
     assert (some.text.splitlines()[0], some.headers["x-lakehold-complete"]) == ("id,name", "false")
-    arrow = api.get(path, "rita", headers={"Accept": ARROW})
+    arrow = api.get(path, "rita", headers={"Accept": ARROW_MEDIA_TYPE})
     assert pa.ipc.open_stream(io.BytesIO(arrow.content)).read_all().num_rows == 5
 
 

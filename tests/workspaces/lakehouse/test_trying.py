@@ -10,7 +10,7 @@ import pytest
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.lake.errors import DeliveryError
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from tests import postgres
 from tests.pipeline.shop import ED, RITA
 from tests.workspaces.lakehouse.moving import Moving
@@ -19,7 +19,7 @@ from tests.workspaces.lakehouse.moving import Moving
 def tried(here: Moving, settings: Mapping[str, object], by: Caller = ED, **more: object) -> str:
     """What the worker says of one that would read the orders."""
     asked = {"settings": settings, "lakehouse": "shop", "reads": ["orders"], **more}
-    return asking.try_out(here.shop.platform, by, asked)
+    return worker_client.check_destination(here.shop.platform, by, asked)
 
 
 def test_a_database_lets_us_in_or_says_why_not(here: Moving, server: postgres.Server) -> None:
@@ -52,8 +52,8 @@ def test_only_who_may_make_or_edit_it_tries_it(here: Moving) -> None:
     settings = {"to": "files", "name": "tried", "kind": "csv"}
     uid = here.destination("tried", settings, volume="raw_files")
     asked = {"settings": settings, "destination": uid, "volume": "raw_files"}
-    assert asking.try_out(here.shop.platform, ED, asked) == "tried.csv can be written."
+    assert worker_client.check_destination(here.shop.platform, ED, asked) == "tried.csv can be written."
     for refused in (asked, {**asked, "destination": "", "lakehouse": "shop", "reads": ["orders"]}):
         with pytest.raises(LakeholdError) as raised:
-            asking.try_out(here.shop.platform, RITA, refused)
+            worker_client.check_destination(here.shop.platform, RITA, refused)
         assert raised.value.status in {403, 404}

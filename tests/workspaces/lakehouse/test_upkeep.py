@@ -16,8 +16,8 @@ from lakehold.kit.clock import DAY, SECOND, now
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
-from lakehold.workspaces.lakehouse import dropping, scheduling
-from lakehold.workspaces.lakehouse.doing import purging
+from lakehold.workspaces.lakehouse import dropped_tables, maintenance
+from lakehold.workspaces.lakehouse.executors import table_maintenance
 from tests.api.client import Api, Json, problem, served, told
 from tests.pipeline.shop import ADA, ED, TENANT
 from tests.workspaces.lakehouse.moving import RUNS, Moving
@@ -131,12 +131,12 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark
     place = table(here, spark, "old", 2)
     told(api.call("DELETE", "/api/v1/resources/old", "ada"))
     platform = here.shop.platform
-    assert place not in dropping.gone(platform)
+    assert place not in dropped_tables.expired_places(platform)
     platform.clock = lambda: now() + 31 * DAY
     try:
-        gone = dropping.gone(platform)
+        gone = dropped_tables.expired_places(platform)
         assert place in gone
-        assert purging.purge(platform, here.shop.tables) == len(gone)
+        assert table_maintenance.purge_dropped_tables(platform, here.shop.tables) == len(gone)
     finally:
         platform.clock = now
     assert here.shop.tables.lake.metadata_location(place) is None
@@ -145,21 +145,21 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark
 
 def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, spark: SparkSession) -> None:
     platform = here.shop.platform
-    assert scheduling.schedule(platform) == 0
+    assert maintenance.schedule_maintenance(platform) == 0
     table(here, spark, "busy", 20)
     with platform.write(ADA) as ctx:
         resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={"upkeep": False}))
-    assert scheduling.schedule(platform) == 0
+    assert maintenance.schedule_maintenance(platform) == 0
     with platform.write(ADA) as ctx:
         resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={}))
-    assert scheduling.schedule(platform) == 1
-    assert scheduling.schedule(platform) == 0
+    assert maintenance.schedule_maintenance(platform) == 1
+    assert maintenance.schedule_maintenance(platform) == 0
     with platform.read(ADA) as ctx:
         (run,) = RUNS.page(ctx, resource="busy")
     assert (run.cause, run.started_by) == ("for upkeep", "")
     ended = here.go(run.id)
     assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
-    assert scheduling.schedule(platform) == 0
+    assert maintenance.schedule_maintenance(platform) == 0
     with platform.read(ED) as ctx:
         assert len(ctx.session.list("ed", "see", "lakehouse.table", search="busy").items) == 1
 
@@ -183,4 +183,4 @@ def test_when_there_is_something_to_do(ages: list[int], last: int | None, wanted
     day = [datetime.fromtimestamp((at - age * DAY) / SECOND, UTC) for age in ages]
     found = tuple(IcebergSnapshot(number, None, each, "append", {}) for number, each in enumerate(day))
     known = IcebergMetadata("", (), found, found[-1] if found else None)
-    assert scheduling.due(known, None if last is None else at - last * DAY, at, 30) is wanted
+    assert maintenance.needs_maintenance(known, None if last is None else at - last * DAY, at, 30) is wanted

@@ -16,7 +16,7 @@ import pytest
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
 from lakehold.directory.caller import Caller
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from tests import postgres
 from tests.pipeline.shop import ED, RITA, TENANT
 from tests.workspaces.lakehouse.moving import RUNS, Moving
@@ -29,7 +29,7 @@ def read_by(here: Moving, run: Run, reader: Caller) -> str:
     """All that somebody reads of a run."""
     with here.shop.platform.read(reader) as ctx:
         seen = RUNS.get(ctx, run.id)
-        lines = [line.text for line in RUNS.lines(ctx, run.id)]
+        lines = [line.text for line in RUNS.log_lines(ctx, run.id)]
     return "\n".join([seen.error, *(step.error for step in seen.steps), *lines])
 
 

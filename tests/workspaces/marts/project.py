@@ -11,7 +11,7 @@ from lakehold.catalog import credentials, resources
 from lakehold.directory.caller import Caller
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from tests.pipeline.shop import ED, RITA, TENANT
 from tests.workspaces.lakehouse.moving import RUNS, Moving
 
@@ -92,7 +92,7 @@ class Project:
     def lines(self, run: Run) -> str:
         """What it said."""
         with self.moving.shop.platform.read(ED) as ctx:
-            return "\n".join(line.text for line in RUNS.lines(ctx, run.id))
+            return "\n".join(line.text for line in RUNS.log_lines(ctx, run.id))
 
 
 def furnished(found: Moving) -> Project:

@@ -13,8 +13,8 @@ from lakehold.catalog import credentials, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts.doing import feeding
-from lakehold.workspaces.marts.feeding import Feed
+from lakehold.workspaces.marts.executors import connections
+from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
 from tests.api.client import problem, served, told
 from tests.pipeline.inward.api import Api, Asked, Said, serving
 from tests.pipeline.shop import ED, RITA, SAM, TENANT
@@ -103,27 +103,27 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
 def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: Project) -> None:
     platform = here.moving.shop.platform
     with open_shop() as there:
-        wanted = Feed(api(there.base), project="sales", secrets={"token": SECRET})
-        assert [each["name"] for each in feeding.look(platform, ED, wanted)["streams"]] == ["orders"]
+        wanted = FeedProbeTarget(api(there.base), project="sales", secrets={"token": SECRET})
+        assert [each["name"] for each in connections.probe_feed(platform, ED, wanted)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
         with platform.write(ED) as ctx:
             credentials.save(ctx, mart, {"token": SECRET})
-        sample = feeding.look(platform, ED, Feed(api(there.base), mart, stream="orders"))
+        sample = connections.probe_feed(platform, ED, FeedProbeTarget(api(there.base), mart, stream="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):
-            feeding.look(platform, RITA, wanted)
+            connections.probe_feed(platform, RITA, wanted)
         with pytest.raises(DeniedError):
-            feeding.look(platform, RITA, Feed(api(there.base), mart))
+            connections.probe_feed(platform, RITA, FeedProbeTarget(api(there.base), mart))
         with pytest.raises(HiddenError):
-            feeding.look(platform, SAM, Feed(api(there.base), mart))
+            connections.probe_feed(platform, SAM, FeedProbeTarget(api(there.base), mart))
         before = len(there.asked)
         with open_shop() as elsewhere, pytest.raises(InvalidInputError, match="no token"):
             # To edit it is not to have its secret sent elsewhere.
-            feeding.look(platform, ED, Feed(api(elsewhere.base), mart))
+            connections.probe_feed(platform, ED, FeedProbeTarget(api(elsewhere.base), mart))
         assert len(there.asked) == before
     for settings, said in (({"connector": "files"}, "cannot be 'files'"), ({}, "connector")):
         with pytest.raises(InvalidInputError, match=said):
-            feeding.look(platform, ED, Feed(settings, project="sales"))
+            connections.probe_feed(platform, ED, FeedProbeTarget(settings, project="sales"))
 
 
 def test_it_is_tried_over_rest_before_it_is_kept(here: Project) -> None:

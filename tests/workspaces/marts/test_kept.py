@@ -12,8 +12,8 @@ from pyarrow import parquet
 from lakehold.access import Grant
 from lakehold.directory.errors import HiddenError
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.workspaces.marts.definitions import WORD, Definition, draws_from
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition, reads_from
+from lakehold.workspaces.settings_reader import SettingsReader
 from tests.pipeline.shop import ED, TENANT
 from tests.workspaces.marts.project import SALES, Project
 
@@ -136,10 +136,10 @@ def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: Project, file: 
     ],
 )
 def test_a_copy_is_not_where_its_rows_come_from(by: str, text: str, name: str, so: bool) -> None:
-    assert draws_from(by, text, name) is so
-    told = SettingsReader({"by": by, by: text, "kept_as": name}, WORD)
+    assert reads_from(by, text, name) is so
+    told = SettingsReader({"by": by, by: text, "kept_as": name}, DATA_MART_LABEL)
     if so:
         with pytest.raises(InvalidInputError, match="it draws from that"):
-            Definition.of(told)
+            MartDefinition.from_settings(told)
     else:
-        assert Definition.of(told).kept_as == name
+        assert MartDefinition.from_settings(told).kept_as == name

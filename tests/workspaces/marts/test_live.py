@@ -42,7 +42,7 @@ def live(here: Project) -> tuple[str, str]:
     """A destination of Rita's, and its secret."""
     uid = here.destination({"to": "live"})
     with here.moving.shop.platform.write(RITA) as ctx:
-        return uid, secrets.make(ctx, uid).text
+        return uid, secrets.create_secret(ctx, uid).text
 
 
 def pull(api: Api, live: tuple[str, str], report: str, **params: str) -> httpx.Response:
@@ -63,8 +63,8 @@ def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: 
     assert by_accept.headers["content-type"].startswith("text/csv")
     problem(pull(api, live, report, format="xls"), 422, "invalid_input")
     with here.moving.shop.platform.read(RITA) as ctx:
-        found_out = insights.of_report(ctx, report)
-        kept = secrets.of(ctx, live[0])
+        found_out = insights.report_insight(ctx, report)
+        kept = secrets.get_secret(ctx, live[0])
     assert (found_out.pulled.times, found_out.pulled.rows) == (4, 8)
     assert found_out.last_at is not None
     assert kept is not None
@@ -77,7 +77,7 @@ def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
     report = here.report(mart, live[0], FIRST)
     other = here.destination({"to": "live"})
     with here.moving.shop.platform.write(RITA) as ctx:
-        others = secrets.make(ctx, other).text
+        others = secrets.create_secret(ctx, other).text
     at = f"/api/v1/live/{live[0]}/{report}"
     for wrong in ({"token": others}, {"by": "rita"}, {"by": "ada"}, {}, {"headers": {"cookie": "lakehold_session=x"}}):
         problem(api.get(at, **wrong), 401, "unauthorized")
@@ -213,7 +213,7 @@ def test_what_was_pulled_long_ago_is_forgotten(here: Project, api: Api, mart: st
     report = here.report(mart, live[0], FIRST)
     pull(api, live, report)
     platform = here.moving.shop.platform
-    assert pulls.forget(platform) == 0
+    assert pulls.delete_old_pulls(platform) == 0
     with platform.database.write("live") as transaction:
         transaction.connection.execute(pulls.live_pull_table.update().values(at=0))
-    assert pulls.forget(platform) > 0
+    assert pulls.delete_old_pulls(platform) > 0

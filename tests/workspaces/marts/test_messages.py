@@ -8,15 +8,15 @@ from decimal import Decimal
 import pytest
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts.messages.first import First
-from lakehold.workspaces.marts.messages.message import IN_CHAT, Message
+from lakehold.workspaces.marts.message_blocks import MessageData
+from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate
 
 ROWS = [("Kiosk <Nord>", Decimal("12.50"), date(2026, 11, 1)), ("Markt", Decimal("25.00"), None)]
-FIRST = First("Sales", "2026-11-16", ("shop", "amount", "sold"), ROWS, 2)
+FIRST = MessageData("Sales", "2026-11-16", ("shop", "amount", "sold"), ROWS, 2)
 
 
 def test_a_message_is_said_as_text_as_html_and_in_a_chat() -> None:
-    said = Message("# {{ name }}, {{day}}\n\n**{{ shop }}** sold {{ amount }} in {{ rows }} rows").written(FIRST)
+    said = MessageTemplate("# {{ name }}, {{day}}\n\n**{{ shop }}** sold {{ amount }} in {{ rows }} rows").render(FIRST)
     assert said.text == "# Sales, 2026-11-16\n\n**Kiosk <Nord>** sold 12.50 in 2 rows"
     assert "<h1>Sales, 2026-11-16</h1>" in said.html
     assert "<p><strong>Kiosk &lt;Nord&gt;</strong> sold 12.50 in 2 rows</p>" in said.html
@@ -40,8 +40,8 @@ def test_a_message_is_said_as_text_as_html_and_in_a_chat() -> None:
     ],
 )
 def test_nothing_in_a_value_is_read_as_anything_else(value: str) -> None:
-    first = First("n", "d", ("v", "amount"), [(value, 7)], 1)
-    said = Message("Said: {{ v }}\n\n{{ table }}\n\n{{ chart v amount }}").written(first)
+    first = MessageData("n", "d", ("v", "amount"), [(value, 7)], 1)
+    said = MessageTemplate("Said: {{ v }}\n\n{{ table }}\n\n{{ chart v amount }}").render(first)
     body = said.html.partition("<body>")[2]
     for sign in ("<script", "<a ", "<strong>", "<h1>", 'onclick="x'):
         assert sign not in body
@@ -53,15 +53,15 @@ def test_nothing_in_a_value_is_read_as_anything_else(value: str) -> None:
 
 
 def test_a_value_in_an_address_stays_a_part_of_it() -> None:
-    first = First("n", "d", ("id",), [('1"/../x y&z|<b>',)], 1)
-    said = Message("[open](https://localhost/orders/{{ id }})").written(first)
+    first = MessageData("n", "d", ("id",), [('1"/../x y&z|<b>',)], 1)
+    said = MessageTemplate("[open](https://localhost/orders/{{ id }})").render(first)
     there = "https://localhost/orders/1%22%2F..%2Fx%20y%26z%7C%3Cb%3E"
     assert f'<a href="{there}">open</a>' in said.html
     assert said.chat == f"<{there}|open>"
 
 
 def test_a_table_stands_in_columns_and_tells_what_it_leaves_out() -> None:
-    said = Message("{{ table }}").written(First("n", "d", FIRST.columns, ROWS, 1_234))
+    said = MessageTemplate("{{ table }}").render(MessageData("n", "d", FIRST.columns, ROWS, 1_234))
     assert said.text.splitlines() == [
         "shop          amount  sold",
         "Kiosk <Nord>   12.50  2026-11-01",
@@ -72,13 +72,13 @@ def test_a_table_stands_in_columns_and_tells_what_it_leaves_out() -> None:
     assert "Kiosk &lt;Nord&gt;" in said.chat
     assert said.html.count("<tr>") == 3
     assert "<p><table" not in said.html
-    wide = First("n", "d", tuple(f"c{number}" for number in range(15)), [tuple(range(15))], 1)
-    assert Message("{{ table }}").written(wide).text.splitlines()[-1] == "… and 3 more columns"
+    wide = MessageData("n", "d", tuple(f"c{number}" for number in range(15)), [tuple(range(15))], 1)
+    assert MessageTemplate("{{ table }}").render(wide).text.splitlines()[-1] == "… and 3 more columns"
 
 
 def test_a_chart_draws_each_row_as_a_bar() -> None:
     rows = [("up", 10), ("half", 5.0), ("down", Decimal(-10)), ("none", None)]
-    said = Message("{{ chart what 'how much' }}").written(First("n", "d", ("what", "how much"), rows, 4))
+    said = MessageTemplate("{{ chart what 'how much' }}").render(MessageData("n", "d", ("what", "how much"), rows, 4))
     assert said.text.splitlines() == [
         f"up    {'█' * 24} 10",
         f"half  {'█' * 12} 5.0",
@@ -90,32 +90,36 @@ def test_a_chart_draws_each_row_as_a_bar() -> None:
 
 def test_what_cannot_be_drawn_is_told() -> None:
     with pytest.raises(InvalidInputError, match="'shop': it is no number"):
-        Message("{{ chart sold shop }}").written(FIRST)
+        MessageTemplate("{{ chart sold shop }}").render(FIRST)
     with pytest.raises(InvalidInputError, match="cannot be drawn"):
-        Message("{{ chart shop }}").check(FIRST.columns)
+        MessageTemplate("{{ chart shop }}").check(FIRST.columns)
     with pytest.raises(InvalidInputError, match="cannot be drawn"):
-        Message('{{ chart "shop amount }}').check(FIRST.columns)
+        MessageTemplate('{{ chart "shop amount }}').check(FIRST.columns)
 
 
 @pytest.mark.parametrize("template", ["{{ salary }}", "{{ chart shop salary }}", "{{ column salary }}", "{{ }}"])
 def test_a_name_that_is_not_there_is_told_with_those_that_are(template: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        Message(template).check(FIRST.columns)
+        MessageTemplate(template).check(FIRST.columns)
     assert "shop, amount, sold" in str(refused.value)
     assert "rows, day, name, table" in str(refused.value)
 
 
 def test_a_column_with_the_name_of_something_else_can_be_meant() -> None:
-    first = First("Sales", "2026-11-16", ("day",), [("Monday",)], 1)
-    assert Message("{{ day }}: {{ column day }}").written(first).text == "2026-11-16: Monday"
+    first = MessageData("Sales", "2026-11-16", ("day",), [("Monday",)], 1)
+    assert MessageTemplate("{{ day }}: {{ column day }}").render(first).text == "2026-11-16: Monday"
 
 
 def test_without_rows_there_is_something_to_say_too() -> None:
-    said = Message(f"{IN_CHAT}{{{{ chart shop amount }}}}{{{{ shop }}}}").written(First("Sales", "d", FIRST.columns))
+    said = MessageTemplate(f"{DEFAULT_TEMPLATE}{{{{ chart shop amount }}}}{{{{ shop }}}}").render(
+        MessageData("Sales", "d", FIRST.columns)
+    )
     assert said.text == "**Sales**: 0 rows\n\nNo rows.No rows."
-    assert Message("{{ rows }}").written(First("n", "d", (), [], 100, complete=False)).text == "more than 100"
+    assert (
+        MessageTemplate("{{ rows }}").render(MessageData("n", "d", (), [], 100, complete=False)).text == "more than 100"
+    )
 
 
 def test_a_message_has_an_end() -> None:
     with pytest.raises(InvalidInputError, match="20,001 characters"):
-        Message("x" * 20_001).check(())
+        MessageTemplate("x" * 20_001).check(())

@@ -12,11 +12,11 @@ from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.directory import members
 from lakehold.kit.clock import DAY
 from lakehold.ledger import outbox
-from lakehold.runs import sending
-from lakehold.runs.firing import Firing
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
-from lakehold.workspaces.marts.notifications import changing
+from lakehold.runs import outbox_delivery
+from lakehold.runs.scheduler.due import DueTriggers
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.workspaces.marts.notifications import receivers
 from tests.pipeline.shop import ADA, ED, RITA, TENANT
 from tests.smtp import Sink, sink
 from tests.workspaces.lakehouse.moving import RUNS
@@ -55,8 +55,8 @@ def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
     with platform.database.read() as transaction:
         waiting = outbox.due_messages(transaction, platform.clock(), limit=100)
     for mail in waiting:
-        problem = sending.send(platform, mail.id, mail.tries)
-        sending.write_down(platform, mail.id, mail.tries, problem)
+        problem = outbox_delivery.send(platform, mail.id, mail.tries)
+        outbox_delivery.record_result(platform, mail.id, mail.tries, problem)
         assert problem == ""
     found = [post.next() for _ in waiting]
     assert post.taken.empty()
@@ -67,7 +67,7 @@ def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
 
 def chosen(here: Project, member: str, **wanted: bool | None) -> None:
     with here.moving.shop.platform.write(ADA) as ctx:
-        changing.choose(ctx, "sales", member, wanted)
+        receivers.set_subscription(ctx, "sales", member, wanted)
 
 
 def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: Sink) -> None:
@@ -106,16 +106,16 @@ def test_a_check_that_breaks_mails_what_was_found(here: Project, post: Sink) -> 
 def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_the_destination(
     here: Project, post: Sink
 ) -> None:
-    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), Firing(RUNS)
+    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), DueTriggers(RUNS)
     mart = here.filled({"by": "sql", "sql": SALES})
     to = here.destination({"to": "mail", "receivers": ["board@x.test"], "kind": "csv"})
     report = here.report(mart, to, {"columns": ["id"]})
     chosen(here, "rita", failed_runs=True)
     with platform.write(RITA) as ctx:
-        triggers.save(ctx, report, When("0 6 * * *"))
+        triggers.save(ctx, report, TriggerSchedule("0 6 * * *"))
     with platform.write(ED) as ctx:
         ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(platform, platform.clock() + DAY) == 1
+    assert firing.start_due(platform, platform.clock() + DAY) == 1
     with platform.read(ADA) as ctx:
         run = RUNS.page(ctx, resource=report, limit=1)[0].id
     assert here.moving.go(run).state == "failed"
@@ -126,8 +126,8 @@ def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_th
     assert f"You may not run report {report}" in text
     assert "Missing: " in text
     with platform.write(RITA) as ctx:
-        for each in triggers.of(ctx, report):
-            triggers.remove(ctx, each.id)
+        for each in triggers.for_resource(ctx, report):
+            triggers.delete(ctx, each.id)
     with platform.write(ED) as ctx:
         ctx.make(Add(Attribute(mart, "shared_for_reporting", "true")))
     chosen(here, "rita", failed_runs=None)

@@ -14,10 +14,10 @@ from pydantic import SecretStr
 from lakehold.access import Add, Attribute, Remove
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import LakeholdError
-from lakehold.runs import asking
-from lakehold.runs.firing import Firing
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
+from lakehold.runs import worker_client
+from lakehold.runs.scheduler.due import DueTriggers
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
 from lakehold.workspaces.marts import insights
 from tests.api.client import Api, problem, served, told
 from tests.pipeline.outward.receiver import Answer, Receiver, receiver
@@ -82,7 +82,7 @@ def test_a_chat_is_told_once_what_the_message_says(here: Project, mart: str, roo
     assert "127.0.0.1" not in lines
     assert "xyzzyx" not in lines
     with here.moving.shop.platform.read(RITA) as ctx:
-        sent = insights.of_report(ctx, report).delivered
+        sent = insights.report_insight(ctx, report).delivered
     assert (sent.times, sent.last_rows, sent.places, sent.sure) == (1, 3, ("a chat at 127.0.0.1",), True)
 
 
@@ -150,31 +150,35 @@ def test_a_destination_is_tried_out_without_a_word(here: Project, room: Receiver
     platform = here.moving.shop.platform
     address = f"http://127.0.0.1:{room.port}{SECRET}"
     asked = {"project": "sales", "settings": {"to": "chat"}, "secrets": {"address": address}}
-    assert "can be found" in asking.try_out(platform, RITA, asked)
+    assert "can be found" in worker_client.check_destination(platform, RITA, asked)
     uid = chat(here, room)
-    assert "can be found" in asking.try_out(platform, RITA, {**asked, "destination": uid, "secrets": {}})
-    assert "report.csv can be written" in asking.try_out(platform, RITA, {**asked, "settings": {"to": "files"}})
-    assert "asked" in asking.try_out(platform, RITA, {**asked, "settings": {"to": "live"}})
+    assert "can be found" in worker_client.check_destination(
+        platform, RITA, {**asked, "destination": uid, "secrets": {}}
+    )
+    assert "report.csv can be written" in worker_client.check_destination(
+        platform, RITA, {**asked, "settings": {"to": "files"}}
+    )
+    assert "asked" in worker_client.check_destination(platform, RITA, {**asked, "settings": {"to": "live"}})
     with pytest.raises(LakeholdError, match="no address"):
-        asking.try_out(platform, RITA, {**asked, "secrets": {}})
+        worker_client.check_destination(platform, RITA, {**asked, "secrets": {}})
     with pytest.raises(LakeholdError):
-        asking.try_out(platform, ED, {**asked, "destination": uid})
+        worker_client.check_destination(platform, ED, {**asked, "destination": uid})
     assert room.came == []
 
 
 def test_a_scheduled_report_whose_owner_has_lost_the_mart_tells_nobody(here: Project, post: Sink) -> None:
     mart = here.filled({"by": "sql", "sql": SALES})
-    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), Firing(RUNS)
+    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), DueTriggers(RUNS)
     to = here.destination({"to": "mail", "receivers": ["ann@x.test"], "kind": "csv"})
     report = here.report(mart, to, ASKED)
     with platform.write(RITA) as ctx:
-        triggers.save(ctx, report, When("0 6 * * *"))
-    assert firing.fire(platform, platform.clock() + DAY) == 1
+        triggers.save(ctx, report, TriggerSchedule("0 6 * * *"))
+    assert firing.start_due(platform, platform.clock() + DAY) == 1
     assert _last(here, report) == ("succeeded", "")
     assert post.next()["To"] == "ann@x.test"
     with platform.write(ED) as ctx:
         ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(platform, platform.clock() + 2 * DAY) == 1
+    assert firing.start_due(platform, platform.clock() + 2 * DAY) == 1
     state, error = _last(here, report)
     assert state == "failed"
     assert "You may not run report" in error
@@ -182,12 +186,12 @@ def test_a_scheduled_report_whose_owner_has_lost_the_mart_tells_nobody(here: Pro
     assert post.taken.empty()
     with platform.write(ED) as ctx:
         ctx.make(Add(Attribute(mart, "shared_for_reporting", "true")))
-    assert firing.fire(platform, platform.clock() + 3 * DAY) == 1
+    assert firing.start_due(platform, platform.clock() + 3 * DAY) == 1
     assert _last(here, report) == ("succeeded", "")
     assert post.next()["To"] == "ann@x.test"
     with platform.write(RITA) as ctx:
-        for each in triggers.of(ctx, report):
-            triggers.remove(ctx, each.id)
+        for each in triggers.for_resource(ctx, report):
+            triggers.delete(ctx, each.id)
 
 
 def test_files_of_a_destination_and_a_storage_over_rest(here: Project, mart: str, api: Api) -> None:

@@ -12,8 +12,8 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError
 from lakehold.lake.errors import QueryError
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
 from tests.pipeline.shop import ADA, ED, RITA, TENANT
 from tests.workspaces.lakehouse.moving import RUNS
 from tests.workspaces.marts.project import SALES, Project
@@ -205,11 +205,11 @@ def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: Project, mart: 
     report = here.report(mart, here.destination(FILE), {"limit": 1})
     platform = here.moving.shop.platform
     with platform.write(RITA) as ctx:
-        saved = triggers.save(ctx, report, When("0 6 * * 1", "Europe/Berlin"))
+        saved = triggers.save(ctx, report, TriggerSchedule("0 6 * * 1", "Europe/Berlin"))
         assert (saved.saved_by, saved.active) == ("rita", True)
-        assert not any(each.active for each in triggers.activate(ctx, report, active=False))
+        assert not any(each.active for each in triggers.set_all_active(ctx, report, active=False))
     # Who uses the mart alone says nothing of when it is refreshed; who keeps it does.
     with pytest.raises(DeniedError, match="may not manage triggers of data mart"), platform.write(RITA) as ctx:
-        triggers.save(ctx, mart, When("0 5 * * *"))
+        triggers.save(ctx, mart, TriggerSchedule("0 5 * * *"))
     with platform.write(ED) as ctx:
-        assert triggers.save(ctx, mart, When("0 5 * * *")).saved_by == "ed"
+        assert triggers.save(ctx, mart, TriggerSchedule("0 5 * * *")).saved_by == "ed"

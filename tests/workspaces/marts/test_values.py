@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts.values import of_type
+from lakehold.workspaces.marts.report_query import typed_literal
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
     ],
 )
 def test_days_as_they_lie_from_now(value: str, day: str) -> None:
-    assert of_type(value, "date", NOW) == f"DATE '{day}'"
+    assert typed_literal(value, "date", NOW) == f"DATE '{day}'"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_days_as_they_lie_from_now(value: str, day: str) -> None:
     ],
 )
 def test_a_value_of_each_type(value: str, kind: str, sql: str) -> None:
-    assert of_type(value, kind, NOW) == sql
+    assert typed_literal(value, kind, NOW) == sql
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_a_value_of_each_type(value: str, kind: str, sql: str) -> None:
 )
 def test_what_is_none_is_refused(value: str, kind: str) -> None:
     with pytest.raises(InvalidInputError):
-        of_type(value, kind, NOW)
+        typed_literal(value, kind, NOW)

@@ -14,8 +14,8 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing, house_of
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.runs import jobs
-from lakehold.runs.kinds import REVIEW
+from lakehold.runs.jobs import service
+from lakehold.runs.jobs.registry import ACCESS_REVIEW
 
 routes = router("/api/v1/access/reviews", "Reviews")
 
@@ -53,7 +53,7 @@ def start_review(ctx: Creating, body: NewReview) -> Review:
     Needs the right `ask_about_others`. Ask for it again until its state is `done`, then fetch its result.
     """
     wanted = body.model_dump(exclude_none=True)
-    return _told(jobs.start(ctx, REVIEW, wanted))
+    return _told(service.start_job(ctx, ACCESS_REVIEW, wanted))
 
 
 @routes.get("")
@@ -61,14 +61,14 @@ def list_reviews(ctx: Reading, paged: Paged) -> Page[Review]:
     """Reviews, the newest first: one's own, or all for those who may see the audit log."""
     behind = paged.start("reviews", str)
     before = None if behind is None else str(behind[0])
-    found = jobs.page(ctx, kind=REVIEW, before=before, limit=paged.limit + 1)
+    found = service.list_jobs(ctx, kind=ACCESS_REVIEW, before=before, limit=paged.limit + 1)
     return paged.page("reviews", found, lambda job: (job.id,), _told)
 
 
 @routes.get("/{review}")
 def get_review(ctx: Reading, review: IdText) -> Review:
     """A review, and how far it is."""
-    return _told(_job(jobs.get(ctx, review)))
+    return _told(_job(service.get_job(ctx, review)))
 
 
 @routes.get(
@@ -78,18 +78,18 @@ def get_review(ctx: Reading, review: IdText) -> Review:
 )
 def get_review_result(ctx: Writing, request: Request, review: IdText) -> Response:
     """The file that a review made. Fetching it is written down."""
-    _job(jobs.get(ctx, review))
-    found = jobs.result(ctx, review, house_of(request).settings.data)
+    _job(service.get_job(ctx, review))
+    found = service.get_result(ctx, review, house_of(request).settings.data)
     return FileResponse(found.file, media_type=found.media_type, filename=f"review{found.file.suffix}")
 
 
-def _job(job: jobs.Job) -> jobs.Job:
-    if job.kind != REVIEW:
+def _job(job: service.Job) -> service.Job:
+    if job.kind != ACCESS_REVIEW:
         raise NotFoundError(f"There is no review {quote(job.id)}.", "Look the id up in the list of reviews.")
     return job
 
 
-def _told(job: jobs.Job) -> Review:
+def _told(job: service.Job) -> Review:
     return Review(
         id=job.id,
         state=job.state,

@@ -17,7 +17,7 @@ from lakehold.api.frame.models import Answer
 from lakehold.api.frame.problems import Problem, answer, problem, request_id_of
 from lakehold.api.frame.works import house_of
 from lakehold.directory.platform import Platform
-from lakehold.runs.figures import figures
+from lakehold.runs.run_table import run_metrics
 
 router = APIRouter(tags=["Health"])
 
@@ -81,7 +81,7 @@ def metrics(request: Request) -> Response:
     known: Metrics = request.app.state.metrics
     try:
         with house_of(request).database.read() as transaction:
-            known.runs(figures(transaction))
+            known.runs(run_metrics(transaction))
     except sa.exc.SQLAlchemyError:
         # The requests are told all the same.
         known.runs([])

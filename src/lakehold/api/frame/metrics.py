@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from lakehold.runs.figures import Figures
+from lakehold.runs.run_table import RunMetrics
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _RUNS = {
@@ -41,7 +41,7 @@ class Metrics:
             for name, words in _RUNS.items()
         }
 
-    def runs(self, found: Iterable[Figures]) -> None:
+    def runs(self, found: Iterable[RunMetrics]) -> None:
         """The runs as they are now."""
         for gauge in self._runs.values():
             gauge.clear()

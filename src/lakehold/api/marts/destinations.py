@@ -38,7 +38,7 @@ class MadeLiveSecret(Answer):
 @routes.get("/{destination}/secret")
 def get_live_secret(ctx: Reading, destination: IdText) -> LiveSecret:
     """What is known of the secret of a live destination, for those who may edit it."""
-    found = secrets.of(ctx, destination)
+    found = secrets.get_secret(ctx, destination)
     if found is None:
         raise NotFoundError(f"The destination {quote(destination)} has no secret.", "Make one.")
     return _told(found)
@@ -50,14 +50,14 @@ def make_live_secret(ctx: Writing, destination: IdText) -> MadeLiveSecret:
 
     The one that it had is not valid from this moment on. It is shown once, and kept as a hash.
     """
-    made = secrets.make(ctx, destination)
+    made = secrets.create_secret(ctx, destination)
     return MadeLiveSecret(made=_told(made.secret), secret=made.text)
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problems(409))
 def revoke_live_secret(ctx: Writing, destination: IdText) -> None:
     """End the secret of a live destination. Nothing can be pulled until another one is made."""
-    secrets.revoke(ctx, destination)
+    secrets.revoke_secret(ctx, destination)
 
 
 @routes.get("/{destination}/files")
@@ -65,7 +65,7 @@ def list_delivered_files(
     ctx: Reading, platform: House, paged: Paged, destination: IdText, folder: PlainText = ""
 ) -> Page[VolumeFile]:
     """What reports have left in a destination that keeps files, for those who may use it."""
-    return paged_files(paged, files.listed(ctx, platform.settings, destination, folder), folder)
+    return paged_files(paged, files.list_files(ctx, platform.settings, destination, folder), folder)
 
 
 @routes.get(
@@ -75,10 +75,10 @@ def list_delivered_files(
 )
 def download_delivered_file(ctx: Reading, platform: House, destination: IdText, path: FilePath) -> Response:
     """A file as a report has left it, for those who may use the destination."""
-    found, file = files.opened(ctx, platform.settings, destination, path)
+    found, file = files.open_file(ctx, platform.settings, destination, path)
     return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
-def _told(found: secrets.Secret) -> LiveSecret:
+def _told(found: secrets.DestinationSecret) -> LiveSecret:
     used = time_of(found.used_at) if found.used_at else None
     return LiveSecret(prefix=found.prefix, made_by=found.made_by, made_at=time_of(found.made_at), used_at=used)

@@ -12,7 +12,7 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
 from lakehold.kit.clock import Moment
 from lakehold.workspaces.marts import insights
-from lakehold.workspaces.marts.insights import Insight
+from lakehold.workspaces.marts.insights import ReportUsage
 
 routes = router("/api/v1", "Reports")
 
@@ -57,17 +57,17 @@ class ReportInsights(Answer):
 @routes.get("/reports/{report}/insights")
 def get_report_insights(ctx: Reading, report: IdText) -> ReportInsight:
     """Where a report was last delivered or pulled, how often and how long, for those who see it."""
-    return _told(insights.of_report(ctx, report))
+    return _told(insights.report_insight(ctx, report))
 
 
 @routes.get("/projects/{project}/insights")
 def list_project_insights(ctx: Reading, project: IdText) -> ReportInsights:
     """The same of all reports of a project that the caller sees."""
-    found = insights.placed(ctx, insights.of_project(ctx, project))
+    found = insights.with_destinations(ctx, insights.project_insights(ctx, project))
     return ReportInsights(items=[_told(each) for each in found])
 
 
-def _told(found: Insight) -> ReportInsight:
+def _told(found: ReportUsage) -> ReportInsight:
     sent, pulled = found.delivered, found.pulled
     return ReportInsight(
         report=ref(found.report),

@@ -24,16 +24,17 @@ from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import BusyError
-from lakehold.runs import asking
-from lakehold.runs.asking import ARROW, Batches, Rows
-from lakehold.workspaces.marts.live import entering, pulling, pulls
-from lakehold.workspaces.marts.live.entering import Entered
-from lakehold.workspaces.marts.live.pulling import Pull
+from lakehold.runs import worker_client
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
+from lakehold.workspaces.marts.live import pulls
+from lakehold.workspaces.marts.live import secrets as entering
+from lakehold.workspaces.marts.live.pulls import ReportPull
+from lakehold.workspaces.marts.live.secrets import LiveAccess
 
 routes = router("/api/v1/live", "Live reports")
 
 _OPENED: dict[str, object] = {"security": [{"live": []}]}
-_KINDS = {"json": JSON, "csv": CSV, "arrow": ARROW}
+_KINDS = {"json": JSON, "csv": CSV, "arrow": ARROW_MEDIA_TYPE}
 
 
 class LiveReport(Answer):
@@ -56,7 +57,7 @@ def list_live_reports(
 ) -> LiveReports:
     """The reports that can be pulled from a live destination."""
     entered = _entered(request, platform, destination, visit)
-    found = pulling.offered(platform, entered, lake)
+    found = pulls.pullable_reports(platform, entered, lake)
     return LiveReports(items=[LiveReport(id=each.uid, name=each.name, refused=each.refused) for each in found])
 
 
@@ -65,7 +66,7 @@ def list_live_reports(
     openapi_extra=_OPENED,
     response_model=Found,
     responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}},
+        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
         **problems(401, 403, 404, 409, 503),
     },
 )
@@ -87,18 +88,18 @@ def pull_live_report(
     X-Lakehold-Complete says whether there were no more.
     """
     entered = _entered(request, platform, destination, visit)
-    pull = retried(lambda: pulling.asked(platform, entered, lake, report))
+    pull = retried(lambda: pulls.begin_pull(platform, entered, lake, report))
     begun, at, stack = time.monotonic(), platform.clock(), ExitStack()
     found = stack.enter_context(_asked(platform, pull))
     counted = _Counted(found.batches)
     stack.callback(lambda: _written(platform, entered, pull, at, counted, begun))
-    return formats.streamed(Rows(counted, found.complete), _KINDS.get(format or "", accept), stack)
+    return formats.streamed(QueryRows(counted, found.complete), _KINDS.get(format or "", accept), stack)
 
 
 class _Counted:
     """Rows on their way out, counted."""
 
-    def __init__(self, batches: Batches) -> None:
+    def __init__(self, batches: RecordBatches) -> None:
         self._batches = batches
         self.rows = 0
 
@@ -114,19 +115,23 @@ class _Counted:
             yield batch
 
 
-def _asked(platform: Platform, pull: Pull) -> AbstractContextManager[Rows]:
+def _asked(platform: Platform, pull: ReportPull) -> AbstractContextManager[QueryRows]:
     uid = f"q_{secrets.token_hex(12)}"
-    return asking.ask(platform, pull.caller, uid=uid, workspace="", text=pull.text, rows=platform.settings.query_rows)
+    return worker_client.run_query(
+        platform, pull.caller, uid=uid, workspace="", text=pull.text, rows=platform.settings.query_rows
+    )
 
 
-def _written(platform: Platform, entered: Entered, pull: Pull, at: Moment, counted: _Counted, begun: float) -> None:
+def _written(
+    platform: Platform, entered: LiveAccess, pull: ReportPull, at: Moment, counted: _Counted, begun: float
+) -> None:
     took = round((time.monotonic() - begun) * 1_000)
     # The rows are there already: they are not spoilt for a line that could not be written.
     with suppress(BusyError):
-        retried(lambda: pulls.write(platform, entered, pull, at, rows=counted.rows, milliseconds=took))
+        retried(lambda: pulls.record_pull(platform, entered, pull, at, rows=counted.rows, milliseconds=took))
 
 
-def _entered(request: Request, platform: Platform, destination: str, visit: ClientInfo) -> Entered:
+def _entered(request: Request, platform: Platform, destination: str, visit: ClientInfo) -> LiveAccess:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     shown = secret.strip() if scheme.lower() == "bearer" else ""
-    return retried(lambda: entering.enter(platform, destination, shown, visit))
+    return retried(lambda: entering.authenticate(platform, destination, shown, visit))

@@ -19,13 +19,13 @@ from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts import feeding, looking, publishing, quality
-from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.definitions import WORD, By, Definition
-from lakehold.workspaces.marts.feeding import Feed
-from lakehold.workspaces.marts.looking import Seen
-from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts import checks, mart_probe
+from lakehold.workspaces.marts.checks import load_checks
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, DefinitionType, MartDefinition
+from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult
+from lakehold.workspaces.marts.pipelines import data_mart
+from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = router("/api/v1/marts", "Data marts")
 
@@ -62,31 +62,31 @@ def try_mart(request: Request, body: MartTrial) -> StorageSample:
 
     Of one that a connector feeds: for those who may edit it, or make one.
     """
-    told = SettingsReader(body.settings, WORD)
-    definition = Definition.of(told)
-    checks_of(told)
-    if definition.by is By.CONNECTOR:
+    told = SettingsReader(body.settings, DATA_MART_LABEL)
+    definition = MartDefinition.from_settings(told)
+    load_checks(told)
+    if definition.by is DefinitionType.CONNECTOR:
         seen = _fed(request, body, definition.text)
     else:
-        seen = storages.look(request, Look(body.storage, by=definition.by.value, text=definition.text))
-    for said in looking.problems(definition, seen.fields).values():
+        seen = storages.look(request, StorageProbeTarget(body.storage, by=definition.by.value, text=definition.text))
+    for said in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(said, "Correct the settings.")
     return storages.sample(seen)
 
 
-def _fed(request: Request, body: MartTrial, stream: str) -> Seen:
+def _fed(request: Request, body: MartTrial, stream: str) -> StorageProbeResult:
     """A look that the caller may take, outside of the transaction that lets them."""
 
-    def begun(ctx: RequestContext) -> tuple[Caller, Feed]:
+    def begun(ctx: RequestContext) -> tuple[Caller, FeedProbeTarget]:
         ctx.need_visible(body.storage, "use")
         ctx.need("use", body.storage)
         project = kinds.workspace_of(ctx.view, body.storage) or ""
-        asked = Feed(body.settings, body.mart, project, body.credentials, stream)
-        feeding.may_look(ctx, asked)
+        asked = FeedProbeTarget(body.settings, body.mart, project, body.credentials, stream)
+        mart_probe.need_feed_probe(ctx, asked)
         return ctx.caller, asked
 
-    found = feeding.look(house_of(request), *Asked(request, shown_by(request), writes=False).run(begun))
-    return Seen(fields=found["fields"], rows=found["rows"], notes=found["notes"])
+    found = mart_probe.probe_feed(house_of(request), *Asked(request, shown_by(request), writes=False).run(begun))
+    return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 
 @routes.get("/{mart}/checks")
@@ -94,7 +94,7 @@ def list_check_outcomes(
     ctx: Reading, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MOST)] = 200
 ) -> CheckOutcomes:
     """How the checks of a data mart have come out, for those who see it."""
-    found = quality.page(ctx, mart, limit=limit)
+    found = checks.list_results(ctx, mart, limit=limit)
     return CheckOutcomes(
         items=[CheckOutcome(name=each.name, state=each.state, said=each.said, at=time_of(each.at)) for each in found]
     )
@@ -103,10 +103,10 @@ def list_check_outcomes(
 @routes.post("/{mart}/publish", status_code=204, responses=problems(409))
 def publish_mart(ctx: Writing, lake: InLake, mart: IdText) -> None:
     """Let a data mart be reported on."""
-    publishing.publish(ctx, lake, mart)
+    data_mart.publish(ctx, lake, mart)
 
 
 @routes.post("/{mart}/unpublish", status_code=204)
 def unpublish_mart(ctx: Writing, mart: IdText) -> None:
     """Make a draft of a data mart again."""
-    publishing.unpublish(ctx, mart)
+    data_mart.unpublish(ctx, mart)

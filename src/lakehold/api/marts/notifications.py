@@ -14,8 +14,8 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import House, Reading, Writing
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.workspaces.marts.notifications import changing, owners, receivers
-from lakehold.workspaces.marts.notifications.receivers import Receiver
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 
 routes = router("/api/v1/projects", "Notifications")
 
@@ -99,7 +99,7 @@ def get_notifications(ctx: Reading, platform: House, project: ProjectId) -> Noti
 @routes.put("/{project}/notifications")
 def switch_notifications(ctx: Writing, platform: House, project: ProjectId, body: WantedSwitches) -> Notifications:
     """Switch channels of a project on or off, for who manages its settings."""
-    changing.switch(ctx, project, body.model_dump(exclude_none=True))
+    receivers.set_channels(ctx, project, body.model_dump(exclude_none=True))
     return _notifications(ctx, platform, project)
 
 
@@ -117,7 +117,7 @@ def list_notification_receivers(
     of = f"receivers {project} {search}"
     start = paged.start(of, int)
     behind = 0 if start is None else int(str(start[0]))
-    some = list(enumerate(receivers.listed(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
+    some = list(enumerate(receivers.list_receivers(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
     return paged.page(of, some, lambda each: (each[0],), lambda each: _told(each[1]))
 
 
@@ -129,22 +129,23 @@ def choose_notifications(
 
     A choice counts until the member is promoted, downgraded, or leaves the project.
     """
-    return _told(changing.choose(ctx, project, member, body.model_dump(exclude_unset=True)))
+    return _told(receivers.set_subscription(ctx, project, member, body.model_dump(exclude_unset=True)))
 
 
 def _notifications(ctx: RequestContext, platform: Platform, project: str) -> Notifications:
-    switched = receivers.switches(ctx, project)
+    switched = receivers.project_channels(ctx, project)
     return Notifications(
         channels=Switches(**{channel.value: on for channel, on in switched.items()}),
         mails=bool(platform.settings.smtp.get_secret_value()),
-        may_manage=receivers.manages(ctx, project),
+        may_manage=receivers.can_manage(ctx, project),
         owners_too_low=[
-            OwnerTooLow(mart=ref(each.mart), owner=ref(each.owner)) for each in owners.too_low(ctx, project)
+            OwnerTooLow(mart=ref(each.mart), owner=ref(each.owner))
+            for each in receivers.underprivileged_owners(ctx, project)
         ],
     )
 
 
-def _told(found: Receiver) -> NotificationReceiver:
+def _told(found: MemberSubscriptions) -> NotificationReceiver:
     channels = {
         channel.value: Subscribed(on=each.on, by="choice" if each.chosen else "default")
         for channel, each in found.channels.items()

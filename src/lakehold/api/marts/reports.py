@@ -21,11 +21,11 @@ from lakehold.api.pipeline.queries import Found
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
-from lakehold.runs import asking
-from lakehold.runs.asking import ARROW
-from lakehold.workspaces.marts import previewing, reporting
-from lakehold.workspaces.marts.live import taking
-from lakehold.workspaces.told import SettingsReader
+from lakehold.runs import worker_client
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
+from lakehold.workspaces.marts import reports
+from lakehold.workspaces.marts.live import pulls
+from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = router("/api/v1/reports", "Reports")
 
@@ -61,16 +61,16 @@ def preview_message(request: Request, body: MessagePreview) -> WrittenMessage:
     A message that speaks of what the report does not have is refused, with all that there is.
     """
     asked = Asked(request, shown_by(request), writes=False).run(
-        lambda ctx: previewing.asked(ctx, lake_of(request), body.settings, body.mart, body.name)
+        lambda ctx: reports.prepare_preview(ctx, lake_of(request), body.settings, body.mart, body.name)
     )
-    found = previewing.written(house_of(request), asked)
+    found = reports.render_preview(house_of(request), asked)
     return WrittenMessage(text=found.text, html=found.html, chat=found.chat)
 
 
 @routes.post("/{report}/take-over", status_code=204)
 def take_over_report(ctx: Writing, report: IdText) -> None:
     """Let a report be pulled as yourself from now on, as if you had saved it anew."""
-    taking.take_over(ctx, report)
+    pulls.take_over(ctx, report)
 
 
 @routes.post(
@@ -78,7 +78,7 @@ def take_over_report(ctx: Writing, report: IdText) -> None:
     openapi_extra=SIGNED,
     response_model=Found,
     responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}},
+        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
         **problems(400, 401, 403, 404, 409, 503),
     },
 )
@@ -91,10 +91,12 @@ def preview_report(
 
     def asked(ctx: RequestContext) -> tuple[Caller, str]:
         readable_tables.refuse_impersonation(ctx)
-        told = SettingsReader(body.settings, reporting.WORD)
-        return ctx.caller, reporting.text(ctx, lake_of(request), told, body.mart, body.parameters)
+        told = SettingsReader(body.settings, reports.REPORT_LABEL)
+        return ctx.caller, reports.report_sql(ctx, lake_of(request), told, body.mart, body.parameters)
 
     caller, text = Asked(request, shown_by(request), writes=False).run(asked)
     stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"
-    found = stack.enter_context(asking.ask(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN))
+    found = stack.enter_context(
+        worker_client.run_query(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN)
+    )
     return formats.streamed(found, accept, stack)

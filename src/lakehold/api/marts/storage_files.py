@@ -20,7 +20,7 @@ def list_storage_files(
     ctx: Reading, platform: House, paged: Paged, storage: IdText, folder: PlainText = ""
 ) -> Page[VolumeFile]:
     """What is in a folder of a storage of files, for those who may use it."""
-    return paged_files(paged, files.listed(ctx, platform.settings, storage, folder), folder)
+    return paged_files(paged, files.list_files(ctx, platform.settings, storage, folder), folder)
 
 
 @routes.get(
@@ -30,7 +30,7 @@ def list_storage_files(
 )
 def download_storage_file(ctx: Reading, platform: House, storage: IdText, path: FilePath) -> Response:
     """A file as it was uploaded, for those who may use the storage."""
-    found, file = files.opened(ctx, platform.settings, storage, path)
+    found, file = files.open_file(ctx, platform.settings, storage, path)
     return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
@@ -49,12 +49,12 @@ async def upload_storage_file(
     return await uploaded(
         request,
         path,
-        lambda ctx: files.expected(ctx, settings, storage, path, replace=replace),
-        lambda ctx, rough: files.arrived(ctx, settings, storage, path, rough, replace=replace),
+        lambda ctx: files.check_upload(ctx, settings, storage, path, replace=replace),
+        lambda ctx, rough: files.store_upload(ctx, settings, storage, path, rough, replace=replace),
     )
 
 
 @routes.delete("/{storage}/files/{path:path}", status_code=204)
 def delete_storage_file(ctx: Writing, platform: House, storage: IdText, path: FilePath) -> None:
     """Delete a file of a storage. It cannot be brought back."""
-    files.removed(ctx, platform.settings, storage, path)
+    files.delete_file(ctx, platform.settings, storage, path)

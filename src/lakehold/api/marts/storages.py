@@ -13,9 +13,9 @@ from lakehold.api.frame.models import Answer, Body, IdText, PlainText
 from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, house_of
 from lakehold.runs import queries
-from lakehold.workspaces.marts import looking
-from lakehold.workspaces.marts.looking import Seen
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts import mart_probe
+from lakehold.workspaces.marts.mart_probe import StorageProbeResult
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/api/v1/storages", "Storages")
 
@@ -41,7 +41,9 @@ class StorageLook(Body):
     """What is to be looked at."""
 
     by: Literal["sql", "table", "pattern"] = Field(examples=["table"])
-    text: Annotated[str, Field(min_length=1, max_length=queries.LONGEST)] = Field(examples=["shaped.daily_sales"])
+    text: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
+        examples=["shaped.daily_sales"]
+    )
 
 
 class StorageTable(Answer):
@@ -74,13 +76,13 @@ def test_storage(request: Request, body: StorageTest) -> StorageTables:
 
     With other settings than it has: for those who may edit it, or make one.
     """
-    return _tables(look(request, Look(body.storage, body.project, body.settings, body.credentials)))
+    return _tables(look(request, StorageProbeTarget(body.storage, body.project, body.settings, body.credentials)))
 
 
 @routes.get("/{storage}/tables", openapi_extra=SIGNED, responses=_LOOKING)
 def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTables:
     """The tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
-    found = _tables(look(request, Look(storage)))
+    found = _tables(look(request, StorageProbeTarget(storage)))
     wanted = search.casefold()
     return StorageTables(items=[each for each in found.items if wanted in each.name.casefold()], notes=found.notes)
 
@@ -88,16 +90,18 @@ def list_storage_tables(request: Request, storage: IdText, search: PlainText = "
 @routes.post("/{storage}/look", openapi_extra=SIGNED, responses=_LOOKING)
 def look_into_storage(request: Request, storage: IdText, body: StorageLook) -> StorageSample:
     """The fields and first rows of a table, of the first table that fits a pattern, or of a query."""
-    return sample(look(request, Look(storage, by=body.by, text=body.text)))
+    return sample(look(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
 
 
-def look(request: Request, asked: Look) -> Seen:
+def look(request: Request, asked: StorageProbeTarget) -> StorageProbeResult:
     """A look that the caller may take, outside of the transaction that lets them."""
-    begun = Asked(request, shown_by(request), writes=False).run(lambda ctx: looking.begun(ctx, asked))
-    return looking.look(house_of(request), begun)
+    begun = Asked(request, shown_by(request), writes=False).run(
+        lambda ctx: mart_probe.prepare_storage_probe(ctx, asked)
+    )
+    return mart_probe.probe_storage(house_of(request), begun)
 
 
-def sample(seen: Seen) -> StorageSample:
+def sample(seen: StorageProbeResult) -> StorageSample:
     """As it is answered."""
     return StorageSample(
         fields=[dict(each) for each in seen.fields],
@@ -107,5 +111,5 @@ def sample(seen: Seen) -> StorageSample:
     )
 
 
-def _tables(seen: Seen) -> StorageTables:
+def _tables(seen: StorageProbeResult) -> StorageTables:
     return StorageTables(items=[StorageTable(**each) for each in seen.tables], notes=list(seen.notes))

@@ -30,5 +30,5 @@ class WayIn(Answer):
 @routes.post("/{integration}/tokens", status_code=201)
 def open_integration(ctx: Creating, integration: IdText, body: NewWayIn) -> WayIn:
     """A token that reads the integration's tables and nothing else, as you and for as long as you may."""
-    made = integrations.open_to(ctx, integration, body.days)
+    made = integrations.create_token(ctx, integration, body.days)
     return WayIn(token=made.token.id, secret=made.secret, tables=sorted(made.token.resources or ()))

@@ -13,11 +13,11 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Reading
 from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.lakehouse import lineage
-from lakehold.workspaces.lakehouse.lineage import FARTHEST, Side
+from lakehold.workspaces.lakehouse.lineage import MAX_DEPTH, LineageDirection
 
 routes = router("/api/v1/lineage", "Lineage")
 
-Depth = Annotated[int, Query(ge=1, le=FARTHEST, description="How many steps away is looked.")]
+Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="How many steps away is looked.")]
 """A table to the pipeline that writes it is one step."""
 
 
@@ -54,23 +54,24 @@ class Lineage(Answer):
 
 
 @routes.get("/{resource}")
-def get_lineage(ctx: Reading, resource: IdText, depth: Depth = FARTHEST) -> Lineage:
+def get_lineage(ctx: Reading, resource: IdText, depth: Depth = MAX_DEPTH) -> Lineage:
     """What a table, volume or pipeline is made from, and what reads it."""
-    lineage.need(ctx, resource)
-    up, down = lineage.up(ctx, resource, most=depth), lineage.down(ctx, resource, most=depth)
+    lineage.need_lineage(ctx, resource)
+    up, down = lineage.upstream(ctx, resource, max_depth=depth), lineage.downstream(ctx, resource, max_depth=depth)
     return Lineage(up=_told(ctx, up, upward=True), down=_told(ctx, down))
 
 
 @routes.get("/{resource}/impact")
-def get_impact(ctx: Reading, resource: IdText, depth: Depth = FARTHEST) -> LineageSide:
+def get_impact(ctx: Reading, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSide:
     """What reads this, and what is made from that: what a change here may reach."""
-    lineage.need(ctx, resource)
-    return _told(ctx, lineage.down(ctx, resource, most=depth))
+    lineage.need_lineage(ctx, resource)
+    return _told(ctx, lineage.downstream(ctx, resource, max_depth=depth))
 
 
-def _told(ctx: RequestContext, side: Side, *, upward: bool = False) -> LineageSide:
+def _told(ctx: RequestContext, side: LineageDirection, *, upward: bool = False) -> LineageSide:
     items = [
-        LineageItem(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps) for ref, steps in lineage.listed(ctx, side)
+        LineageItem(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps)
+        for ref, steps in lineage.list_resources(ctx, side)
     ]
     pairs = dict.fromkeys((far, near) if upward else (near, far) for near, far in side.links)
     links = [LineageLink(source=one, target=other) for one, other in pairs]

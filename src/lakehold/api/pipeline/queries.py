@@ -16,9 +16,9 @@ from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, Reading, house_of
 from lakehold.api.pipeline import formats
 from lakehold.api.pipeline.formats import CSV, JSON
-from lakehold.runs import asking, queries
-from lakehold.runs.asking import ARROW
-from lakehold.workspaces.lakehouse import saving
+from lakehold.runs import queries, worker_client
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
+from lakehold.workspaces.lakehouse import saved_queries
 
 routes = router("/api/v1/queries", "Queries")
 
@@ -31,7 +31,7 @@ class NewQuery(Body):
     """What is asked, and where."""
 
     workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are looked for.")
-    sql: Annotated[str, Field(min_length=1, max_length=queries.LONGEST)] = Field(
+    sql: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
         examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
     )
     limit: Annotated[int, Field(ge=1, le=_MOST)] = Field(
@@ -51,7 +51,7 @@ class AskedToDescribe(Body):
     """A query that is not to be run yet."""
 
     workspace: IdText = Field(examples=["shop_lake"])
-    sql: Annotated[str, Field(min_length=1, max_length=queries.LONGEST)] = Field(
+    sql: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
         examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
     )
 
@@ -102,7 +102,7 @@ class AskedBefore(Answer):
     openapi_extra=SIGNED,
     response_model=Found,
     responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}},
+        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
         **problems(400, 401, 403, 404, 409, 503),
     },
 )
@@ -118,7 +118,7 @@ def ask_query(
     place = _entered(request, body.workspace)
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
-    found = stack.enter_context(queries.ask(house_of(request), place, body.sql, uid=uid, rows=body.limit))
+    found = stack.enter_context(queries.run_query(house_of(request), place, body.sql, uid=uid, rows=body.limit))
     return formats.streamed(found, accept, stack, **{"X-Lakehold-Query": uid})
 
 
@@ -126,7 +126,7 @@ def ask_query(
 def describe_query(request: Request, body: AskedToDescribe) -> Meaning:
     """What a query would give and what it reads, without running it."""
     place = _entered(request, body.workspace)
-    found = asking.describe(house_of(request), place.caller, workspace=place.name, text=body.sql)
+    found = worker_client.describe_query(house_of(request), place.caller, workspace=place.name, text=body.sql)
     return Meaning(fields=[Column(**field) for field in found.fields], reads=found.reads)
 
 
@@ -134,9 +134,9 @@ def describe_query(request: Request, body: AskedToDescribe) -> Meaning:
 def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
     """Save the result as a table of a layer. A run fills it; it can be run again."""
     place = _entered(request, body.workspace)
-    found = asking.describe(house_of(request), place.caller, workspace=place.name, text=body.sql)
+    found = worker_client.describe_query(house_of(request), place.caller, workspace=place.name, text=body.sql)
     table, run = Asked(request, shown_by(request), writes=True).run(
-        lambda ctx: saving.save(ctx, body.layer, body.name, body.sql, found.reads)
+        lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found.reads)
     )
     return SavedAs(table=table, run=run.id)
 
@@ -145,7 +145,7 @@ def save_query_as_table(request: Request, body: NewTable) -> SavedAs:
 def stop_query(request: Request, query: Uid) -> None:
     """Stop a query of your own that is running."""
     caller = Asked(request, shown_by(request), writes=False).run(lambda ctx: ctx.caller)
-    asking.stop(house_of(request), caller, query)
+    worker_client.stop_query(house_of(request), caller, query)
 
 
 @routes.get("")
@@ -153,15 +153,15 @@ def list_queries(ctx: Reading, paged: Paged, workspace: IdText | None = None) ->
     """What you asked before, the newest first."""
     start = paged.start("queries", int)
     behind = None if start is None else int(str(start[0]))
-    found = queries.before(ctx, workspace=workspace, behind=behind, limit=paged.limit + 1)
+    found = queries.list_past_queries(ctx, workspace=workspace, behind=behind, limit=paged.limit + 1)
     return paged.page("queries", found, lambda each: (each.n,), _told)
 
 
-def _entered(request: Request, workspace: str) -> queries.Place:
-    return Asked(request, shown_by(request), writes=False).run(lambda ctx: queries.enter(ctx, workspace))
+def _entered(request: Request, workspace: str) -> queries.QueryScope:
+    return Asked(request, shown_by(request), writes=False).run(lambda ctx: queries.open_scope(ctx, workspace))
 
 
-def _told(asked: queries.Asked) -> AskedBefore:
+def _told(asked: queries.PastQuery) -> AskedBefore:
     return AskedBefore(
         n=asked.n,
         workspace=asked.workspace,

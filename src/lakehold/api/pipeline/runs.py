@@ -11,14 +11,14 @@ from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
 from lakehold.api.frame.paging import Page, Paged
 from lakehold.api.frame.routes import problems, router
 from lakehold.api.frame.works import Creating, Reading, Writing
-from lakehold.runs import runs
-from lakehold.runs.runnable import RunOptions, Span
+from lakehold.runs import service
+from lakehold.runs.runnable import BackfillSpan, RunOptions
 
 routes = router("/api/v1/runs", "Runs")
 
 State = Literal["queued", "waiting", "running", "stopping", "succeeded", "failed", "stopped"]
 CursorText = Annotated[str, Field(max_length=200)]
-_runs = runs.Runs(workspaces.runnables())
+_runs = service.Runs(workspaces.runnables())
 
 
 class RunSpan(Body):
@@ -85,7 +85,7 @@ class RunLine(Answer):
 @routes.post("", status_code=202)
 def start_run(ctx: Creating, body: NewRun) -> Run:
     """Let something be run, as you. Ask for the run again to see how far it is."""
-    span = Span(body.span.from_, body.span.until) if body.span else None
+    span = BackfillSpan(body.span.from_, body.span.until) if body.span else None
     return told_run(_runs.start(ctx, body.resource, RunOptions(body.reload, span=span)))
 
 
@@ -142,11 +142,11 @@ def get_run_log(ctx: Reading, paged: Paged, run: IdText) -> Page[RunLine]:
     """What it said, the oldest first."""
     start = paged.start("log", int)
     after = 0 if start is None else int(str(start[0]))
-    found = _runs.lines(ctx, run, after=after, limit=paged.limit + 1)
+    found = _runs.log_lines(ctx, run, after=after, limit=paged.limit + 1)
     return paged.page("log", found, lambda line: (line.n,), _line)
 
 
-def told_run(run: runs.Run) -> Run:
+def told_run(run: service.Run) -> Run:
     """A run as it is answered."""
     return Run(
         id=run.id,
@@ -178,5 +178,5 @@ def told_run(run: runs.Run) -> Run:
     )
 
 
-def _line(line: runs.Line) -> RunLine:
+def _line(line: service.RunLogLine) -> RunLine:
     return RunLine(n=line.n, step=line.step, at=time_of(line.at), level=line.level, text=line.text)

@@ -14,8 +14,8 @@ from lakehold.api.frame.routes import SIGNED, problems, router
 from lakehold.api.frame.works import Asked, house_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs import asking
-from lakehold.workspaces.lakehouse import sources
+from lakehold.runs import worker_client
+from lakehold.workspaces.lakehouse import connection_access
 
 routes = router("/api/v1/sources", "Sources")
 
@@ -51,9 +51,11 @@ def look_at_source(request: Request, body: SourceLook) -> SourceSeen:
     """Connect to a source and look: its streams, or a sample of one. Only for those who may make or edit it."""
 
     def let_in(ctx: RequestContext) -> Caller:
-        sources.may_look(ctx, body.source, body.lakehouse, body.layer)
+        connection_access.need_source_probe(ctx, body.source, body.lakehouse, body.layer)
         return ctx.caller
 
     caller = Asked(request, shown_by(request), writes=False).run(let_in)
     asked = body.model_dump()
-    return SourceSeen(**asking.look(house_of(request), caller, {**asked, "secrets": asked.pop("credentials")}))
+    return SourceSeen(
+        **worker_client.probe_source(house_of(request), caller, {**asked, "secrets": asked.pop("credentials")})
+    )

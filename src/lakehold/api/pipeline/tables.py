@@ -22,7 +22,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
 from lakehold.lake.readable_tables import READABLE
 from lakehold.lake.table_metadata import IcebergMetadata
-from lakehold.runs.asking import ARROW, Rows
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
 
 routes = router("/api/v1/tables", "Tables")
 
@@ -83,7 +83,7 @@ def get_table(ctx: Reading, lake: InLake, table: IdText) -> Table:
 @routes.get(
     "/{table}/rows",
     response_model=TableRows,
-    responses={200: {"description": "The rows", "content": {CSV: {}, ARROW: {}}}, **problems(409, 503)},
+    responses={200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}}, **problems(409, 503)},
 )
 def get_rows(
     request: Request,
@@ -114,7 +114,7 @@ def get_rows(
         limit, fields, where=_filters(field or [], operator or [], value or []), size=size, scan_limit=_LOOKED_AT
     )
     found = previews.read_preview(lake, _place(ctx, table), wanted)
-    return formats.streamed(Rows(found.rows.to_reader(), not found.more), accept)
+    return formats.streamed(QueryRows(found.rows.to_reader(), not found.more), accept)
 
 
 def _filters(

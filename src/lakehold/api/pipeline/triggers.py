@@ -11,13 +11,13 @@ from lakehold.api.frame.models import Answer, Body, IdText, Time, time_of, told
 from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading, Writing
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs import triggers
-from lakehold.runs.runs import Runs
-from lakehold.runs.when import When
+from lakehold.runs.scheduler import service
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.service import Runs
 
 routes = router("/api/v1/triggers", "Runs")
 
-_triggers = triggers.Triggers(Runs(workspaces.runnables()))
+_triggers = service.Triggers(Runs(workspaces.runnables()))
 
 
 class Schedule(Body):
@@ -36,9 +36,9 @@ class Schedule(Body):
         default_factory=dict, examples=[{}], description='What to do instead of all: of a data mart, {"do": "check"}.'
     )
 
-    def when(self) -> When:
+    def when(self) -> TriggerSchedule:
         """As it is kept."""
-        return When(self.cron, self.zone, tuple(self.after), self.every)
+        return TriggerSchedule(self.cron, self.zone, tuple(self.after), self.every)
 
 
 class NewTrigger(Schedule):
@@ -85,19 +85,19 @@ def create_trigger(ctx: Creating, body: NewTrigger) -> Trigger:
 @routes.get("")
 def list_triggers(ctx: Reading, resource: IdText) -> Triggers:
     """The triggers of one resource."""
-    return Triggers(items=[_told(each) for each in _triggers.of(ctx, resource)])
+    return Triggers(items=[_told(each) for each in _triggers.for_resource(ctx, resource)])
 
 
 @routes.post("/activate")
 def activate_pipeline(ctx: Writing, body: Pipeline) -> Triggers:
     """Let all triggers of a pipeline go on, as you."""
-    return Triggers(items=[_told(each) for each in _triggers.activate(ctx, body.resource, active=True)])
+    return Triggers(items=[_told(each) for each in _triggers.set_all_active(ctx, body.resource, active=True)])
 
 
 @routes.post("/deactivate")
 def deactivate_pipeline(ctx: Writing, body: Pipeline) -> Triggers:
     """Let all triggers of a pipeline pause. By hand it can still be run."""
-    return Triggers(items=[_told(each) for each in _triggers.activate(ctx, body.resource, active=False)])
+    return Triggers(items=[_told(each) for each in _triggers.set_all_active(ctx, body.resource, active=False)])
 
 
 @routes.get("/{trigger}")
@@ -118,14 +118,14 @@ def replace_trigger(ctx: Writing, trigger: IdText, body: Schedule) -> Trigger:
 @routes.delete("/{trigger}", status_code=204)
 def delete_trigger(ctx: Writing, trigger: IdText) -> None:
     """End it."""
-    _triggers.remove(ctx, trigger)
+    _triggers.delete(ctx, trigger)
 
 
-def _saved(ctx: RequestContext, resource: str, body: Schedule, uid: str | None = None) -> triggers.Trigger:
+def _saved(ctx: RequestContext, resource: str, body: Schedule, uid: str | None = None) -> service.Trigger:
     return _triggers.save(ctx, resource, body.when(), uid=uid, active=body.active, parameters=body.parameters)
 
 
-def _told(found: triggers.Trigger) -> Trigger:
+def _told(found: service.Trigger) -> Trigger:
     return Trigger(
         id=found.id,
         resource=found.resource,

@@ -11,7 +11,7 @@ from lakehold.api.frame.routes import router
 from lakehold.api.frame.works import Creating, Reading
 from lakehold.api.iceberg.catalog import InLake
 from lakehold.api.pipeline.runs import Run, told_run
-from lakehold.workspaces.lakehouse import dropping, upkeep
+from lakehold.workspaces.lakehouse import dropped_tables, maintenance
 
 routes = router("/api/v1/tables", "Tables")
 dropped_routes = router("/api/v1/dropped-tables", "Tables")
@@ -70,32 +70,32 @@ class Restored(Answer):
 @routes.post("/{table}/upkeep", status_code=202)
 def keep_up_table(ctx: Creating, table: IdText) -> Run:
     """Make few files of many, let old snapshots go, delete what killed writes have left. No row changes."""
-    return told_run(upkeep.keep(ctx, table))
+    return told_run(maintenance.maintain_table(ctx, table))
 
 
 @routes.post("/{table}/rollback", status_code=202)
 def roll_back_table(ctx: Creating, lake: InLake, table: IdText, body: RollBack) -> Run:
     """Let the table be as it was. What came after stays until it expires."""
-    return told_run(upkeep.roll_back(ctx, lake, table, int(body.snapshot)))
+    return told_run(maintenance.roll_back_table(ctx, lake, table, int(body.snapshot)))
 
 
 @routes.post("/{table}/descriptions", status_code=202)
 def describe_fields(ctx: Creating, lake: InLake, table: IdText, body: FieldTexts) -> Run:
     """Say what fields mean. The description of the table itself is one of the resource."""
-    return told_run(upkeep.describe(ctx, lake, table, body.descriptions))
+    return told_run(maintenance.describe_fields(ctx, lake, table, body.descriptions))
 
 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: Reading, lake: InLake) -> DroppedTables:
     """Tables that were deleted and that you may restore."""
-    found = dropping.dropped(ctx, lake)
+    found = dropped_tables.dropped_tables(ctx, lake)
     items = [
         DroppedTable(
             id=each.uid,
             name=each.name,
             layer=each.layer,
             dropped_at=time_of(each.dropped_at),
-            held=[HeldThen(subject=subject, role=role) for subject, role in each.held],
+            held=[HeldThen(subject=subject, role=role) for subject, role in each.grants],
         )
         for each in found
     ]
@@ -105,5 +105,5 @@ def list_dropped_tables(ctx: Reading, lake: InLake) -> DroppedTables:
 @dropped_routes.post("/{table}/restore", status_code=202)
 def restore_table(ctx: Creating, lake: InLake, table: IdText, body: NewName) -> Restored:
     """Bring a deleted table back, with its rows and description, under a new id. Rights come from its layer."""
-    made, run = dropping.restore(ctx, lake, table, body.name or "")
+    made, run = dropped_tables.restore_table(ctx, lake, table, body.name or "")
     return Restored(table=made, run=run.id)

@@ -40,7 +40,7 @@ class VolumeFile(Answer):
 @routes.get("/{volume}/files")
 def list_files(ctx: Reading, platform: House, paged: Paged, volume: IdText, folder: PlainText = "") -> Page[VolumeFile]:
     """What is in a folder of a volume: folders first, then files, each by name."""
-    return paged_files(paged, volumes.listed(ctx, platform.settings, volume, folder), folder)
+    return paged_files(paged, volumes.list_files(ctx, platform.settings, volume, folder), folder)
 
 
 @routes.get(
@@ -50,7 +50,7 @@ def list_files(ctx: Reading, platform: House, paged: Paged, volume: IdText, fold
 )
 def download_file(ctx: Reading, platform: House, volume: IdText, path: FilePath) -> Response:
     """A file, as it was uploaded or delivered."""
-    found, file = volumes.opened(ctx, platform.settings, volume, path)
+    found, file = volumes.open_file(ctx, platform.settings, volume, path)
     return FileResponse(found.path_on_disk(path), media_type=BYTES, filename=file.name)
 
 
@@ -67,15 +67,15 @@ async def upload_file(request: Request, volume: IdText, path: FilePath, *, repla
     return await uploaded(
         request,
         path,
-        lambda ctx: volumes.expected(ctx, settings, volume, path, replace=replace),
-        lambda ctx, rough: volumes.arrived(ctx, settings, volume, path, rough, replace=replace),
+        lambda ctx: volumes.check_upload(ctx, settings, volume, path, replace=replace),
+        lambda ctx, rough: volumes.store_upload(ctx, settings, volume, path, rough, replace=replace),
     )
 
 
 @routes.delete("/{volume}/files/{path:path}", status_code=204)
 def delete_file(ctx: Writing, platform: House, volume: IdText, path: FilePath) -> None:
     """Delete a file. It cannot be brought back."""
-    volumes.removed(ctx, platform.settings, volume, path)
+    volumes.delete_file(ctx, platform.settings, volume, path)
 
 
 def paged_files(paged: Paged, found: Sequence[VolumeEntry], folder: str) -> Page[VolumeFile]:

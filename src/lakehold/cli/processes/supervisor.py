@@ -1,43 +1,125 @@
-"""`lakehold up`: a server and a worker, with one log and one Ctrl-C.
+"""`lakehold up`: runs a server and a worker as child processes, with one log and one Ctrl-C.
 
-The supervisor opens the port and hands it to the server: while a server that died is started again, requests wait
-instead of being refused.
+The supervisor opens the port and passes it to the server: while a server that died is restarted, requests wait
+instead
+of being refused.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from lakehold.cli.processes.child import Child
+from lakehold.directory import tenants
+from lakehold.directory.platform import Platform
+from lakehold.kit import parent_watch
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.settings import Settings
 
 _log = logging.getLogger("lakehold.processes")
+_MIN_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
+_STABLE_SECONDS = 60.0
+"""A child that ran for so many seconds begins with short waits again."""
+
+
+@dataclass(slots=True)
+class ChildProcess:
+    """A `lakehold` command in a process group of its own, which Ctrl-C reaches only through the supervisor."""
+
+    verb: str
+    arguments: Sequence[str] = ()
+    inherited_fds: Sequence[int] = ()
+    """File descriptors that it is given."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    log: IO[bytes] | None = None
+    """Where it says things, if not where we do."""
+    process: asyncio.subprocess.Process | None = None
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def keep_running(self) -> None:
+        """Run the process until `stop`; restart it with a growing delay if it dies before."""
+        wait = _MIN_BACKOFF
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            code = await self._run()
+            if self._stopping.is_set():
+                return
+            wait = _MIN_BACKOFF if time.monotonic() - began > _STABLE_SECONDS else wait
+            _log.warning("the %s ended (%s); it is started again in %.1f s", self.verb, _exit_reason(code), wait)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), wait)
+            wait = min(2 * wait, _MAX_BACKOFF)
+
+    async def _run(self) -> int:
+        end, ours = os.pipe()
+        try:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "lakehold.cli", self.verb, *self.arguments),
+                env={**os.environ, **self.environment, parent_watch.ENVIRONMENT_VARIABLE: str(end)},
+                pass_fds=(*self.inherited_fds, end),
+                start_new_session=True,
+                stdout=self.log,
+                stderr=self.log,
+            )
+            os.close(end)
+            end = -1
+            return await self.process.wait()
+        finally:
+            if end >= 0:
+                os.close(end)
+            os.close(ours)
+
+    def stop(self) -> None:
+        """Terminate the process and do not restart it."""
+        self._stopping.set()
+        if self._is_running():
+            assert self.process is not None  # noqa: S101 - it runs
+            self.process.terminate()
+
+    def kill(self) -> None:
+        """Kill the process and everything that it started."""
+        self._stopping.set()
+        if self._is_running():
+            assert self.process is not None  # noqa: S101 - as above
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def _is_running(self) -> bool:
+        return self.process is not None and self.process.returncode is None
+
+
+def _exit_reason(code: int) -> str:
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+
+
 _BACKLOG = 2048
-LOG = "lakehold.log"
+LOG_FILE = "lakehold.log"
 
 
-def run(settings: Settings, ready: Callable[[str], object], *, log: Path | None = None) -> None:
-    """Run both until Ctrl-C; `ready` is told the address once requests are answered. What they say goes to the log, if
-    there is to be one, and else where we say things.
+def run_supervisor(settings: Settings, ready: Callable[[str], object], *, log: Path | None = None) -> None:
+    """Run both until Ctrl-C; `ready` is called with the address once requests are answered.
+
+    Their output goes to the log file if one is given, else to ours.
     """
-    with opened(settings.host, settings.port) as listener, _log_file(log) as file:
-        asyncio.run(_kept(settings, listener, ready, file))
+    with open_listener(settings.host, settings.port) as listener, _log_file(log) as file:
+        asyncio.run(_supervise(settings, listener, ready, file))
 
 
 def _log_file(log: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     return nullcontext() if log is None else log.open("ab")
 
 
-def opened(host: str, port: int) -> socket.socket:
-    """A socket that listens there."""
+def open_listener(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on the address."""
     try:
         (family, kind, number, _, where), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
@@ -56,7 +138,7 @@ def opened(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _kept(
+async def _supervise(
     settings: Settings, listener: socket.socket, ready: Callable[[str], object], log: IO[bytes] | None
 ) -> None:
     host, port = listener.getsockname()[:2]
@@ -64,30 +146,46 @@ async def _kept(
     known = settings.environment() | {"LAKEHOLD_HOST": str(host), "LAKEHOLD_PORT": str(port)}
     file = listener.fileno()
     children = [
-        Child("server", ("--socket", str(file)), (file,), environment=known, log=log),
-        Child("worker", environment=known, log=log),
+        ChildProcess("server", ("--socket", str(file)), (file,), environment=known, log=log),
+        ChildProcess("worker", environment=known, log=log),
     ]
-    told = False
+    stop_requested = False
 
     def stop() -> None:
-        nonlocal told
-        _log.info("stopping at once" if told else "stopping")
+        nonlocal stop_requested
+        _log.info("stopping at once" if stop_requested else "stopping")
         for child in children:
-            child.kill() if told else child.stop()
-        told = True
+            child.kill() if stop_requested else child.stop()
+        stop_requested = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop)
     there = f"[{host}]" if ":" in str(host) else str(host)
-    waiting = asyncio.create_task(_answered(host, port, lambda: ready(settings.address or f"http://{there}:{port}")))
-    await asyncio.gather(*(child.keep() for child in children))
+    waiting = asyncio.create_task(
+        _wait_until_ready(host, port, lambda: ready(settings.address or f"http://{there}:{port}"))
+    )
+    await asyncio.gather(*(child.keep_running() for child in children))
     waiting.cancel()
 
 
-async def _answered(host: str, port: int, ready: Callable[[], object]) -> None:
-    """Ask once whether it lives. The port is open already, so the answer comes when the server does."""
+async def _wait_until_ready(host: str, port: int, ready: Callable[[], object]) -> None:
+    """Request the health endpoint once: the port is open already, so the response comes when the server is up."""
     reader, writer = await asyncio.open_connection(host, port)
     writer.write(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     if b" 200 " in await reader.readline():
         ready()
     writer.close()
+
+
+def prepare_installation(settings: Settings) -> str:
+    """Migrate the database and create the key.
+
+    Return the path of the first-run link if nobody has signed up yet.
+    """
+    platform = Platform(settings)
+    try:
+        platform.database.migrate()
+        _ = platform.keys
+        return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""
+    finally:
+        platform.close()

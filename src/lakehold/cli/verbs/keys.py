@@ -49,13 +49,13 @@ def finish(ctx: typer.Context) -> None:
             keys,  # noqa: PLC0415
             settings,  # noqa: PLC0415
         )
-        from lakehold.runs import rekeying  # noqa: PLC0415
+        from lakehold.runs import key_rotation  # noqa: PLC0415
 
         read = settings.load_settings()
         platform = Platform(read)
         try:
             platform.database.migrate()
-            rekeying.rewrite(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
+            key_rotation.rotate_keys(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
         finally:
             platform.close()
         if read.key.get_secret_value():

@@ -18,15 +18,12 @@ def up() -> None:
     """
     with errors.told():
         from lakehold.api.frame import logs  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.processes import (
-            first,  # noqa: PLC0415
-            supervisor,  # noqa: PLC0415
-        )
+        from lakehold.cli.processes import supervisor  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
         logs.install()
         read = settings.load_settings()
-        link = first.prepared(read)
+        link = supervisor.prepare_installation(read)
 
         def ready(address: str) -> None:
             typer.echo(f"Lakehold answers at {address}")
@@ -34,25 +31,25 @@ def up() -> None:
                 typer.echo(f"Nobody is here yet. Set it up, with this link that works once: {address}{link}")
             typer.echo("Ctrl-C stops it.")
 
-        supervisor.run(read, ready)
+        supervisor.run_supervisor(read, ready)
 
 
 def server(socket: _Socket = None) -> None:
     """Run a server alone. Several can share a PostgreSQL database."""
     with errors.told():
-        from lakehold.cli.processes import serving  # noqa: PLC0415
+        from lakehold.cli.processes import server_process  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
-        serving.run(settings.load_settings(), socket)
+        server_process.run(settings.load_settings(), socket)
 
 
 def worker() -> None:
     """Run a worker alone. Several can share a PostgreSQL database and a data folder."""
     with errors.told():
-        from lakehold.cli.processes import working  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
+        from lakehold.worker import process  # noqa: PLC0415
 
-        working.run(settings.load_settings())
+        process.run_worker(settings.load_settings())
 
 
 def add(app: typer.Typer) -> None:

@@ -31,10 +31,10 @@ def demo(
                 typer.echo(f"{name}: {words}\n  {link}\n")
             typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
             typer.echo("The web shop's data arrives in the first minutes: see its runs.")
-            typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG}. Ctrl-C stops it.")
+            typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
 
         with company.api(folder):
-            supervisor.run(company.settings_in(folder), ready, log=folder / supervisor.LOG)
+            supervisor.run_supervisor(company.settings_in(folder), ready, log=folder / supervisor.LOG_FILE)
 
 
 def tour(

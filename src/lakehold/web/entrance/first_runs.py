@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from lakehold import workspaces
 from lakehold.api.directory.visiting import Visiting
 from lakehold.api.frame.works import House, retried
-from lakehold.demo import company, furnishing
+from lakehold.demo import activity, company
 from lakehold.directory import passwords, tenants
 from lakehold.directory.accounts import email_key, valid_email
 from lakehold.directory.authentication import PasswordMethod, sign_in
@@ -54,8 +54,8 @@ def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent
     except ConflictError:
         return _done(request)
     if demo:
-        company.fill(platform.access)
-        furnishing.furnish(platform)
+        company.load_facts(platform.access)
+        activity.add_activity(platform)
     method = PasswordMethod(filled["email"], password, founded.tenant)
     signed_in = retried(lambda: sign_in(platform, method, visit))
     flash = Flash(f"{wanted.name} is set up, and you are its Owner.")
@@ -87,7 +87,7 @@ def _faults(sent: FormData) -> Faults:
 
 def _address(email: str, start: str) -> None:
     valid_email(email)
-    if start == DEMO and email_key(email).endswith(f"@{furnishing.MAILS_TO}"):
+    if start == DEMO and email_key(email).endswith(f"@{activity.MAIL_DOMAIN}"):
         raise InvalidInputError("This is an address of the demo company.", "Use your own.")
 
 

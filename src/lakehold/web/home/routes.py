@@ -11,7 +11,7 @@ from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.usage import LastUse
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
-from lakehold.runs.runs import Run, Runs
+from lakehold.runs.service import Run, Runs
 from lakehold.web import pages
 from lakehold.web.home.reporting import reporting
 from lakehold.web.lakehouse import saying

@@ -55,11 +55,11 @@ class Answer:
         return charts.packed(self.series)
 
 
-def answered(platform: Platform, place: queries.Place, sql: str, uid: str) -> Answer:
+def answered(platform: Platform, place: queries.QueryScope, sql: str, uid: str) -> Answer:
     """Ask, and wait for it."""
     began = time.perf_counter()
     try:
-        with queries.ask(platform, place, sql, uid=uid, rows=MOST_ROWS) as found:
+        with queries.run_query(platform, place, sql, uid=uid, rows=MOST_ROWS) as found:
             grid = grids.grid(found.batches.schema, found.batches)
             complete = found.complete
     except StoppedError:

@@ -8,7 +8,7 @@ from lakehold.api.frame.works import Reading
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import queries
-from lakehold.runs.queries import Asked
+from lakehold.runs.queries import PastQuery
 from lakehold.web import pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import saying
@@ -26,10 +26,10 @@ _COLUMNS = [Column("Query"), Column("Asked"), Column("Took", number=True, wide=T
 def asked_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The caller's own, the newest first."""
     found = need_lakehouse(ctx, uid)
-    queries.enter(ctx, uid)
+    queries.open_scope(ctx, uid)
     listing = Listing.of(request, ("n",), size=_ON_A_PAGE)
     behind = int(listing.after) if listing.after.isdigit() else None
-    rows = queries.before(ctx, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
+    rows = queries.list_past_queries(ctx, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
     shown = rows[:_ON_A_PAGE]
     values: dict[str, object] = {
         "crumbs": acting.crumbs(ctx, uid, "SQL", "History"),
@@ -43,15 +43,15 @@ def asked_page(request: Request, ctx: Reading, uid: str) -> Response:
     return pages.page(request, "lakehouse/sql_history.html", values)
 
 
-def lately(ctx: RequestContext, workspace: str) -> list[Asked]:
+def lately(ctx: RequestContext, workspace: str) -> list[PastQuery]:
     """The last few."""
-    return queries.before(ctx, workspace=workspace, limit=_BESIDE)
+    return queries.list_past_queries(ctx, workspace=workspace, limit=_BESIDE)
 
 
-def one(ctx: RequestContext, workspace: str, number: str) -> Asked:
+def one(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
     """A query that the caller asked there, by its number."""
     n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
-    found = queries.before(ctx, workspace=workspace, behind=n + 1, limit=1)
+    found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("You have not asked this query here.", "It may be too long ago.")
     return found[0]

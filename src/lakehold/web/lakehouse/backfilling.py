@@ -11,7 +11,7 @@ from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
-from lakehold.runs.runnable import RunOptions, Span
+from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
@@ -19,8 +19,8 @@ from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.pipeline import SPANNED, need_pipeline
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse.pipelines.query import QueryPipeline
-from lakehold.workspaces.lakehouse.pipelines.source import INCREMENTAL
+from lakehold.workspaces.lakehouse.pipelines.connections import INCREMENTAL
+from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
 routes = router("/resources")
 
@@ -36,14 +36,14 @@ class Cursor:
 @routes.get("/{uid:path}/pipeline/backfill")
 def backfill_form(request: Request, ctx: Reading, uid: str) -> Response:
     """From where, until where."""
-    return _page(request, ctx, _need(ctx, uid), Span())
+    return _page(request, ctx, _need(ctx, uid), BackfillSpan())
 
 
 @routes.post("/{uid:path}/pipeline/backfill")
 def backfill(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Run it, as the caller."""
     found = _need(ctx, uid)
-    span = Span(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
+    span = BackfillSpan(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
     try:
         started = RUNS.start(ctx, uid, RunOptions(span=span))
     except InvalidInputError as error:
@@ -65,7 +65,7 @@ def _page(
     request: Request,
     ctx: RequestContext,
     found: ResourceView,
-    span: Span,
+    span: BackfillSpan,
     *,
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,

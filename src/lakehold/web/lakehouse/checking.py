@@ -13,7 +13,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import UnavailableError
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
-from lakehold.runs import asking, queries
+from lakehold.runs import queries, worker_client
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.forms import Filled
 from lakehold.web.lakehouse.sources import looking
@@ -27,9 +27,9 @@ def checked(
     if kind != forms.QUERY or "sql" in errors:
         return filled, errors
     reading = looking.reading(request)
-    place = reading.run(lambda ctx: queries.enter(ctx, workspace))
+    place = reading.run(lambda ctx: queries.open_scope(ctx, workspace))
     try:
-        found = asking.describe(platform, place.caller, workspace=place.name, text=filled.sql)
+        found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=filled.sql)
     except UnavailableError:
         return filled, errors
     except (QueryError, RefusedQueryError, LimitExceededError) as error:

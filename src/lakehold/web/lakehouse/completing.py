@@ -12,8 +12,7 @@ from lakehold.api.iceberg.catalog import InLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.system_tables import SYSTEM
-from lakehold.runs import queries
-from lakehold.runs.system import known
+from lakehold.runs import queries, system_table_schemas
 from lakehold.web.lakehouse import grids
 from lakehold.web.routes import router
 
@@ -26,14 +25,14 @@ _AT_ONCE = 50
 @routes.get("/{uid:path}/sql/names")
 def known_names(ctx: Reading, uid: str) -> Response:
     """Layers, and the tables in them."""
-    place = queries.enter(ctx, uid)
+    place = queries.open_scope(ctx, uid)
     left = _MOST_TABLES
     layers = []
     for layer in readable_tables.list_containers(ctx, [place.name]):
         tables = readable_tables.list_tables(ctx, [place.name, layer.name])[:left] if left else []
         left -= len(tables)
         layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
-    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in known.tables(ctx)]
+    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in system_table_schemas.visible_tables(ctx)]
     return JSONResponse({"layers": [*layers, {"name": SYSTEM, "tables": own}]})
 
 
@@ -42,7 +41,7 @@ def known_fields(
     ctx: Reading, lake: InLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
 ) -> Response:
     """The fields of some tables, by the tables' ids. What one may not read is as if it were not there."""
-    queries.enter(ctx, uid)
+    queries.open_scope(ctx, uid)
     places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _reads(ctx, each)}
     there = lake.metadata_locations(places.values()) if places else {}
     fields = {
@@ -53,9 +52,12 @@ def known_fields(
         for each, place in places.items()
         if place in there
     }
-    for name, schema in known.tables(ctx).items():
+    for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
-            told = [{"name": field, "type": grids.field_type(kind)} for field, kind in known.fields(schema)]
+            told = [
+                {"name": field, "type": grids.field_type(kind)}
+                for field, kind in system_table_schemas.iceberg_fields(schema)
+            ]
             fields[f"{SYSTEM}.{name}"] = told
     return JSONResponse({"fields": fields})
 

@@ -19,8 +19,8 @@ from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.navigation import Crumb
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse import dropping
-from lakehold.workspaces.lakehouse.dropping import Dropped
+from lakehold.workspaces.lakehouse import dropped_tables
+from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
 
 routes = router("/workspaces")
 
@@ -29,7 +29,7 @@ routes = router("/workspaces")
 class Shown:
     """A table that was deleted."""
 
-    table: Dropped
+    table: RestorableTable
     layer: ResourceRef
     until: Moment
     """When its rows go too."""
@@ -49,7 +49,7 @@ def restore(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) 
     need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
     try:
-        _, run = dropping.restore(ctx, lake, table, name)
+        _, run = dropped_tables.restore_table(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
         return _page(request, ctx, lake, uid, wrong=(table, name, str(error)))
     return pages.go(request, addresses.run(run.id), Flash("The table is being restored."))
@@ -60,7 +60,7 @@ def _page(
 ) -> Response:
     space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
     kept = house_of(request).settings.dropped_days
-    there = [(each, eyes.ref(each.layer)) for each in dropping.dropped(ctx, lake, within=uid)]
+    there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
     values: dict[str, object] = {
         "crumbs": [*acting.crumbs(ctx, uid, "Data")[:-1], *_crumbs(uid)],
         "space": space,
@@ -75,8 +75,8 @@ def _page(
     return pages.page(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
 
 
-def _held(eyes: VisibleRefs, each: Dropped) -> list[tuple[ResourceRef, str]]:
-    return [(ref, role) for uid, role in each.held if (ref := eyes.ref(uid))]
+def _held(eyes: VisibleRefs, each: RestorableTable) -> list[tuple[ResourceRef, str]]:
+    return [(ref, role) for uid, role in each.grants if (ref := eyes.ref(uid))]
 
 
 def _crumbs(uid: str) -> list[Crumb]:

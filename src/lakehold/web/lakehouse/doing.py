@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lakehold import workspaces
-from lakehold.runs.runs import Runs
-from lakehold.runs.triggers import Triggers
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.runs.service import Runs
 from lakehold.web import views
 
 RUNS = Runs(workspaces.runnables())

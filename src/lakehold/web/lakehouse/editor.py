@@ -17,7 +17,7 @@ from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake import readable_tables, row_formats
-from lakehold.runs import asking, queries
+from lakehold.runs import queries, worker_client
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import answers, asked, charts, saved, saying
@@ -45,7 +45,7 @@ class Written:
 @routes.get("/{uid:path}/sql")
 def editor_page(request: Request, ctx: Reading, uid: str) -> Response:
     """The editor: empty, or with what the address names: a saved query, one that was asked before, a table."""
-    queries.enter(ctx, uid)
+    queries.open_scope(ctx, uid)
     wanted = request.query_params
     written = Written()
     if kept := wanted.get("open"):
@@ -65,7 +65,7 @@ def saved_page(request: Request, ctx: Reading, uid: str) -> Response:
     within = resources.get(ctx, uid).workspace
     space = within.uid if within else ""
     found = saved.opened(ctx, space, uid)
-    queries.enter(ctx, space)
+    queries.open_scope(ctx, space)
     return _page(request, ctx, space, Written(found.sql, found))
 
 
@@ -73,7 +73,7 @@ def saved_page(request: Request, ctx: Reading, uid: str) -> Response:
 def run(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Ask. No transaction is held while the query runs."""
     caller = Asked(request, shown_by(request), writes=False)
-    place, written = caller.run(lambda ctx: (queries.enter(ctx, uid), _written(ctx, uid, sent)))
+    place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
     name = str(sent.get("query", ""))
     query = name if _UID.fullmatch(name) else f"q_{secrets.token_hex(12)}"
     answer = answers.answered(platform, place, written.sql, query)
@@ -89,7 +89,7 @@ def stop(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     if not _UID.fullmatch(query):
         raise InvalidInputError("This is no query.", "Send the id of one.")
     try:
-        asking.stop(platform, caller, query)
+        worker_client.stop_query(platform, caller, query)
     except NotFoundError:
         return Response(status_code=202)
     return Response(status_code=204)
@@ -99,11 +99,11 @@ def stop(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 def download(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """All rows as a file, as many as the installation lets one have. It is asked anew."""
     caller = Asked(request, shown_by(request), writes=False)
-    place, written = caller.run(lambda ctx: (queries.enter(ctx, uid), _written(ctx, uid, sent)))
+    place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
     stack = ExitStack()
     query = f"q_{secrets.token_hex(12)}"
     try:
-        asked_for = queries.ask(platform, place, written.sql, uid=query, rows=platform.settings.query_rows)
+        asked_for = queries.run_query(platform, place, written.sql, uid=query, rows=platform.settings.query_rows)
         found = stack.enter_context(asked_for)
     except LakeholdError as error:
         answer = Answer(written.sql, error=error)
@@ -116,7 +116,7 @@ def download(request: Request, platform: House, uid: str, sent: Sent) -> Respons
 @routes.post("/{uid:path}/sql/chart")
 def draw(request: Request, ctx: Reading, uid: str, sent: Sent) -> Response:
     """Draw what the page has shown, with other columns or in another way."""
-    queries.enter(ctx, uid)
+    queries.open_scope(ctx, uid)
     written = _written(ctx, uid, sent)
     try:
         series = charts.unpacked(str(sent.get("data", "")))

@@ -16,8 +16,8 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web.lakehouse.sources import tables
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, MODES, TABLE
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND, WRITE_MODES
+from lakehold.workspaces.settings_reader import SettingsReader
 
 QUERY, HISTORY, NOTEBOOK, INTEGRATION = (
     f"lakehouse.{word}" for word in ("query", "history", "notebook", "integration")
@@ -103,7 +103,7 @@ class Filled:
             return found
         if not parts(self.keys) and (kind == HISTORY or self.mode in _BY_KEY):
             found["keys"] = "Name the fields by which a row is known."
-        if kind == QUERY and self.mode not in MODES:
+        if kind == QUERY and self.mode not in WRITE_MODES:
             found["mode"] = "Choose one of these."
         return found
 
@@ -115,7 +115,7 @@ class Filled:
         if not self.layer:
             return {"layer": "Choose the layer in which the table is made."}
         try:
-            SettingsReader({"table": self.table}, "table").table()
+            SettingsReader({"table": self.table}, "table").table_name()
         except InvalidInputError as error:
             return {"table": str(error) if self.table else "Name the table that is made."}
         return {}
@@ -150,7 +150,7 @@ def present(found: ResourceView) -> Filled:
     told = found.settings or {}
     writes = [*found.edges.get("writes", ()), *found.edges.get("into", ())]
     end = writes[0] if writes else None
-    layer = next((each for each in writes if each.kind == LAYER), None)
+    layer = next((each for each in writes if each.kind == LAYER_KIND), None)
     keys = told.get("keys")
     return Filled(
         name=found.name,
@@ -160,7 +160,7 @@ def present(found: ResourceView) -> Filled:
         output=_output(found.kind, end),
         layer=layer.uid if layer else "",
         table=str(told.get("table", "")),
-        there=end.uid if end is not None and end.kind == TABLE else "",
+        there=end.uid if end is not None and end.kind == TABLE_KIND else "",
         mode=str(told.get("mode", "overwrite")),
         keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
         cursor=str(told.get("cursor", "")),
@@ -173,18 +173,18 @@ def present(found: ResourceView) -> Filled:
 def _output(kind: str, end: ResourceRef | None) -> str:
     if end is None and kind in {NOTEBOOK, INTEGRATION}:
         return NOWHERE
-    return THERE if end is not None and end.kind == TABLE else NEW
+    return THERE if end is not None and end.kind == TABLE_KIND else NEW
 
 
 def options(ctx: RequestContext, workspace: str) -> Options:
     """What there is to choose from in a lakehouse."""
-    writable = _listed(ctx, "write", TABLE, workspace)
-    return Options(readable(ctx, workspace), _listed(ctx, "create_table", LAYER, workspace), writable)
+    writable = _listed(ctx, "write", TABLE_KIND, workspace)
+    return Options(readable(ctx, workspace), _listed(ctx, "create_table", LAYER_KIND, workspace), writable)
 
 
 def readable(ctx: RequestContext, workspace: str) -> list[tuple[str, str, bool]]:
     """Tables that one may read, each with whether a pipeline of one's own may."""
-    found = _listed(ctx, "read", TABLE, workspace)
+    found = _listed(ctx, "read", TABLE_KIND, workspace)
     may = ctx.session.check_many([(ctx.asker, "write", uid) for uid, _ in found])
     return [(uid, name, each) for (uid, name), each in zip(found, may, strict=True)]
 
@@ -201,6 +201,6 @@ def parts(text: str) -> list[str]:
 
 def _listed(ctx: RequestContext, action: str, kind: str, workspace: str) -> list[tuple[str, str]]:
     found = ctx.session.list(ctx.asker, action, kind, within=workspace, limit=_MOST).items
-    if kind == LAYER:
+    if kind == LAYER_KIND:
         return [(item.uid, item.name) for item in found]
     return tables.named(ctx, found)

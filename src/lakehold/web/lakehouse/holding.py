@@ -10,7 +10,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry
 from lakehold.workspaces.lakehouse import volumes
-from lakehold.workspaces.marts import files, nouns
+from lakehold.workspaces.marts import files, mart_kinds
 
 
 class Service(Protocol):
@@ -47,7 +47,7 @@ class Holding:
 
 
 _VOLUME = Holding(volumes, "read", "write", "delete_file")
-_BY_KIND: Mapping[str, Holding] = {nouns.STORAGE: Holding(files, "use", "edit", "edit")}
+_BY_KIND: Mapping[str, Holding] = {mart_kinds.STORAGE_KIND: Holding(files, "use", "edit", "edit")}
 
 
 def of(ctx: RequestContext, uid: str) -> Holding:

@@ -19,11 +19,11 @@ from lakehold.web.flashes import Flash
 from lakehold.web.once import Secret
 from lakehold.web.routes import Sent, router
 from lakehold.workspaces.lakehouse import integrations
-from lakehold.workspaces.lakehouse.integrations import KIND
+from lakehold.workspaces.lakehouse.integrations import INTEGRATION_KIND
 
 routes = router("/resources")
 
-__all__ = ["KIND", "TEMPLATE", "about", "routes"]
+__all__ = ["INTEGRATION_KIND", "TEMPLATE", "about", "routes"]
 
 TEMPLATE = "lakehouse/integration.html"
 _DAYS = {"30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
@@ -37,7 +37,7 @@ def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
     if days not in _DAYS:
         raise InvalidInputError("That is no time that a token lasts.", "Choose one from the list.")
     try:
-        made = integrations.open_to(ctx, uid, None if days == "never" else int(days))
+        made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
         return pages.go(request, acting.home_of(ctx, uid), Flash(str(error), tone="bad"))
     secret = Secret(

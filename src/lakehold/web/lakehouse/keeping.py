@@ -10,13 +10,13 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.errors import QueryError, RefusedQueryError
-from lakehold.runs import asking, queries
+from lakehold.runs import queries, worker_client
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse import saving
+from lakehold.workspaces.lakehouse import saved_queries
 
 routes = router("/workspaces")
 
@@ -28,14 +28,14 @@ _MENDABLE = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQ
 def keep(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Ask for name and layer, then make the table. What the query reads, the worker tells."""
     reading = Asked(request, shown_by(request), writes=False)
-    place = reading.run(lambda ctx: queries.enter(ctx, uid))
+    place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
     if "name" not in sent:
         return reading.run(lambda ctx: _page(request, ctx, uid, sql))
     try:
-        found = asking.describe(platform, place.caller, workspace=place.name, text=sql)
+        found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
         _, run = Asked(request, shown_by(request), writes=True).run(
-            lambda ctx: saving.save(ctx, layer, name, sql, found.reads)
+            lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
         )
     except _MENDABLE as error:
         told = error

@@ -17,9 +17,9 @@ from lakehold.web.lakehouse.frames import need_table, shell
 from lakehold.web.lakehouse.graphs import Drawing
 from lakehold.web.routes import router
 from lakehold.workspaces.lakehouse import lineage
-from lakehold.workspaces.lakehouse.lineage import Side
+from lakehold.workspaces.lakehouse.lineage import LineageDirection
 from lakehold.workspaces.marts import lineage as marts
-from lakehold.workspaces.marts.nouns import DATA_MART
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 
 routes = router("/resources")
 
@@ -30,17 +30,20 @@ _NEAR = 2
 def table_lineage(request: Request, ctx: Reading, uid: str) -> Response:
     """Drawn, and as a list."""
     found = resources.get(ctx, uid)
-    is_mart = found.kind == DATA_MART
+    is_mart = found.kind == DATA_MART_KIND
     if not is_mart:
         found = need_table(ctx, uid, "see")
-    up, down = (walk(ctx, uid) for walk in ((marts.up, marts.down) if is_mart else (lineage.up, lineage.down)))
+    up, down = (
+        walk(ctx, uid)
+        for walk in ((marts.upstream, marts.downstream) if is_mart else (lineage.upstream, lineage.downstream))
+    )
     whole = bool(request.query_params.get("all"))
-    near = (up, down) if whole else (up.within(_NEAR), down.within(_NEAR))
+    near = (up, down) if whole else (up.limit_depth(_NEAR), down.limit_depth(_NEAR))
     values = {
         "up": up,
         "down": down,
-        "made_from": lineage.listed(ctx, up),
-        "read_by": lineage.listed(ctx, down),
+        "made_from": lineage.list_resources(ctx, up),
+        "read_by": lineage.list_resources(ctx, down),
         "drawing": drawn(ctx, uid, *near),
         "whole": whole,
         "is_mart": is_mart,
@@ -49,7 +52,7 @@ def table_lineage(request: Request, ctx: Reading, uid: str) -> Response:
     return pages.page(request, "lakehouse/lineage.html", shell(ctx, found, "lineage") | values)
 
 
-def drawn(ctx: RequestContext, uid: str, up: Side, down: Side) -> Drawing:
+def drawn(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> Drawing:
     """Both directions as one drawing, with the table between them."""
     eyes = VisibleRefs(ctx)
     to = _boxes(ctx, eyes)
@@ -81,11 +84,11 @@ def _key(side: str, uid: str, here: str) -> tuple[str, str]:
     return ("", uid) if uid == here else (side, uid)
 
 
-def _columns(side: Side) -> dict[str, int]:
+def _columns(side: LineageDirection) -> dict[str, int]:
     """How far out each is drawn: farther than all that lead to it, unless these go round in a circle."""
     found = dict(side.steps)
-    for _ in range(lineage.FARTHEST):
+    for _ in range(lineage.MAX_DEPTH):
         for near, far in side.links:
-            if side.steps[far] and found[near] < lineage.FARTHEST:
+            if side.steps[far] and found[near] < lineage.MAX_DEPTH:
                 found[far] = max(found[far], found[near] + 1)
     return found

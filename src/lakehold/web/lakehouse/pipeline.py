@@ -17,7 +17,7 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -30,7 +30,7 @@ from lakehold.web.lakehouse.sources import page as source_page
 from lakehold.web.listing import Column, Filter, Listing
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import spoken
-from lakehold.workspaces.lakehouse import sources
+from lakehold.workspaces.lakehouse import connection_access
 
 routes = router("/resources")
 
@@ -82,18 +82,18 @@ def pipeline_page(request: Request, ctx: Reading, platform: House, uid: str) -> 
         "sql": str((found.settings or {}).get("sql", "")),
         "settings": None if found.settings is None else told(found.settings),
         "runs": rows(ctx, runs),
-        "triggers": TRIGGERS.of(ctx, uid) if sees_runs(found) else [],
+        "triggers": TRIGGERS.for_resource(ctx, uid) if sees_runs(found) else [],
         "said": schedules.said,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    if found.kind == sources.KIND:
+    if found.kind == connection_access.SOURCE_KIND:
         return pages.page(request, source_page.TEMPLATE, {**values, **source_page.about(ctx, eyes, found, runs)})
-    if found.kind == destination_page.KIND:
+    if found.kind == destination_page.DESTINATION_KIND:
         told_of = destination_page.about(ctx, eyes, found, runs)
         return pages.page(request, destination_page.TEMPLATE, {**values, **told_of})
-    if found.kind == integrations.KIND:
+    if found.kind == integrations.INTEGRATION_KIND:
         return pages.page(request, integrations.TEMPLATE, {**values, **integrations.about(request, ctx, eyes, found)})
     return pages.page(request, "lakehouse/pipeline.html", values)
 
@@ -190,7 +190,7 @@ def _meant(name: str, value: object) -> str:
 
 def _running(ctx: RequestContext, found: ResourceView, title: str) -> list[Action]:
     here = addresses.resource(found.uid, "pipeline/run")
-    if found.kind == integrations.KIND:
+    if found.kind == integrations.INTEGRATION_KIND:
         return []
     if found.kind not in RUNS.runnables:
         return [Action("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]

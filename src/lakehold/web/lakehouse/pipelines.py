@@ -12,8 +12,8 @@ from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.runs.runs import Run
-from lakehold.runs.triggers import Trigger
+from lakehold.runs.scheduler.service import Trigger
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -138,7 +138,7 @@ def _rows(ctx: RequestContext, items: Sequence[ResourceSummary]) -> list[Row]:
 
 
 def _triggers(ctx: RequestContext, item: ResourceSummary) -> Sequence[Trigger]:
-    return TRIGGERS.of(ctx, item.uid) if _runs(item) else ()
+    return TRIGGERS.for_resource(ctx, item.uid) if _runs(item) else ()
 
 
 def _runs(item: ResourceSummary) -> bool:
@@ -147,4 +147,4 @@ def _runs(item: ResourceSummary) -> bool:
 
 
 def _last(ctx: RequestContext, items: Sequence[ResourceSummary]) -> dict[str, Run]:
-    return RUNS.last(ctx, [item.uid for item in items if _runs(item)])
+    return RUNS.last_runs(ctx, [item.uid for item in items if _runs(item)])

@@ -13,7 +13,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.runs import Line, Run, StepState
+from lakehold.runs.service import Run, RunLogLine, StepState
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -38,7 +38,7 @@ class StepShown:
     state: StepState | None
     """None for what was said before the first."""
     took: str
-    lines: Sequence[Line]
+    lines: Sequence[RunLogLine]
 
 
 @routes.get("/{run}/live")
@@ -57,7 +57,7 @@ def log_page(request: Request, ctx: Reading, run: str) -> Response:
     """All that it said, the oldest first."""
     found, listing = RUNS.get(ctx, run), Listing.of(request, ("n",), size=_LOG_PAGE)
     after = int(listing.after) if listing.after.isdigit() else 0
-    lines = RUNS.lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
+    lines = RUNS.log_lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
     values: dict[str, object] = {
         **_values(ctx, found),
         "crumbs": [*acting.crumbs(ctx, found.resource, "Run")[:-1], Crumb("Run", addresses.run(run)), Crumb("Log")],
@@ -133,7 +133,7 @@ def actions(ctx: RequestContext, run: Run) -> list[Action]:
         wanted.append((stop, of, resuming))
     if run.state in states.ENDED:
         wanted += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
-        if right := runnable.deleting(ctx, run.resource):
+        if right := runnable.delete_right(ctx, run.resource):
             wanted.append((*right, deleting))
     return [act for action, uid, each in wanted for act in acting.actions_of(ctx, uid, {action: each})]
 
@@ -149,7 +149,7 @@ def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Respo
 def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
     thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
-    lines = RUNS.last_lines(ctx, run.id, limit=_MOST_LINES)
+    lines = RUNS.last_log_lines(ctx, run.id, limit=_MOST_LINES)
     return {
         "run": run,
         "thing": thing,
@@ -174,7 +174,7 @@ def _edit(run: Run) -> Action:
     return Action("Look at its settings", addresses.resource(run.resource), icon="settings")
 
 
-def _steps(run: Run, lines: Sequence[Line], now: int) -> list[StepShown]:
+def _steps(run: Run, lines: Sequence[RunLogLine], now: int) -> list[StepShown]:
     known = {step.number for step in run.steps}
     first = [line for line in lines if line.step not in known]
     before = [StepShown(None, "", first)] if first else []

@@ -12,7 +12,7 @@ from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import saying

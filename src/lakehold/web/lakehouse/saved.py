@@ -23,8 +23,8 @@ from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse import texts
-from lakehold.workspaces.lakehouse.texts import SAVED_QUERY
+from lakehold.workspaces.lakehouse import saved_queries
+from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
@@ -81,18 +81,18 @@ def save(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
     reading, writing = (Asked(request, shown_by(request), writes=writes) for writes in (False, True))
-    place = reading.run(lambda ctx: queries.enter(ctx, uid))
+    place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
         found = reading.run(lambda ctx: opened(ctx, uid, kept))
-        read = texts.reads_if_known(platform, place, sql)
-        writing.run(lambda ctx: texts.change(ctx, kept, sql, read))
+        read = saved_queries.tables_read_if_known(platform, place, sql)
+        writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
         return pages.go(request, _address(uid, kept), Flash(f"{found.name} was saved."))
     if "name" not in sent:
         return reading.run(lambda ctx: _naming(request, ctx, uid, sql))
     name = str(sent["name"]).strip()
     try:
-        read = texts.reads_if_known(platform, place, sql)
-        made = writing.run(lambda ctx: texts.make(ctx, uid, name, sql, read))
+        read = saved_queries.tables_read_if_known(platform, place, sql)
+        made = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
     except (InvalidInputError, ConflictError) as refused:
         error = refused
         return reading.run(lambda ctx: _naming(request, ctx, uid, sql, name=name, error=error))

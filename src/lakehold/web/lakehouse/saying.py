@@ -10,7 +10,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import run_table as states
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web.lakehouse import schedules
 from lakehold.web.lakehouse.doing import RUNS
 

@@ -8,7 +8,7 @@ from lakehold.api.frame.works import Writing
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.triggers import ACTIVATE, DEACTIVATE
+from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -38,11 +38,11 @@ def deactivate(request: Request, ctx: Writing, uid: str) -> Response:
 
 def switches(ctx: RequestContext, found: ResourceView) -> list[Action]:
     """What can be done about its triggers; nothing where there are none that the caller may know of."""
-    if found.kind == integrations.KIND:
+    if found.kind == integrations.INTEGRATION_KIND:
         return _of_integration(ctx, found)
     if found.kind not in RUNS.runnables or RUNS.runnables[found.kind].see not in found.actions:
         return []
-    triggers = TRIGGERS.of(ctx, found.uid)
+    triggers = TRIGGERS.for_resource(ctx, found.uid)
     here = addresses.resource
     on = Action("Activate", here(found.uid, "pipeline/activate"), "post", "play")
     off = Action("Deactivate", here(found.uid, "pipeline/deactivate"), "post", "pause")
@@ -60,8 +60,8 @@ def _of_integration(ctx: RequestContext, found: ResourceView) -> list[Action]:
 
 def _switched(ctx: RequestContext, uid: str, *, active: bool) -> str:
     ctx.need_visible(uid)
-    if kinds.schema_of(ctx.view, uid).id == integrations.KIND:
-        integrations.switch(ctx, uid, active=active)
+    if kinds.schema_of(ctx.view, uid).id == integrations.INTEGRATION_KIND:
+        integrations.set_active(ctx, uid, active=active)
         return "Its tokens are let in again." if active else "Its tokens let nobody in any more."
-    TRIGGERS.activate(ctx, uid, active=active)
+    TRIGGERS.set_all_active(ctx, uid, active=active)
     return "It runs by itself from now on, as you." if active else "It does not run by itself any more."

@@ -20,7 +20,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.lake.readable_tables import READABLE
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import pages
 from lakehold.web.actions import Action
 from lakehold.web.lakehouse import grids, saying, upkeeping

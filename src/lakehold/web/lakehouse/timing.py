@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 
 BY_HAND, OWN = "hand", "own"
 EVERY = (
@@ -35,13 +35,13 @@ class Timing:
     cron: str = ""
     zone: str = "UTC"
 
-    def when(self) -> When:
+    def when(self) -> TriggerSchedule:
         """What it means; refused if it is no time."""
         if self.every == "hour":
-            return When(_HOURLY, self.zone)
+            return TriggerSchedule(_HOURLY, self.zone)
         if self.every not in _DAYS:
-            return When(self.cron, self.zone)
-        return When(f"{int(self.at[-2:])} {int(self.at[:-3])} * * {_DAYS[self.every]}", self.zone)
+            return TriggerSchedule(self.cron, self.zone)
+        return TriggerSchedule(f"{int(self.at[-2:])} {int(self.at[:-3])} * * {_DAYS[self.every]}", self.zone)
 
     def errors(self, *, may_rest: bool = False) -> dict[str, str]:
         """What is wrong with it, by field. Where it `may_rest`, it can be run by hand alone."""
@@ -54,7 +54,7 @@ class Timing:
         if self.every == OWN and not self.cron:
             return {"cron": "Write a schedule, such as 30 6 * * 1-5."}
         try:
-            self.when().checked()
+            self.when().validate()
         except InvalidInputError as error:
             return {"zone" if "time zone" in error.message else "cron": str(error)}
         return {}
@@ -70,7 +70,7 @@ def sent(form: FormData) -> Timing:
     return Timing(text("every") or (OWN if cron else BY_HAND), text("at"), cron, text("zone") or "UTC")
 
 
-def present(when: When) -> Timing:
+def present(when: TriggerSchedule) -> Timing:
     """A schedule that is there, as it is filled in."""
     if when.cron == _HOURLY:
         return Timing("hour", zone=when.zone, cron=when.cron)
@@ -81,13 +81,13 @@ def present(when: When) -> Timing:
     return Timing(every, f"{int(found[2]):02}:{int(found[1]):02}", when.cron, when.zone)
 
 
-def upcoming(when: When, now: Moment, count: int = 5) -> list[str]:
+def upcoming(when: TriggerSchedule, now: Moment, count: int = 5) -> list[str]:
     """The next times at which it is due, on the clocks of its zone. None if it never is."""
     found: list[str] = []
     here = datetime.fromtimestamp(now / SECOND, UTC)
     for _ in range(count):
         try:
-            here = when.next(here)
+            here = when.next_time(here)
         except InvalidInputError:
             return found
         found.append(f"{here:%A, %d %B %Y, %H:%M}")

@@ -12,8 +12,8 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRef
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.runs.triggers import Trigger
-from lakehold.runs.when import When
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -84,14 +84,14 @@ def change_schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Res
 @routes.post("/{uid:path}/triggers/pause")
 def pause(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it rest."""
-    TRIGGERS.switch(ctx, _of(ctx, uid, sent).id, active=False)
+    TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=False)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It pauses."))
 
 
 @routes.post("/{uid:path}/triggers/resume")
 def resume(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it go on, as the caller."""
-    TRIGGERS.switch(ctx, _of(ctx, uid, sent).id, active=True)
+    TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=True)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It goes on, as you."))
 
 
@@ -101,7 +101,7 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     known, there = _of(ctx, uid, sent), addresses.resource(uid, "triggers")
     if asked := unsure(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
         return asked
-    TRIGGERS.remove(ctx, known.id)
+    TRIGGERS.delete(ctx, known.id)
     return pages.go(request, there, Flash("The trigger was removed."))
 
 
@@ -116,7 +116,7 @@ def _page(
     errors: dict[str, str] | None = None,
 ) -> Response:
     can_run = found.kind in RUNS.runnables
-    listed = TRIGGERS.of(ctx, found.uid) if sees_runs(found) else []
+    listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
     action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
     values: dict[str, object] = {
         **shown(ctx, found, "triggers"),
@@ -169,8 +169,8 @@ def _only_looks(sent: FormData) -> bool:
     return str(sent.get("do", "")) == "times"
 
 
-def _after(sent: FormData) -> When:
-    return When(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
+def _after(sent: FormData) -> TriggerSchedule:
+    return TriggerSchedule(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
 
 
 def _of(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:

@@ -16,7 +16,7 @@ from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.frames import need_table
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse import upkeep
+from lakehold.workspaces.lakehouse import maintenance
 
 routes = router("/resources")
 
@@ -47,7 +47,9 @@ def rolling_back(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Action
 def keep(request: Request, ctx: Writing, uid: str) -> Response:
     """Few files of many, no old snapshots, nothing of nobody's."""
     found = need_table(ctx, uid, "write")
-    return pages.go(request, addresses.run(upkeep.keep(ctx, uid).id), Flash(f"{found.name} is being kept up."))
+    return pages.go(
+        request, addresses.run(maintenance.maintain_table(ctx, uid).id), Flash(f"{found.name} is being kept up.")
+    )
 
 
 @routes.post("/{uid:path}/snapshots/rollback")
@@ -60,5 +62,5 @@ def roll_back(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent
     question = f"Roll {found.name} back to what it was?"
     if asked := unsure(request, sent, question, _SURE, do="Roll back", back=back):
         return asked
-    run = upkeep.roll_back(ctx, lake, uid, int(number))
+    run = maintenance.roll_back_table(ctx, lake, uid, int(number))
     return pages.go(request, addresses.run(run.id), Flash(f"{found.name} is being rolled back."))

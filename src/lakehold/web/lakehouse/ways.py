@@ -10,8 +10,8 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import acting
 from lakehold.web.lakehouse import graphs
-from lakehold.workspaces.ends import ends, starts
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 Link = tuple[str, str]
 TO_COME = "\0"
@@ -25,25 +25,25 @@ def links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> l
         for end in eyes.refs(reads(ctx, uid)):
             found[end.uid, uid] = None
         for end in eyes.refs(writes(ctx, eyes, uid)):
-            found[uid, f"{uid}{TO_COME}{end.uid}" if end.kind == LAYER else end.uid] = None
+            found[uid, f"{uid}{TO_COME}{end.uid}" if end.kind == LAYER_KIND else end.uid] = None
     return list(found)
 
 
 def reads(ctx: RequestContext, uid: str) -> list[str]:
     """What a pipeline reads, seen or not."""
-    return ends(ctx, uid, "reads")
+    return edge_targets(ctx, uid, "reads")
 
 
 def writes(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:
     """What a pipeline writes, seen or not: by itself, by streams that the caller sees, or the layer of what it will."""
     seen = [each for each in streams(ctx, uid) if eyes.sees(each)]
-    own = [end for each in (uid, *seen) for end in ends(ctx, each, "writes")]
-    return list(dict.fromkeys(own or ends(ctx, uid, "into")))
+    own = [end for each in (uid, *seen) for end in edge_targets(ctx, each, "writes")]
+    return list(dict.fromkeys(own or edge_targets(ctx, uid, "into")))
 
 
 def streams(ctx: RequestContext, uid: str) -> list[str]:
     """What a source is made of, seen or not."""
-    return sorted(starts(ctx, uid, "source"))
+    return sorted(edge_sources(ctx, uid, "source"))
 
 
 def things(pairs: Iterable[Link], more: Iterable[str] = ()) -> dict[str, None]:

@@ -11,9 +11,9 @@ from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedErro
 from lakehold.kit.errors import LakeholdError
 from lakehold.web.lakehouse import grids
 from lakehold.web.lakehouse.sources.looking import reading
-from lakehold.workspaces.marts import looking
-from lakehold.workspaces.marts.looking import Seen
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts import mart_probe
+from lakehold.workspaces.marts.mart_probe import StorageProbeResult
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
@@ -22,22 +22,22 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"
 class Looked:
     """What was seen, or the error that kept it from being seen."""
 
-    seen: Seen = field(default_factory=Seen)
+    seen: StorageProbeResult = field(default_factory=StorageProbeResult)
     error: LakeholdError | None = None
 
 
-def look(request: Request, asked: Look) -> Looked:
+def look(request: Request, asked: StorageProbeTarget) -> Looked:
     """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
     try:
-        begun = reading(request).run(lambda ctx: looking.begun(ctx, asked))
-        return Looked(looking.look(house_of(request), begun))
+        begun = reading(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, asked))
+        return Looked(mart_probe.probe_storage(house_of(request), begun))
     except (DeniedError, HiddenError, UnauthorizedError):
         raise
     except LakeholdError as error:
         return Looked(error=error)
 
 
-def grid(seen: Seen) -> grids.Grid:
+def grid(seen: StorageProbeResult) -> grids.Grid:
     """The rows as they are shown."""
     columns = [
         grids.Column(each["name"], each["type"], each["type"].startswith(_NUMBERS) and "<" not in each["type"])

@@ -15,7 +15,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.run_table import FAILED
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -24,11 +24,17 @@ from lakehold.web.resources import spaces
 from lakehold.web.routes import router
 from lakehold.web.words import plural
 from lakehold.web.workspaces import tabs
-from lakehold.workspaces.marts.nouns import DATA_MART, DESTINATION, PROJECT, REPORT, STORAGE
+from lakehold.workspaces.marts.mart_kinds import (
+    DATA_MART_KIND,
+    DESTINATION_KIND,
+    PROJECT_KIND,
+    REPORT_KIND,
+    STORAGE_KIND,
+)
 
 routes = router("/workspaces")
 
-_SHELVES = (DATA_MART, REPORT, DESTINATION, STORAGE)
+_SHELVES = (DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND)
 _SHOWN, _COUNTED, _MOST_FAILED = 6, 500, 4
 
 
@@ -51,7 +57,7 @@ def overview(request: Request, ctx: Reading, uid: str) -> Response:
     """What is there, of what the caller sees, and what to do next."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    if found.kind != PROJECT:
+    if found.kind != PROJECT_KIND:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Look at the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _shelf(ctx, uid, kind) for kind in _SHELVES}
     values: dict[str, object] = {
@@ -85,10 +91,10 @@ def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
 def _new(ctx: RequestContext, schema: KindSchema, uid: str) -> Action:
     """Make one. What a data mart or a report needs beside its project is asked by its form."""
     new = spaces.new(ctx, schema, uid)
-    if schema.id == DATA_MART:
+    if schema.id == DATA_MART_KIND:
         may = ctx.session.check(ctx.asker, "create_data_mart", uid)
-    elif schema.id == REPORT:
-        may = bool(ctx.session.list(ctx.asker, "use", DATA_MART, within=uid, limit=1).items)
+    elif schema.id == REPORT_KIND:
+        may = bool(ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=uid, limit=1).items)
     else:
         may = ctx.session.check(ctx.asker, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="Your role here does not let you make one.")

@@ -20,10 +20,9 @@ from lakehold.web.flashes import Flash
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.frames import shell
 from lakehold.web.routes import router
-from lakehold.workspaces.marts import nouns, quality
-from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.pipelines.mart import CHECK, DO, told_of
-from lakehold.workspaces.marts.quality import BROKEN, KEPT, UNKNOWN, Outcome
+from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult, load_checks
+from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
 
 routes = router("/resources")
 
@@ -36,8 +35,8 @@ class Promise:
     """A check, how it came out last, and how before: the oldest first."""
 
     name: str
-    last: Outcome | None
-    before: list[Outcome]
+    last: CheckResult | None
+    before: list[CheckResult]
     actions: list[Action]
     """What whoever edits the mart can do with it."""
 
@@ -48,11 +47,11 @@ def quality_page(request: Request, ctx: Reading, uid: str) -> Response:
     found = _need(ctx, uid)
     trouble = None
     try:
-        names = [check.name for check in checks_of(told_of(ctx, uid))]
+        names = [check.name for check in load_checks(mart_settings(ctx, uid))]
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
-        "promises": _promises(found, names, quality.page(ctx, uid, limit=1_000)),
+        "promises": _promises(found, names, checks.list_results(ctx, uid, limit=1_000)),
         "trouble": trouble,
         "tones": TONES,
         "look": _looks(ctx, uid, some=bool(names)),
@@ -66,7 +65,7 @@ def check_now(request: Request, ctx: Writing, uid: str) -> Response:
     """Look at them, without a refresh."""
     _need(ctx, uid)
     try:
-        started = RUNS.start(ctx, uid, RunOptions(parameters={DO: CHECK}))
+        started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))
     except (ConflictError, InvalidInputError) as error:
         return pages.go(request, addresses.resource(uid, "quality"), Flash(str(error), tone="bad"))
     return pages.go(request, addresses.run(started.id), Flash("The checks are looked at."))
@@ -74,7 +73,7 @@ def check_now(request: Request, ctx: Writing, uid: str) -> Response:
 
 def _need(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
-    if found.kind != nouns.DATA_MART:
+    if found.kind != mart_kinds.DATA_MART_KIND:
         raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
     ctx.need("see", uid)
     return found
@@ -86,8 +85,8 @@ def _looks(ctx: RequestContext, uid: str, *, some: bool) -> list[Action]:
     return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(ctx, uid, {"edit": each})]
 
 
-def _promises(found: ResourceView, names: list[str], outcomes: list[Outcome]) -> list[Promise]:
-    by_name: dict[str, list[Outcome]] = {name: [] for name in names}
+def _promises(found: ResourceView, names: list[str], outcomes: list[CheckResult]) -> list[Promise]:
+    by_name: dict[str, list[CheckResult]] = {name: [] for name in names}
     for outcome in outcomes:
         if len(before := by_name.get(outcome.name, [])) < _DRAWN:
             before.append(outcome)

@@ -10,9 +10,9 @@ from lakehold.catalog import campaigns, change_preview
 from lakehold.catalog.campaigns import CampaignView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.runs import book, jobs
-from lakehold.runs.jobs import Job
-from lakehold.runs.kinds import FORMATS, REVIEW
+from lakehold.runs.jobs import service, table
+from lakehold.runs.jobs.registry import ACCESS_REVIEW, FORMATS
+from lakehold.runs.jobs.service import Job
 from lakehold.web import addresses, pages
 from lakehold.web.actions import Action
 from lakehold.web.flashes import Flash
@@ -31,7 +31,7 @@ _WORDS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
 def work_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Let it be worked out."""
     told = campaigns.get(ctx, uid)
-    jobs.start(ctx, REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
+    service.start_job(ctx, ACCESS_REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
     return pages.go(request, f"/reviews/{uid}", Flash("It has been handed to a worker."))
 
 
@@ -47,21 +47,23 @@ def worked_out_page(request: Request, ctx: Reading, uid: str) -> Response:
 def take(request: Request, ctx: Writing, uid: str, job: str) -> Response:
     """The file. Taking it is written down."""
     told = campaigns.get(ctx, uid)
-    found = jobs.get(ctx, job)
+    found = service.get_job(ctx, job)
     if not _is_about(found, told):
         raise NotFoundError("There is no such file.", "Look at the review again.")
-    result = jobs.result(ctx, job, house_of(request).settings.data)
+    result = service.get_result(ctx, job, house_of(request).settings.data)
     name = f"who-could-do-what{result.file.suffix}"
     return FileResponse(result.file, media_type=result.media_type, filename=name, headers={"cache-control": "no-store"})
 
 
 def values(ctx: RequestContext, told: CampaignView) -> dict[str, object]:
     """What the part of the page needs."""
-    found = [job for job in jobs.page(ctx, kind=REVIEW, limit=_LOOKED_THROUGH) if _is_about(job, told)][:_MOST_SHOWN]
+    found = [job for job in service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_LOOKED_THROUGH) if _is_about(job, told)][
+        :_MOST_SHOWN
+    ]
     may = change_preview.may_ask_about_others(ctx)
     return {
         "jobs": found,
-        "running": any(job.state not in book.ENDED for job in found),
+        "running": any(job.state not in table.ENDED for job in found),
         "may_work_out": may,
         "work_out": Action("Work it out") if may else _refused(ctx),
         "formats": [(each, _WORDS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
@@ -69,7 +71,7 @@ def values(ctx: RequestContext, told: CampaignView) -> dict[str, object]:
 
 
 def _is_about(job: Job, told: CampaignView) -> bool:
-    return job.kind == REVIEW and job.wanted.get("inside") == told.workspace.uid
+    return job.kind == ACCESS_REVIEW and job.wanted.get("inside") == told.workspace.uid
 
 
 def _refused(ctx: RequestContext) -> Action:

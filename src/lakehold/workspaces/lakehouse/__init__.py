@@ -1,12 +1,18 @@
-"""Lakehouse: layers, tables and volumes with levels, and pipelines that take their rights from both ends.
+"""Lakehouse: layers, tables and volumes with levels, and pipelines whose rights come from what they read
+and write.
 
-- `model.yaml`: who may do what: Viewer, Editor, Manager; down from layers, up to layers, every() over pipelines
-- `pipelines`: what can be run: what each reads and writes, and the steps that it takes
-- `steps`: what each step is told
-- `volumes`: files; `sources`: who may look at one; `destinations`: who may try one
-- `saving`: a result as a table; `texts`: a query that is kept; `integrations`: a way in for tools
-- `upkeep`: tables kept up, rolled back, described; `scheduling`: kept up by itself
-- `dropping`: deleted tables, until their rows go
-- `lineage`: what something is made from, and what reads it
-- `doing`: how a step is done; only a worker imports it
+The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up to layers, every() over pipelines.
+
+- `pipelines`: what can be run: inputs, outputs and steps of each
+- `steps`: the steps of pipelines
+- `executors`: executes the steps; only a worker imports it
+- `volumes`: files in volumes
+- `connection_access`: who may probe a source or test a destination
+- `saved_queries`: saved queries, and results saved as tables
+- `integrations`: read-only access for other tools
+- `maintenance`: compaction, snapshot expiry, rollback and descriptions of tables, by hand and scheduled
+- `dropped_tables`: dropped tables, listed and restored
+- `lineage`: what a resource is made from, and what reads it
+- `pages`: the pages of a lakehouse
+- `api`: the REST endpoints of a lakehouse
 """

@@ -1,5 +1,6 @@
-"""Integrations: a read-only way in for other tools, to chosen tables, as the member who opened it. Deactivated, it lets
-nobody in; and which tables it has is asked each time.
+"""Integrations: read-only access for other tools to chosen tables, as the member who created the token.
+
+The tokens of a deactivated integration are refused; which tables it reads is evaluated each time.
 """
 
 from __future__ import annotations
@@ -13,32 +14,34 @@ from lakehold.directory.token_lookup import ACTIVE, OFF
 from lakehold.directory.tokens import CreatedToken
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.ends import ends
+from lakehold.workspaces.graph import edge_targets
 
-KIND = "lakehouse.integration"
-ACTIONS = ("see", "read")
+INTEGRATION_KIND = "lakehouse.integration"
+TOKEN_ACTIONS = ("see", "read")
 
 
-def open_to(ctx: RequestContext, uid: str, days: int | None = None) -> CreatedToken:
-    """A token with which a tool reads the integration's tables, and nothing else. It lives with its member's rights."""
+def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> CreatedToken:
+    """Return a token with which a tool reads the integration's tables and nothing else, limited by its
+    member's rights.
+    """
     ctx.need_visible(uid, "edit")
     kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != KIND:
+    if kind != INTEGRATION_KIND:
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} is no integration.", "Choose one.")
     ctx.need("edit", uid)
-    reads = ends(ctx, uid, "reads")
+    reads = edge_targets(ctx, uid, "reads")
     if not reads:
         raise ConflictError(f"The integration {quote(uid)} reads no table.", "Let it read at least one.")
     name = f"Integration {ctx.view.names.get(ctx.view.resource(uid)) or uid}"
-    return tokens.create(ctx, name[:200], days=days, actions=ACTIONS, resources=reads, integration=uid)
+    return tokens.create(ctx, name[:200], days=days, actions=TOKEN_ACTIONS, resources=reads, integration=uid)
 
 
 def is_active(ctx: RequestContext, uid: str) -> bool:
-    """Whether it lets anybody in."""
+    """Return whether the integration is active."""
     return ctx.session.read_view(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
 
 
-def switch(ctx: RequestContext, uid: str, *, active: bool) -> None:
-    """Let its tokens in again, or none of them."""
+def set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:
+    """Activate or deactivate the integration."""
     resource_edit.apply_edit(ctx, uid, ResourceEdit(attributes={ACTIVE: "true" if active else OFF}))

@@ -1,27 +1,27 @@
-"""The steps that running a pipeline of a lakehouse takes: what each is told. `doing` does them."""
+"""The steps of lakehouse pipelines. `executors` executes them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.runs.runnable import Span, Step
+from lakehold.runs.runnable import BackfillSpan, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Into:
-    """Where rows go: a table that is there, or one that is to be made in a layer."""
+class OutputTarget:
+    """Where rows are written: an existing table, or one that is to be created in a layer."""
 
     pipeline: str
     """Whose edge says so."""
-    end: str
+    target: str
     """The table, or the layer."""
     table: str = ""
     """The name of the table that is to be made in the layer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How rows go into a table."""
+class WriteOptions:
+    """How rows are written into a table."""
 
     mode: str = "overwrite"
     keys: tuple[str, ...] = ()
@@ -30,26 +30,26 @@ class How:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Materialise(Step):
-    """Rows of a query into a table."""
+class MaterialiseQuery(Step):
+    """Write the rows of a query into a table."""
 
     workspace: str
     """By its name."""
     sql: str
-    into: Into
-    how: How
+    into: OutputTarget
+    how: WriteOptions
     cursor: str = ""
     """The field that a span is about."""
-    span: Span | None = None
+    span: BackfillSpan | None = None
     """Only the rows of this part, in the place of those that are there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep(Step):
-    """The history of a table."""
+class UpdateHistory(Step):
+    """Update the history of a table."""
 
     source: str
-    into: Into
+    into: OutputTarget
     keys: tuple[str, ...]
     at: str = ""
     track: tuple[str, ...] = ()
@@ -59,21 +59,21 @@ class Keep(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingest(Step):
-    """A stream of a source into a table."""
+class IngestStream(Step):
+    """Load a stream of a source into a table."""
 
     source: str
     stream: str
-    into: Into
+    into: OutputTarget
     reload: bool = False
     """All of it anew, whatever was read before."""
-    span: Span | None = None
+    span: BackfillSpan | None = None
     """Only this part anew, whatever was read before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deliver(Step):
-    """A table to where a destination sends it."""
+class DeliverTable(Step):
+    """Send a table to a destination."""
 
     destination: str
     table: str
@@ -82,8 +82,8 @@ class Deliver(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upkeep(Step):
-    """One part of the upkeep of a table: its files are others afterwards, and its rows are not."""
+class MaintainTable(Step):
+    """One part of a table's maintenance, which changes its files and not its rows."""
 
     table: str
     part: str
@@ -91,24 +91,24 @@ class Upkeep(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rollback(Step):
-    """A table as it was."""
+class RollBackTable(Step):
+    """Roll a table back to a snapshot."""
 
     table: str
     snapshot: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Describe(Step):
-    """Descriptions of the fields of a table."""
+class DescribeFields(Step):
+    """Set the descriptions of a table's fields."""
 
     table: str
     fields: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restore(Step):
-    """The rows of a table that was dropped, into one that is new."""
+class RestoreRows(Step):
+    """Move the rows of a dropped table into a new one."""
 
     table: str
     number: int

@@ -1,4 +1,4 @@
-"""Files in volumes: who may list, read, put and remove them, and each change written down."""
+"""Files in volumes: list, read, upload and delete, each with its right and audited."""
 
 from __future__ import annotations
 
@@ -7,49 +7,51 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry, valid_path
-from lakehold.workspaces import files
+from lakehold.workspaces import volume_files
 
-KIND = "lakehouse.volume"
-
-
-def listed(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
-    """What is in a folder of it."""
-    return files_of(ctx, settings, uid, "read").list_folder(folder)
+VOLUME_KIND = "lakehouse.volume"
 
 
-def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
-    """A file that is to be read."""
+def list_files(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
+    """Return the files of a folder."""
+    return open_volume(ctx, settings, uid, "read").list_folder(folder)
+
+
+def open_file(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
+    """Return a file that is to be read, and its volume."""
     readable_tables.refuse_impersonation(ctx)
-    volume = files_of(ctx, settings, uid, "read")
+    volume = open_volume(ctx, settings, uid, "read")
     return volume, volume.get_file(path)
 
 
-def expected(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
-    """Refuse a file before it is sent, if it could not be kept."""
+def check_upload(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
+    """Refuse an upload before it is sent, if it could not be stored."""
     ctx.need_writable()
-    volume = files_of(ctx, settings, uid, "write")
+    volume = open_volume(ctx, settings, uid, "write")
     volume.refuse_name(valid_path(path), replace=replace)
     return volume
 
 
-def arrived(
+def store_upload(
     ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
 ) -> None:
-    """Keep a file that has come whole: asked once more, written down, and seen under its name after that."""
-    files.kept(ctx, uid, expected(ctx, settings, uid, path, replace=replace), path, rough, replace=replace)
+    """Store a completed upload, after checking access again."""
+    volume_files.store_file(
+        ctx, uid, check_upload(ctx, settings, uid, path, replace=replace), path, rough, replace=replace
+    )
 
 
-def removed(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
-    """Take a file away."""
+def delete_file(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
+    """Delete a file."""
     ctx.need_writable()
-    files.removed(ctx, uid, files_of(ctx, settings, uid, "delete_file"), path)
+    volume_files.delete_file(ctx, uid, open_volume(ctx, settings, uid, "delete_file"), path)
 
 
-def files_of(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
-    """Its files, if the caller may do this with them."""
+def open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
+    """Return the volume if the caller may do this with its files."""
     ctx.need_visible(uid, action)
     kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != KIND:
+    if kind != VOLUME_KIND:
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no files.", "Choose a volume.")
     ctx.need(action, uid)

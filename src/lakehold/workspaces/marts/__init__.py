@@ -1,16 +1,26 @@
 """Marts: projects of storages, data marts, destinations, reports, triggers and runs.
 
-- `model.yaml`: who may do what: three project roles, owners, two sharing toggles, contexts
-- `nouns`: what there is in a project
-- `definitions`: how a data mart is defined; `questions`, `values`: what a report asks; `joining`: of which marts;
-  `reporting`: both together, as SQL
-- `checks`: what a mart promises of its rows; `quality`: how that came out
-- `publishing`: when a mart may be reported on; `lineage`: where its rows come from and where they go
-- `storages`: what one is, and who may look into it; `looking`: its tables, and what a mart of it would have
-- `feeding`: a connector of a mart's own, and who may look at it
-- `messages`: what a report says in a mail or a chat; `previewing`: before it is said
-- `live`: destinations that are pulled; `insights`: what became of reports
-- `notifications`: who is told by mail of runs and checks
-- `files`: those of storages and destinations
-- `pipelines`: what can be run; `steps`: what that takes; `doing`: how it is done, which only a worker imports
+The rights are in model.yaml: three project roles, owners, two sharing toggles, contexts.
+
+- `mart_kinds`: the kinds of resources in a project
+- `definitions`: the definition of a data mart
+- `checks`: data quality checks and their results
+- `storages`: the type and the tables of a storage, and who may probe it
+- `destinations`: who may test a destination, and its reports
+- `mart_probe`: probes of storages and connectors
+- `files`: files of storages and destinations
+- `joins`: data marts joined to a data mart, and the columns that a report can use
+- `report_query`: the query of a report as SQL
+- `reports`: the query of a report for the caller, and the preview of its message
+- `message_template`: the template of a report's message
+- `message_blocks`: tables and charts in a message
+- `insights`: usage of reports
+- `lineage`: where rows come from, and where they go
+- `live`: destinations from which BI tools pull reports
+- `notifications`: who is notified of runs and checks
+- `pipelines`: what can be run: data marts and reports
+- `steps`: the steps of data marts and reports
+- `executors`: executes the steps; only a worker imports it
+- `pages`: the pages of a project
+- `api`: the REST endpoints of a project
 """

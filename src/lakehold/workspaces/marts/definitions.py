@@ -1,4 +1,6 @@
-"""How a data mart is defined: by SQL, a table or a pattern over tables of its storage, or fed by a connector."""
+"""The definition of a data mart: by SQL, a table or a pattern over tables of its storage, or loaded by a
+connector.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ from fnmatch import fnmatchcase
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.settings_reader import SettingsReader
 
-WORD = "data mart"
+DATA_MART_LABEL = "data mart"
 
 
-class By(StrEnum):
-    """What a definition is."""
+class DefinitionType(StrEnum):
+    """How a data mart is defined."""
 
     SQL = "sql"
     TABLE = "table"
@@ -23,8 +25,8 @@ class By(StrEnum):
     """Fed by a stream of a database or an API of its own, into its storage."""
 
 
-class In(StrEnum):
-    """What a storage is."""
+class StorageType(StrEnum):
+    """The type of a storage."""
 
     LAKE = "lake"
     DATABASE = "database"
@@ -32,14 +34,14 @@ class In(StrEnum):
 
 
 CONNECTORS = ("database", "api")
-KEPT_ENDING = ".parquet"
+COPY_SUFFIX = ".parquet"
 """Of the copy of a data mart in a folder."""
-MODES = ("full", "append", "merge", "mirror", "incremental")
+REFRESH_MODES = ("full", "append", "merge", "mirror", "incremental")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A field of a mart as its readers see it. What is hidden is not kept at all."""
+class MartColumn:
+    """A field of a data mart as its readers see it. A hidden field is not stored at all."""
 
     name: str
     alias: str = ""
@@ -50,69 +52,73 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
-    """A data mart, as its settings say."""
+class MartDefinition:
+    """The definition of a data mart in its settings."""
 
-    by: By
+    by: DefinitionType
     text: str
     """The query, the table, the pattern or the stream."""
     mode: str
     keys: tuple[str, ...]
     cursor: str
-    columns: tuple[Column, ...]
+    columns: tuple[MartColumn, ...]
     published: bool
     kept_as: str
     """What a copy of its rows is called in its storage; empty if none is kept there."""
 
     @classmethod
-    def of(cls, told: SettingsReader) -> Definition:
-        """What is told, checked."""
-        by = By(told.one_of("by", tuple(By), By.SQL))
-        mode = told.one_of("mode", MODES, "full")
-        keys, cursor = told.texts("keys"), told.text("cursor", "")
+    def from_settings(cls, reader: SettingsReader) -> MartDefinition:
+        """Return the definition that the settings describe, or raise if they are invalid."""
+        by = DefinitionType(reader.one_of("by", tuple(DefinitionType), DefinitionType.SQL))
+        mode = reader.one_of("mode", REFRESH_MODES, "full")
+        keys, cursor = reader.texts("keys"), reader.text("cursor", "")
         if mode in {"merge", "mirror"} and not keys:
             raise InvalidInputError("To merge, the data mart needs a primary key.", "Set keys.")
         if mode == "incremental" and not cursor:
             raise InvalidInputError("To read only what is new, a cursor is needed.", "Set cursor.")
-        if by is By.CONNECTOR:
-            told.one_of("connector", CONNECTORS, "")
-        text = told.text("stream" if by is By.CONNECTOR else by.value)
-        kept_as = _kept_as(told, by, text)
-        return cls(by, text, mode, keys, cursor, _columns(told), told.flag("published", default=False), kept_as)
+        if by is DefinitionType.CONNECTOR:
+            reader.one_of("connector", CONNECTORS, "")
+        text = reader.text("stream" if by is DefinitionType.CONNECTOR else by.value)
+        kept_as = _copy_name(reader, by, text)
+        return cls(
+            by, text, mode, keys, cursor, _load_columns(reader), reader.flag("published", default=False), kept_as
+        )
 
 
-def draws_from(by: str, text: str, name: str) -> bool:
-    """Whether a definition draws from what has this name in its storage, as far as it says so itself.
+def reads_from(by: str, text: str, name: str) -> bool:
+    """Return whether a definition reads what has this name in its storage, as far as the definition says so.
 
-    A file has an ending there. A table without a schema may be in any: so it is taken for one of that which is drawn.
+    A file has an ending there. A table without a schema may be in any schema, so it counts as the one that is read.
     """
-    if not name or by not in {By.TABLE, By.PATTERN}:
+    if not name or by not in {DefinitionType.TABLE, DefinitionType.PATTERN}:
         return False
     drawn = {text, text if "." in name else text.rpartition(".")[2]}
-    called = (name, f"{name}{KEPT_ENDING}")
-    return any(each == one or (by == By.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn)
+    called = (name, f"{name}{COPY_SUFFIX}")
+    return any(
+        each == one or (by == DefinitionType.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn
+    )
 
 
-def _kept_as(told: SettingsReader, by: By, text: str) -> str:
-    """Never over what it draws from."""
-    name = told.text("kept_as", "")
-    if draws_from(by, text, name):
+def _copy_name(reader: SettingsReader, by: DefinitionType, text: str) -> str:
+    """Return the name of the copy; never that of something the data mart reads."""
+    name = reader.text("kept_as", "")
+    if reads_from(by, text, name):
         raise InvalidInputError(
             f"The data mart cannot be kept as {quote(name)}: it draws from that.", "Give the copy another name."
         )
     return name
 
 
-def _columns(told: SettingsReader) -> tuple[Column, ...]:
+def _load_columns(reader: SettingsReader) -> tuple[MartColumn, ...]:
     found = [
-        Column(
+        MartColumn(
             each.text("name"),
             each.text("alias", ""),
             each.text("description", ""),
             each.text("type", ""),
             each.flag("hidden", default=False),
         )
-        for each in told.each("columns")
+        for each in reader.nested_list("columns")
     ]
     twice = next((column.name for n, column in enumerate(found) if column.name in {one.name for one in found[:n]}), "")
     if twice:

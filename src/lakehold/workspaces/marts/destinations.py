@@ -1,4 +1,4 @@
-"""Destinations of a project: who may try one out, whether one is deleted, and what goes there."""
+"""Destinations of a project: who may test one, whether one is deleted, and its reports."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
-from lakehold.workspaces.ends import starts
-from lakehold.workspaces.marts import nouns
+from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.marts import mart_kinds
 
 
-def may_try(ctx: RequestContext, destination: str, project: str) -> None:
-    """Refuse unless the caller may edit the destination, or make one in the project. It asks somebody else something,
-    so it is nothing for who looks with another's eyes.
+def need_destination_check(ctx: RequestContext, destination: str, project: str) -> None:
+    """Refuse unless the caller may edit the destination, or create one in the project.
+
+    It contacts another system, so members who view as somebody else are refused.
     """
     readable_tables.refuse_impersonation(ctx)
     if destination:
         ctx.need("edit", destination)
         return
     ctx.need_visible(project)
-    ctx.need_draft(Draft(nouns.DESTINATION, {"project": project}))
+    ctx.need_draft(Draft(mart_kinds.DESTINATION_KIND, {"project": project}))
 
 
 def is_deleted(ctx: RequestContext, uid: str) -> bool:
-    """Whether it can only be seen and restored."""
+    """Return whether the destination is deleted and can only be seen and restored."""
     return ctx.session.read_view(lambda view: attributes_of(view, uid).get(kinds.DELETED)) == "true"
 
 
-def reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
-    """What goes there, of what the caller may see, by name."""
-    return sorted(VisibleRefs(ctx).refs(starts(ctx, uid, "destination")), key=lambda each: each.name.casefold())
+def visible_reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
+    """Return the reports of the destination that the caller may see, by name."""
+    return sorted(VisibleRefs(ctx).refs(edge_sources(ctx, uid, "destination")), key=lambda each: each.name.casefold())

@@ -1,4 +1,4 @@
-"""Files of storages and destinations: those that data marts draw from, and those that reports have left."""
+"""Files of storages and destinations: those that data marts read, and those that reports have written."""
 
 from __future__ import annotations
 
@@ -9,55 +9,57 @@ from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry, valid_path
-from lakehold.workspaces import files
-from lakehold.workspaces.marts import nouns
+from lakehold.workspaces import volume_files
+from lakehold.workspaces.marts import mart_kinds
 
-_SAYS = {nouns.DESTINATION: "to", nouns.STORAGE: "kind"}
+_TYPE_SETTINGS = {mart_kinds.DESTINATION_KIND: "to", mart_kinds.STORAGE_KIND: "kind"}
 """In which setting each says that it is one of files."""
 _FILES = "files"
 
 
-def listed(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
-    """What is in a folder of it, for those who may use it."""
-    return _of(ctx, settings, uid, "use").list_folder(folder)
+def list_files(ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
+    """Return the files of a folder, for those who may use the resource."""
+    return _open_volume(ctx, settings, uid, "use").list_folder(folder)
 
 
-def opened(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
-    """A file that is to be read by who may use it."""
+def open_file(ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
+    """Return a file that is to be read, and its volume, for those who may use the resource."""
     readable_tables.refuse_impersonation(ctx)
-    volume = _of(ctx, settings, uid, "use")
+    volume = _open_volume(ctx, settings, uid, "use")
     return volume, volume.get_file(path)
 
 
-def expected(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
-    """Refuse a file before it is sent to a storage, if it could not be kept."""
+def check_upload(ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False) -> Volume:
+    """Refuse an upload to a storage before it is sent, if it could not be stored."""
     ctx.need_writable()
-    volume = _of(ctx, settings, uid, "edit", nouns.STORAGE)
+    volume = _open_volume(ctx, settings, uid, "edit", mart_kinds.STORAGE_KIND)
     volume.refuse_name(valid_path(path), replace=replace)
     return volume
 
 
-def arrived(
+def store_upload(
     ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
 ) -> None:
-    """Keep a file that has come whole, asked once more."""
-    files.kept(ctx, uid, expected(ctx, settings, uid, path, replace=replace), path, rough, replace=replace)
+    """Store a completed upload, after checking access again."""
+    volume_files.store_file(
+        ctx, uid, check_upload(ctx, settings, uid, path, replace=replace), path, rough, replace=replace
+    )
 
 
-def removed(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
-    """Take a file of a storage away."""
+def delete_file(ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
+    """Delete a file of a storage."""
     ctx.need_writable()
-    files.removed(ctx, uid, _of(ctx, settings, uid, "edit", nouns.STORAGE), path)
+    volume_files.delete_file(ctx, uid, _open_volume(ctx, settings, uid, "edit", mart_kinds.STORAGE_KIND), path)
 
 
-def _of(ctx: RequestContext, settings: Settings, uid: str, action: str, *kinds: str) -> Volume:
-    """Its files, if the caller may do this with it."""
+def _open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str, *kinds: str) -> Volume:
+    """Return the files of the resource if the caller may do this with it."""
     ctx.need_visible(uid, action)
     kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind not in (kinds or _SAYS):
+    if kind not in (kinds or _TYPE_SETTINGS):
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no files of its own.", "Choose a storage or a destination of files.")
     ctx.need(action, uid)
-    if resource_metadata.load(ctx, uid).settings.get(_SAYS[kind]) != _FILES:
+    if resource_metadata.load(ctx, uid).settings.get(_TYPE_SETTINGS[kind]) != _FILES:
         raise ConflictError(f"{quote(uid)} keeps no files.", "Choose one that does.")
     return Volume(settings, readable_tables.identifier_of(ctx, uid))

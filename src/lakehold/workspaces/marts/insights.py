@@ -1,6 +1,7 @@
-"""What became of reports: where each was last delivered to, when it was last pulled, how often and how long.
+"""Usage of reports over the last ninety days: where each was last delivered, when it was last pulled, how
+often and how long.
 
-Of the last ninety days, from runs and from what was pulled. For whoever sees the report.
+Computed from runs and pulls, for those who see the report.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts import nouns
-from lakehold.workspaces.marts.live.pulls import DAYS, live_pull_table
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.live.pulls import RETENTION_DAYS, live_pull_table
 
-_AT_ONCE, _FILES = 1_000, "files"
+_BATCH, _FILES = 1_000, "files"
 _DELIVERED = '%"places"%'
 """A step that has sent something says where to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """How often a report was sent."""
+class DeliveryStatistics:
+    """How often a report was delivered."""
 
     times: int = 0
     failed: int = 0
@@ -45,8 +46,8 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
-    """How often a report was read by a BI tool."""
+class PullStatistics:
+    """How often a report was pulled by a BI tool."""
 
     times: int = 0
     last_at: Moment | None = None
@@ -57,87 +58,87 @@ class Pulled:
 
 
 @dataclass(frozen=True, slots=True)
-class Insight:
-    """What became of one report."""
+class ReportUsage:
+    """The usage of one report."""
 
     report: ResourceRef
     destination: ResourceRef | None
     """Where it goes, if the caller sees that."""
-    delivered: Delivery
-    pulled: Pulled
+    delivered: DeliveryStatistics
+    pulled: PullStatistics
 
     @property
     def last_at(self) -> Moment | None:
-        """When it was last sent or read."""
+        """When it was last delivered or pulled."""
         return max((at for at in (self.delivered.last_at, self.pulled.last_at) if at is not None), default=None)
 
 
-class _Last(NamedTuple):
-    """What the run of the last delivery said."""
+class _LastDelivery(NamedTuple):
+    """The rows and the state of the last delivery."""
 
     rows: int
-    told: Mapping[str, Any]
+    state: Mapping[str, Any]
 
 
-def of_report(ctx: RequestContext, uid: str) -> Insight:
-    """Of one."""
-    nouns.need(ctx, uid, nouns.REPORT)
-    return placed(ctx, _counted(ctx, [ctx.view.resource(uid)]))[0]
+def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
+    """Return the usage of one report."""
+    mart_kinds.need_action(ctx, uid, mart_kinds.REPORT_KIND)
+    return with_destinations(ctx, _load_insights(ctx, [ctx.view.resource(uid)]))[0]
 
 
-def of_project(ctx: RequestContext, uid: str) -> list[Insight]:
-    """Of all that the caller sees in a project: those that were sent or read last come first. Where each went is not
-    among it: of the few that are shown it is `placed`.
+def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
+    """Return the usage of all reports of a project that the caller sees, last used first, without
+    destinations: these are added by `with_destinations` for those that are displayed.
     """
-    nouns.need(ctx, uid, nouns.PROJECT)
-    numbers = ctx.session.ids(ctx.asker, "see", nouns.REPORT, within=uid)
-    found: list[Insight] = []
-    for start in range(0, len(numbers), _AT_ONCE):
-        found += _counted(ctx, numbers[start : start + _AT_ONCE])
+    mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
+    numbers = ctx.session.ids(ctx.asker, "see", mart_kinds.REPORT_KIND, within=uid)
+    found: list[ReportUsage] = []
+    for start in range(0, len(numbers), _BATCH):
+        found += _load_insights(ctx, numbers[start : start + _BATCH])
     return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
 
 
-def placed(ctx: RequestContext, found: Sequence[Insight]) -> list[Insight]:
-    """With where each goes, and where it went last, as far as the caller may know."""
+def with_destinations(ctx: RequestContext, found: Sequence[ReportUsage]) -> list[ReportUsage]:
+    """Add to each its destination and where it was last delivered, as far as the caller may know."""
     eyes = VisibleRefs(ctx)
-    goals = [next(iter(eyes.refs(ends(ctx, each.report.uid, "destination"))), None) for each in found]
-    known = _known(ctx, {goal.uid for goal in goals if goal is not None})
-    last = _last(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
+    goals = [next(iter(eyes.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
+    known = _with_visible_places(ctx, {goal.uid for goal in goals if goal is not None})
+    last = _last_deliveries(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
     return [
         replace(
             each,
             destination=goal,
-            delivered=_sent(each.delivered, last, is_known=goal is not None and goal.uid in known),
+            delivered=_with_last_delivery(each.delivered, last, is_known=goal is not None and goal.uid in known),
         )
         for each, goal in zip(found, goals, strict=True)
     ]
 
 
-def _counted(ctx: RequestContext, numbers: Sequence[int]) -> list[Insight]:
-    delivered, pulled = _deliveries(ctx, numbers), _pulls(ctx, numbers)
+def _load_insights(ctx: RequestContext, numbers: Sequence[int]) -> list[ReportUsage]:
+    delivered, pulled = _delivery_statistics(ctx, numbers), _pull_statistics(ctx, numbers)
     reports = ctx.session.read_view(lambda view: [resource_view.make_ref(view, view.uid(number)) for number in numbers])
     return [
-        Insight(report, None, delivered.get(number, Delivery()), pulled.get(number, Pulled()))
+        ReportUsage(report, None, delivered.get(number, DeliveryStatistics()), pulled.get(number, PullStatistics()))
         for number, report in zip(numbers, reports, strict=True)
     ]
 
 
-def _known(ctx: RequestContext, destinations: Iterable[str]) -> set[str]:
-    """Those of which the caller may know the places. Receivers and addresses are for who may edit a destination, as its
-    settings are; files are for who may use it.
+def _with_visible_places(ctx: RequestContext, destinations: Iterable[str]) -> set[str]:
+    """Return the destinations of which the caller may know the places: receivers and addresses are for those
+    who may edit a destination, files for those who may use it.
     """
     numbers = {ctx.view.resource(uid): uid for uid in destinations}
-    told = resource_metadata.load_many(ctx, list(numbers))
+    metadata = resource_metadata.load_many(ctx, list(numbers))
     rights = {
-        uid: "use" if number in told and told[number].settings.get("to") == _FILES else "edit"
+        uid: "use" if number in metadata and metadata[number].settings.get("to") == _FILES else "edit"
         for number, uid in numbers.items()
     }
     return {uid for uid, right in rights.items() if ctx.session.check(ctx.asker, right, uid)}
 
 
-def _deliveries(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Delivery]:
+def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, DeliveryStatistics]:
     c, s = run_table.c, run_step_table.c
-    mine = [c.tenant_id == ctx.session.tenant, c.resource_id.in_(numbers), c.made_at >= ctx.at - DAYS * DAY]
+    mine = [c.tenant_id == ctx.session.tenant, c.resource_id.in_(numbers), c.made_at >= ctx.at - RETENTION_DAYS * DAY]
     sent = sa.and_(c.state == states.SUCCEEDED, s.told.like(_DELIVERED))
     query = (
         sa.select(
@@ -153,7 +154,7 @@ def _deliveries(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Delive
         .group_by(c.resource_id)
     )
     return {
-        row.resource_id: Delivery(
+        row.resource_id: DeliveryStatistics(
             int(row.times),
             int(row.failed),
             row.last_run,
@@ -164,27 +165,29 @@ def _deliveries(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Delive
     }
 
 
-def _sent(delivery: Delivery, last: Mapping[int, _Last], *, is_known: bool) -> Delivery:
-    """With what the last run said of it."""
+def _with_last_delivery(
+    delivery: DeliveryStatistics, last: Mapping[int, _LastDelivery], *, is_known: bool
+) -> DeliveryStatistics:
+    """Add what the last run stored of the delivery."""
     if delivery.last_run is None:
         return delivery
-    rows, told = last[delivery.last_run]
-    places = tuple(told["places"]) if is_known else ()
-    return replace(delivery, last_rows=rows, places=places, sure=bool(told.get("sure", True)))
+    rows, state = last[delivery.last_run]
+    places = tuple(state["places"]) if is_known else ()
+    return replace(delivery, last_rows=rows, places=places, sure=bool(state.get("sure", True)))
 
 
-def _last(ctx: RequestContext, runs: Sequence[int]) -> dict[int, _Last]:
-    """What these runs said of how many rows they have sent, and where to."""
-    s, found = run_step_table.c, dict[int, _Last]()
-    for start in range(0, len(runs), _AT_ONCE):
-        some = runs[start : start + _AT_ONCE]
+def _last_deliveries(ctx: RequestContext, runs: Sequence[int]) -> dict[int, _LastDelivery]:
+    """Return the number of rows and the places that these runs have sent."""
+    s, found = run_step_table.c, dict[int, _LastDelivery]()
+    for start in range(0, len(runs), _BATCH):
+        some = runs[start : start + _BATCH]
         query = sa.select(s.run, s.rows, s.told).where(s.run.in_(some), s.number == 0)
         for row in ctx.session.transaction.connection.execute(query):
-            found[row.run] = _Last(row.rows, json.loads(row.told))
+            found[row.run] = _LastDelivery(row.rows, json.loads(row.told))
     return found
 
 
-def _pulls(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Pulled]:
+def _pull_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, PullStatistics]:
     c = live_pull_table.c
     query = (
         sa.select(
@@ -194,10 +197,10 @@ def _pulls(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Pulled]:
             sa.func.sum(c.rows).label("rows"),
             sa.func.avg(c.milliseconds).label("took"),
         )
-        .where(c.tenant_id == ctx.session.tenant, c.report_id.in_(numbers), c.at >= ctx.at - DAYS * DAY)
+        .where(c.tenant_id == ctx.session.tenant, c.report_id.in_(numbers), c.at >= ctx.at - RETENTION_DAYS * DAY)
         .group_by(c.report_id)
     )
     return {
-        row.report_id: Pulled(row.times, row.last, int(row.rows), round(float(row.took) / 1_000, 3))
+        row.report_id: PullStatistics(row.times, row.last, int(row.rows), round(float(row.took) / 1_000, 3))
         for row in ctx.session.transaction.connection.execute(query)
     }

@@ -1,6 +1,7 @@
-"""Where the rows of a data mart come from and where they go: storages, tables, joined marts, reports, destinations.
+"""Lineage of data marts: storages, tables, joined marts, reports and destinations, as far as the caller
+sees.
 
-As far as the caller sees: behind what they may not see nothing is looked for.
+Behind a resource that the caller may not see nothing is followed.
 """
 
 from __future__ import annotations
@@ -8,61 +9,65 @@ from __future__ import annotations
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.workspaces.ends import ends, starts
-from lakehold.workspaces.lakehouse.lineage import FARTHEST, Side, walk
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.lakehouse.lineage import MAX_DEPTH, LineageDirection, walk
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.nouns import DATA_MART, DESTINATION, REPORT, STORAGE
+from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, DESTINATION_KIND, REPORT_KIND, STORAGE_KIND
 
-KINDS = frozenset({DATA_MART, REPORT, DESTINATION, STORAGE})
-
-
-def up(ctx: RequestContext, uid: str, *, most: int = FARTHEST) -> Side:
-    """What it is made from."""
-    return walk(ctx, uid, lambda here: _above(ctx, here), most=most)
+LINEAGE_KINDS = frozenset({DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND})
 
 
-def down(ctx: RequestContext, uid: str, *, most: int = FARTHEST) -> Side:
-    """What is made from it."""
-    return walk(ctx, uid, lambda here: _below(ctx, here), most=most)
+def upstream(ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
+    """Return what the resource is made from."""
+    return walk(ctx, uid, lambda here: _upstream_neighbours(ctx, here), max_depth=max_depth)
 
 
-def _above(ctx: RequestContext, uid: str) -> list[str]:
-    """The next ones, seen or not."""
+def downstream(ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
+    """Return what is made from the resource."""
+    return walk(ctx, uid, lambda here: _downstream_neighbours(ctx, here), max_depth=max_depth)
+
+
+def _upstream_neighbours(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the next resources, visible or not."""
     kind = _kind(ctx, uid)
-    if kind == DATA_MART:
-        return [*ends(ctx, uid, "joins"), *ends(ctx, uid, "storage"), *_tables(ctx, uid)]
-    if kind == REPORT:
-        return ends(ctx, uid, "data_mart")
-    if kind == DESTINATION:
-        return starts(ctx, uid, "destination")
+    if kind == DATA_MART_KIND:
+        return [*edge_targets(ctx, uid, "joins"), *edge_targets(ctx, uid, "storage"), *_tables_read(ctx, uid)]
+    if kind == REPORT_KIND:
+        return edge_targets(ctx, uid, "data_mart")
+    if kind == DESTINATION_KIND:
+        return edge_sources(ctx, uid, "destination")
     return []
 
 
-def _below(ctx: RequestContext, uid: str) -> list[str]:
+def _downstream_neighbours(ctx: RequestContext, uid: str) -> list[str]:
     kind = _kind(ctx, uid)
-    if kind == DATA_MART:
-        reports = [each for each in starts(ctx, uid, "data_mart") if _kind(ctx, each) == REPORT]
-        return [*starts(ctx, uid, "joins"), *reports]
-    if kind == REPORT:
-        return ends(ctx, uid, "destination")
-    return starts(ctx, uid, "storage") if kind == STORAGE else []
+    if kind == DATA_MART_KIND:
+        reports = [each for each in edge_sources(ctx, uid, "data_mart") if _kind(ctx, each) == REPORT_KIND]
+        return [*edge_sources(ctx, uid, "joins"), *reports]
+    if kind == REPORT_KIND:
+        return edge_targets(ctx, uid, "destination")
+    return edge_sources(ctx, uid, "storage") if kind == STORAGE_KIND else []
 
 
-def _tables(ctx: RequestContext, uid: str) -> list[str]:
-    """The tables of a lakehouse that it reads, as far as its definition tells."""
-    told, drawn = resource_metadata.load(ctx, uid).settings, next(iter(ends(ctx, uid, "storage")), "")
-    if not drawn or not VisibleRefs(ctx).sees(drawn):
+def _tables_read(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the tables of a lakehouse that the data mart reads, as far as its definition says."""
+    settings, storage_uid = resource_metadata.load(ctx, uid).settings, next(iter(edge_targets(ctx, uid, "storage")), "")
+    if not storage_uid or not VisibleRefs(ctx).sees(storage_uid):
         return []
-    reads = told.get("reads")
+    reads = settings.get("reads")
     if isinstance(reads, list) and reads:
         # What it was seen to read when it was saved; some may be gone by now.
         return [uid for uid in map(str, reads) if ctx.view.ids.get(uid) is not None]
-    storage = storages.told_of(ctx, drawn)
-    lakehouse = str(storage.all.get("lakehouse", ""))
-    if storage.all.get("kind") != In.LAKE or told.get("by") != "table" or not VisibleRefs(ctx).sees(lakehouse):
+    storage = storages.storage_settings(ctx, storage_uid)
+    lakehouse = str(storage.raw.get("lakehouse", ""))
+    if (
+        storage.raw.get("kind") != StorageType.LAKE
+        or settings.get("by") != "table"
+        or not VisibleRefs(ctx).sees(lakehouse)
+    ):
         return []
-    named = str(told.get("table", "")).casefold()
+    named = str(settings.get("table", "")).casefold()
     return [each.uid for each in storages.lake_tables(ctx, storage).tables if each.name.casefold() == named]
 
 

@@ -1,4 +1,4 @@
-"""The steps that refreshing a data mart and running a report take: what each is told. `doing` does them."""
+"""The steps of data marts and reports. `executors` executes them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from lakehold.runs.runnable import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refresh(Step):
-    """The rows of a data mart anew, as its definition draws them from its storage."""
+class RefreshMart(Step):
+    """Refresh the rows of a data mart from its storage."""
 
     mart: str
     storage: str
@@ -18,23 +18,23 @@ class Refresh(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look(Step):
-    """The checks of a data mart."""
+class RunChecks(Step):
+    """Run the checks of a data mart."""
 
     mart: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep(Step):
-    """A copy of the rows of a data mart, in its storage."""
+class CopyToStorage(Step):
+    """Copy the rows of a data mart into its storage."""
 
     mart: str
     storage: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Send(Step):
-    """What a report asks of its data mart, to its destination."""
+class SendReport(Step):
+    """Send the rows of a report to its destination."""
 
     report: str
     mart: str

@@ -1,4 +1,4 @@
-"""Storages: what one is, who may look into it, and what is in one that is a lakehouse."""
+"""Storages: their type, who may probe one, and the tables of one that is a lakehouse."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.readable_tables import CatalogEntry
-from lakehold.workspaces.ends import starts
-from lakehold.workspaces.marts import nouns
-from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.workspaces.settings_reader import SettingsReader
 
-WORD = "storage"
+STORAGE_LABEL = "storage"
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
-MOST = 500
+MAX_TABLES = 500
 """So many tables of a lakehouse are offered at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What is to be looked at: a storage that is there, as it is or with other settings, or one that would be made."""
+class StorageProbeTarget:
+    """What to probe: an existing storage, as it is or with other settings, or one that would be created."""
 
     storage: str = ""
     project: str = ""
@@ -42,62 +42,64 @@ class Look:
     """A part of the name, where tables are told: of a lakehouse the first that fit; without one, all of them."""
 
 
-def told_of(ctx: RequestContext, uid: str) -> SettingsReader:
-    """The settings of a storage."""
-    return SettingsReader(resource_metadata.load(ctx, uid).settings, WORD)
+def storage_settings(ctx: RequestContext, uid: str) -> SettingsReader:
+    """Return a reader of the settings of a storage."""
+    return SettingsReader(resource_metadata.load(ctx, uid).settings, STORAGE_LABEL)
 
 
-def where(told: SettingsReader) -> In:
-    """What it is."""
-    return In(told.one_of("kind", tuple(In), ""))
+def storage_type(reader: SettingsReader) -> StorageType:
+    """Return the type of a storage."""
+    return StorageType(reader.one_of("kind", tuple(StorageType), ""))
 
 
-def let_in(ctx: RequestContext, asked: Look) -> SettingsReader:
-    """The settings that are looked at. Whoever uses a storage looks at it as it is; other settings are tried by who may
-    edit it, or make one like this. Their own eyes only: it shows data.
+def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> SettingsReader:
+    """Return the settings to probe.
+
+    Whoever uses a storage may probe it as it is; other settings need the right to edit it or to create one. It
+    shows data, so members who view as somebody else are refused.
     """
     readable_tables.refuse_impersonation(ctx)
-    if asked.storage:
-        nouns.need(ctx, asked.storage, nouns.STORAGE, "use" if asked.settings is None else "edit")
+    if probe.storage:
+        mart_kinds.need_action(ctx, probe.storage, mart_kinds.STORAGE_KIND, "use" if probe.settings is None else "edit")
     else:
-        if not asked.project or asked.settings is None:
+        if not probe.project or probe.settings is None:
             raise InvalidInputError(
                 "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
             )
-        ctx.need_visible(asked.project)
-        ctx.need_draft(Draft(nouns.STORAGE, {"project": asked.project}))
-    if asked.settings is None:
-        return told_of(ctx, asked.storage)
-    return SettingsReader(asked.settings, WORD)
+        ctx.need_visible(probe.project)
+        ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": probe.project}))
+    if probe.settings is None:
+        return storage_settings(ctx, probe.storage)
+    return SettingsReader(probe.settings, STORAGE_LABEL)
 
 
-def secrets(ctx: RequestContext, asked: Look) -> dict[str, str]:
-    """What it is connected to with. Never for an answer."""
-    if not asked.storage:
-        return dict(asked.secrets)
-    kept = (
-        credentials.load_for_use(ctx, asked.storage)
-        if asked.settings is None
-        else credentials.load_for_test(ctx, asked.storage, asked.settings)
+def probe_secrets(ctx: RequestContext, probe: StorageProbeTarget) -> dict[str, str]:
+    """Return the secrets of the connection, which must never be part of a response."""
+    if not probe.storage:
+        return dict(probe.secrets)
+    stored = (
+        credentials.load_for_use(ctx, probe.storage)
+        if probe.settings is None
+        else credentials.load_for_test(ctx, probe.storage, probe.settings)
     )
-    return {**kept, **asked.secrets}
+    return {**stored, **probe.secrets}
 
 
 @dataclass(frozen=True, slots=True)
 class LakeTables:
-    """The tables of a lakehouse that somebody may read, as its own SQL calls them."""
+    """The tables of a lakehouse that the caller may read, by the names of its SQL."""
 
     lakehouse: str
     """Its name."""
     tables: Sequence[CatalogEntry]
 
 
-def lake_tables(ctx: RequestContext, told: SettingsReader, search: str | None = None) -> LakeTables:
-    """Read with the levels of whoever asks: a storage opens nothing there that they could not read themself.
+def lake_tables(ctx: RequestContext, reader: SettingsReader, search: str | None = None) -> LakeTables:
+    """Return the tables of the lakehouse with the rights of the caller: a storage gives no access of its own.
 
-    All of them; or, with a search, the first that fit it by their name.
+    All of them; or, with a search, the first whose name matches.
     """
-    uid = told.text("lakehouse")
+    uid = reader.text("lakehouse")
     if not VisibleRefs(ctx).sees(uid):
         # Its id stands in the settings, which whoever uses the storage need not know.
         raise ForbiddenError(
@@ -106,10 +108,10 @@ def lake_tables(ctx: RequestContext, told: SettingsReader, search: str | None = 
     if ctx.view.kind(ctx.view.resource(uid)) != _LAKEHOUSE:
         raise InvalidInputError(f"{quote(uid)} is no lakehouse.", "Set lakehouse to the id of one.")
     name = ctx.view.names.get(ctx.view.resource(uid)) or uid
-    return LakeTables(name, _all(ctx, name) if search is None else _first(ctx, uid, search))
+    return LakeTables(name, _all_tables(ctx, name) if search is None else _matching_tables(ctx, uid, search))
 
 
-def _all(ctx: RequestContext, lakehouse: str) -> list[CatalogEntry]:
+def _all_tables(ctx: RequestContext, lakehouse: str) -> list[CatalogEntry]:
     return [
         CatalogEntry(table.uid, f"{layer.name}.{table.name}")
         for layer in readable_tables.list_containers(ctx, [lakehouse])
@@ -117,8 +119,8 @@ def _all(ctx: RequestContext, lakehouse: str) -> list[CatalogEntry]:
     ]
 
 
-def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[CatalogEntry]:
-    """A search may be for a layer's name and a table's, with a dot between them."""
+def _matching_tables(ctx: RequestContext, lakehouse: str, search: str) -> list[CatalogEntry]:
+    """Return the tables that match a search, which may be for a layer and a table with a dot between them."""
     layer, dot, table = search.casefold().partition(".")
     some = ctx.session.list(
         ctx.asker,
@@ -126,14 +128,14 @@ def _first(ctx: RequestContext, lakehouse: str, search: str) -> list[CatalogEntr
         _TABLE,
         within=lakehouse,
         search=table if dot else search,
-        limit=MOST,
+        limit=MAX_TABLES,
     )
     found = [CatalogEntry(each.uid, ".".join(readable_tables.name_path(ctx.view, each.uid)[1:])) for each in some.items]
     return [each for each in found if not dot or layer in each.name.casefold()]
 
 
 def marts_of(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
-    """The data marts that draw from it, and whether there are more that the caller may not see."""
-    all_of_them = starts(ctx, uid, "storage")
+    """Return the data marts of the storage, and whether there are more that the caller may not see."""
+    all_of_them = edge_sources(ctx, uid, "storage")
     seen = VisibleRefs(ctx).refs(all_of_them)
     return sorted(seen, key=lambda ref: ref.name.casefold()), len(seen) < len(all_of_them)

@@ -1,4 +1,4 @@
 """Spaces: data spaces with projects, tasks, connections, gateways and apps.
 
-- `model.yaml`: who may do what: seven roles as a union, security roles, tasks that run as their project's owner
+The rights are in model.yaml: seven roles as a union, security roles, tasks that run as their project's owner.
 """

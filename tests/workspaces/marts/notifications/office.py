@@ -15,12 +15,12 @@ from lakehold.directory import members
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import turns
-from lakehold.runs.running import Running
-from lakehold.runs.runs import Runs
-from lakehold.runs.warm import Warm
-from lakehold.workspaces.marts.notifications import changing, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel
+from lakehold.runs import queue
+from lakehold.runs.service import Runs
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.spark_session import SparkRuntime
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
 from tests.access.company import TENANT
 from tests.house import ADA
 
@@ -75,26 +75,26 @@ class Office:
         with self.platform.access.write(TENANT) as session:
             session.store.add(Attribute(MART, "shared_for_reporting", str(reporting).lower()))
 
-    def choose(self, by: Caller, member: str, **wanted: bool | None) -> receivers.Receiver:
+    def choose(self, by: Caller, member: str, **wanted: bool | None) -> receivers.MemberSubscriptions:
         """Choose for somebody."""
         with self.platform.write(by) as ctx:
-            return changing.choose(ctx, PROJECT, member, wanted)
+            return receivers.set_subscription(ctx, PROJECT, member, wanted)
 
     def switch(self, by: Caller = PAM, **wanted: bool) -> None:
         """Switch channels."""
         with self.platform.write(by) as ctx:
-            changing.switch(ctx, PROJECT, wanted)
+            receivers.set_channels(ctx, PROJECT, wanted)
 
-    def receive(self, channel: Channel = Channel.FAILED_RUNS) -> list[str]:
+    def receive(self, channel: NotificationChannel = NotificationChannel.FAILED_RUNS) -> list[str]:
         """Who receives a channel."""
         with self.platform.read(ADA) as ctx:
-            return receivers.of(ctx, PROJECT, channel)
+            return receivers.channel_receivers(ctx, PROJECT, channel)
 
     def subscribed(self, member: str, by: Caller = PAM) -> tuple[bool, bool]:
         """Whether somebody is to failed runs, and whether that was chosen, as the list has it."""
         with self.platform.read(by) as ctx:
-            (found,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == member)
-        way = found.channels[Channel.FAILED_RUNS]
+            (found,) = (each for each in receivers.list_receivers(ctx, PROJECT) if each.member.uid == member)
+        way = found.channels[NotificationChannel.FAILED_RUNS]
         return way.on, way.chosen
 
     def ends(self, uid: str, problem: str = "", *, by: Caller = TESS, times: int = 1) -> str:
@@ -106,13 +106,13 @@ class Office:
 
     def begun(self) -> int:
         """The number of the next run, which a worker has taken."""
-        with self.platform.database.write(turns.TURN) as transaction:
-            ((number, _),) = turns.claim(transaction, self.platform.clock(), most=1, at_once=1)
+        with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
+            ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=1)
         return number
 
     def ended(self, number: int, problem: str = "", *, times: int = 1) -> None:
         """It has come to its end, of which a worker may write more than once."""
-        running = Running(self.platform, workspaces.runnables(), dict, Warm(self.platform, ""))
+        running = RunExecutor(self.platform, workspaces.runnables(), dict, SparkRuntime(self.platform, ""))
         for _ in range(times):
             running.end(number, problem)
 

@@ -7,14 +7,14 @@ import pytest
 from lakehold.access import Grant
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import HiddenError
-from lakehold.workspaces.marts.notifications import owners
+from lakehold.workspaces.marts.notifications import receivers
 from tests.house import ADA
 from tests.workspaces.marts.notifications.office import BEN, MART, NED, PAM, PROJECT, TESS, Office
 
 
 def named(office: Office, by: Caller) -> list[tuple[str, str]]:
     with office.platform.read(by) as ctx:
-        return [(each.mart.uid, each.owner.uid) for each in owners.too_low(ctx, PROJECT)]
+        return [(each.mart.uid, each.owner.uid) for each in receivers.underprivileged_owners(ctx, PROJECT)]
 
 
 def test_there_are_none_at_first(office: Office) -> None:

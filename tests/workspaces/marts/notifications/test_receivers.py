@@ -13,9 +13,9 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import AuditFilter, AuditLogEntry
-from lakehold.workspaces.marts.notifications import changing, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel
-from lakehold.workspaces.marts.notifications.sides import Side
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.membership import MemberSide
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
 from tests.access.company import TENANT
 from tests.house import ADA
 from tests.workspaces.marts.notifications.office import BEN, MART, NED, PAM, PROJECT, TESS, Office
@@ -29,13 +29,13 @@ def audited(office: Office) -> list[AuditLogEntry]:
 
 
 def test_admins_and_technical_users_receive_by_default_and_nobody_else(office: Office) -> None:
-    assert office.receive(Channel.FAILED_RUNS) == ["pam", "tess"]
-    assert office.receive(Channel.BROKEN_CHECKS) == ["pam", "tess"]
+    assert office.receive(NotificationChannel.FAILED_RUNS) == ["pam", "tess"]
+    assert office.receive(NotificationChannel.BROKEN_CHECKS) == ["pam", "tess"]
     # Off until it is switched on.
-    assert office.receive(Channel.SUCCEEDED_RUNS) == []
+    assert office.receive(NotificationChannel.SUCCEEDED_RUNS) == []
     office.switch(succeeded_runs=True, failed_runs=False)
-    assert office.receive(Channel.SUCCEEDED_RUNS) == ["pam", "tess"]
-    assert office.receive(Channel.FAILED_RUNS) == []
+    assert office.receive(NotificationChannel.SUCCEEDED_RUNS) == ["pam", "tess"]
+    assert office.receive(NotificationChannel.FAILED_RUNS) == []
 
 
 def test_who_joins_is_subscribed_by_their_role(office: Office) -> None:
@@ -100,10 +100,10 @@ def test_a_role_that_ends_by_itself_ends_the_choice(office: Office) -> None:
         session.store.add(Grant("ben", "technical_user", PROJECT), until=begun + DAY)
     assert office.subscribed("ben") == (True, False)
     office.choose(BEN, "ben", failed_runs=False, broken_checks=True)
-    assert office.receive(Channel.BROKEN_CHECKS) == ["ben", "pam", "tess"]
+    assert office.receive(NotificationChannel.BROKEN_CHECKS) == ["ben", "pam", "tess"]
     office.platform.access.clock = office.platform.clock = lambda: begun + 2 * DAY
     assert office.subscribed("ben") == (False, False)
-    assert office.receive(Channel.BROKEN_CHECKS) == ["pam", "tess"]
+    assert office.receive(NotificationChannel.BROKEN_CHECKS) == ["pam", "tess"]
 
 
 def test_the_highest_of_direct_and_group_counts(office: Office) -> None:
@@ -122,8 +122,8 @@ def test_the_highest_of_direct_and_group_counts(office: Office) -> None:
 def test_who_is_an_admin_by_the_tenant_has_not_joined_and_may_subscribe(office: Office) -> None:
     assert office.subscribed("ada", by=ADA) == (False, False)
     with office.platform.read(PAM) as ctx:
-        (ada,) = (each for each in receivers.listed(ctx, PROJECT) if each.member.uid == "ada")
-    assert (ada.role, ada.side, ada.joined) == ("admin", Side.ABOVE, False)
+        (ada,) = (each for each in receivers.list_receivers(ctx, PROJECT) if each.member.uid == "ada")
+    assert (ada.role, ada.side, ada.joined) == ("admin", MemberSide.ABOVE, False)
     office.choose(ADA, "ada", failed_runs=True)
     assert office.receive() == ["ada", "pam", "tess"]
     # With the tenant's role the choice goes.
@@ -138,7 +138,7 @@ def test_who_is_an_admin_by_the_tenant_has_not_joined_and_may_subscribe(office: 
 
 
 def test_it_can_be_taken_back_to_what_the_role_has(office: Office) -> None:
-    assert office.choose(PAM, "ben", failed_runs=True).channels[Channel.FAILED_RUNS].on
+    assert office.choose(PAM, "ben", failed_runs=True).channels[NotificationChannel.FAILED_RUNS].on
     assert office.subscribed("ben") == (True, True)
     office.choose(PAM, "ben", failed_runs=None)
     assert office.subscribed("ben") == (False, False)
@@ -146,7 +146,7 @@ def test_it_can_be_taken_back_to_what_the_role_has(office: Office) -> None:
 
 def test_members_change_themselves_and_who_keeps_the_settings_everybody(office: Office) -> None:
     with office.platform.read(BEN) as ctx:
-        assert [each.member.uid for each in receivers.listed(ctx, PROJECT)] == ["ben"]
+        assert [each.member.uid for each in receivers.list_receivers(ctx, PROJECT)] == ["ben"]
     for by, other in ((BEN, "tess"), (TESS, "ben")):
         with pytest.raises(DeniedError, match="manage settings"):
             office.choose(by, other, failed_runs=True)
@@ -188,14 +188,14 @@ def test_changes_are_written_down_once(office: Office) -> None:
 )
 def test_what_cannot_be_is_refused_by_name(office: Office, member: str, wanted: dict[str, bool], said: str) -> None:
     with pytest.raises(InvalidInputError, match=said), office.platform.write(PAM) as ctx:
-        changing.choose(ctx, PROJECT, member, wanted)
+        receivers.set_subscription(ctx, PROJECT, member, wanted)
 
 
 def test_what_is_not_there_is_refused(office: Office) -> None:
     with pytest.raises(InvalidInputError, match="is no project"), office.platform.write(PAM) as ctx:
-        changing.choose(ctx, MART, "ben", {})
+        receivers.set_subscription(ctx, MART, "ben", {})
     with pytest.raises(NotFoundError, match="nobody"), office.platform.write(PAM) as ctx:
-        changing.choose(ctx, PROJECT, "nobody", {"failed_runs": True})
+        receivers.set_subscription(ctx, PROJECT, "nobody", {"failed_runs": True})
 
 
 def test_whatever_happens_a_choice_lasts_as_long_as_its_side(office: Office) -> None:

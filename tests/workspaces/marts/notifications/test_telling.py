@@ -8,10 +8,10 @@ from lakehold.access import Attribute, Grant
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.lake import readable_tables
-from lakehold.runs.triggers import Triggers
-from lakehold.runs.when import When
-from lakehold.workspaces.marts import quality
-from lakehold.workspaces.marts.quality import Outcome
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.workspaces.marts import checks
+from lakehold.workspaces.marts.checks import CheckResult
 from tests.access.company import TENANT
 from tests.house import ADA
 from tests.workspaces.marts.notifications.office import BEN, MART, PAM, PROJECT, REPORT, RUNS, TESS, Office
@@ -31,8 +31,8 @@ def looked(office: Office, run: str, *outcomes: tuple[str, str, str], place: int
     with office.platform.read(ADA) as ctx:
         here, at = readable_tables.identifier_of(ctx, MART), office.platform.clock()
     with office.platform.database.write() as transaction:
-        found = [Outcome(*each, at) for each in outcomes]
-        quality.write(transaction, here.tenant, here.number, f"{run}/{place}", found)
+        found = [CheckResult(*each, at) for each in outcomes]
+        checks.save_results(transaction, here.tenant, here.number, f"{run}/{place}", found)
 
 
 def checked(office: Office, problem: str, *outcomes: tuple[str, str, str], times: int = 1) -> None:
@@ -172,7 +172,7 @@ def test_a_scheduled_run_whose_person_is_gone_is_told_to_those_who_are_there(off
     triggers = Triggers(RUNS)
     by, what = (BEN, REPORT) if gone == "ben" else (TESS, MART)
     with office.platform.write(by) as ctx:
-        triggers.save(ctx, what, When("0 6 * * *"))
+        triggers.save(ctx, what, TriggerSchedule("0 6 * * *"))
         RUNS.start(ctx, what)
     with office.platform.access.write(TENANT) as session:
         session.store.delete(gone)

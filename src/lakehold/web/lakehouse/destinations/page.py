@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.runs import Run, StepState
+from lakehold.runs.service import Run, StepState
 from lakehold.web import addresses
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -17,9 +17,9 @@ from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.destinations import delivery
 from lakehold.web.lakehouse.destinations.delivery import Delivery
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.workspaces.lakehouse.destinations import KIND
+from lakehold.workspaces.lakehouse.connection_access import DESTINATION_KIND
 
-__all__ = ["KIND", "TEMPLATE", "about"]
+__all__ = ["DESTINATION_KIND", "TEMPLATE", "about"]
 
 TEMPLATE = "lakehouse/destination.html"
 _MOST = 8

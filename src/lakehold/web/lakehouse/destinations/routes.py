@@ -17,7 +17,7 @@ from lakehold.web.lakehouse.destinations.delivery import Delivery
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.lakehouse.sources import looking, sealed, tables
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.lakehouse import destinations, volumes
+from lakehold.workspaces.lakehouse import connection_access, volumes
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -40,21 +40,21 @@ def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 @routes.get("/{uid:path}/delivery")
 def edit_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
-    found = reaching.need(ctx, uid, destinations.KIND)
+    found = reaching.need(ctx, uid, connection_access.DESTINATION_KIND)
     return Form(request, reaching.within(found), found).page(ctx, delivery.present(found, to))
 
 
 @routes.post("/{uid:path}/delivery")
 def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
-    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, destinations.KIND))
+    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, connection_access.DESTINATION_KIND))
     return _sent(Form(request, reaching.within(found), found), platform, sent)
 
 
 @routes.post("/{uid:path}/delivery/try")
 def try_out(request: Request, uid: str) -> Response:
     """Try it as it is kept."""
-    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, destinations.KIND))
+    found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, connection_access.DESTINATION_KIND))
     filled = delivery.present(found)
     asked = {"destination": uid, "settings": dict(found.settings or {}), "volume": filled.volume}
     said, refused = trying.tried(request, asked)
@@ -65,11 +65,13 @@ def try_out(request: Request, uid: str) -> Response:
 class Form(reaching.Form[Delivery]):
     """Of a destination."""
 
-    kind, template, part = destinations.KIND, "lakehouse/delivery.html", "delivery"
+    kind, template, part = connection_access.DESTINATION_KIND, "lakehouse/delivery.html", "delivery"
 
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        writable = ctx.session.list(ctx.asker, "write", volumes.KIND, within=self.within, limit=tables.MOST).items
+        writable = ctx.session.list(
+            ctx.asker, "write", volumes.VOLUME_KIND, within=self.within, limit=tables.MOST
+        ).items
         return {
             "ways": delivery.WAYS,
             "modes": ways.MODES,

@@ -11,9 +11,9 @@ from lakehold.api.frame.works import house_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from lakehold.web.lakehouse.sources import looking
-from lakehold.workspaces.lakehouse import destinations
+from lakehold.workspaces.lakehouse import connection_access
 
 
 def tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdError | None]:
@@ -21,11 +21,11 @@ def tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdErro
 
     def let_in(ctx: RequestContext) -> Caller:
         destination, lakehouse, volume = (str(asked.get(name, "")) for name in ("destination", "lakehouse", "volume"))
-        destinations.may_try(ctx, destination, lakehouse, asked.get("reads", ()), volume)
+        connection_access.need_destination_check(ctx, destination, lakehouse, asked.get("reads", ()), volume)
         return ctx.caller
 
     caller = looking.reading(request).run(let_in)
     try:
-        return asking.try_out(house_of(request), caller, asked), None
+        return worker_client.check_destination(house_of(request), caller, asked), None
     except LakeholdError as error:
         return "", error

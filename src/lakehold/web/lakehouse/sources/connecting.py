@@ -19,7 +19,7 @@ from lakehold.web.lakehouse.sources import apis, connection, looking, sealed, st
 from lakehold.web.lakehouse.sources.connection import Connection
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
-from lakehold.workspaces.lakehouse import sources, volumes
+from lakehold.workspaces.lakehouse import connection_access, volumes
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -55,13 +55,13 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 
 def need_source(ctx: RequestContext, uid: str) -> ResourceView:
     """The source, if the caller may edit it."""
-    return reaching.need(ctx, uid, sources.KIND)
+    return reaching.need(ctx, uid, connection_access.SOURCE_KIND)
 
 
 class Form(reaching.Form[Connection]):
     """Of a source: the first of the steps in which one is set up."""
 
-    kind, template, part = sources.KIND, "lakehouse/connection.html", steps.CONNECT
+    kind, template, part = connection_access.SOURCE_KIND, "lakehouse/connection.html", steps.CONNECT
 
     @property
     def setup(self) -> bool:
@@ -75,7 +75,7 @@ class Form(reaching.Form[Connection]):
 
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        found = ctx.session.list(ctx.asker, "read", volumes.KIND, within=self.within, limit=tables.MOST).items
+        found = ctx.session.list(ctx.asker, "read", volumes.VOLUME_KIND, within=self.within, limit=tables.MOST).items
         return {
             "steps": steps.steps(steps.CONNECT, self.uid) if self.setup else [],
             "connectors": connection.CONNECTORS,

@@ -13,8 +13,8 @@ from lakehold.api.frame.works import Asked, house_of
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.runs import asking
-from lakehold.workspaces.lakehouse import sources
+from lakehold.runs import worker_client
+from lakehold.workspaces.lakehouse import connection_access
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ def look(request: Request, asked: Mapping[str, Any]) -> Seen:
     where = (str(asked.get("source", "")), str(asked.get("lakehouse", "")), str(asked.get("layer", "")))
 
     def let_in(ctx: RequestContext) -> Caller:
-        sources.may_look(ctx, *where)
+        connection_access.need_source_probe(ctx, *where)
         return ctx.caller
 
     caller = reading(request).run(let_in)
     try:
-        return Seen(asking.look(house_of(request), caller, asked))
+        return Seen(worker_client.probe_source(house_of(request), caller, asked))
     except LakeholdError as error:
         return Seen(error=error)

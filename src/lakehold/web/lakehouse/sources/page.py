@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.runs import Run, StepState
+from lakehold.runs.service import Run, StepState
 from lakehold.web import addresses
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -18,8 +18,8 @@ from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.sources import connection, steps
 from lakehold.web.lakehouse.sources.streams import MODES
 from lakehold.web.words import counted
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
 _WORDS = {word: label for word, label, _, _ in connection.CONNECTORS}
@@ -59,7 +59,7 @@ def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Seq
         "change": acting.actions_of(ctx, found.uid, {"edit": change})[0],
         "choose": acting.actions_of(ctx, found.uid, {"edit": choose})[0],
         "streams": streams,
-        "layer": LAYER,
+        "layer": LAYER_KIND,
     }
 
 
@@ -96,7 +96,7 @@ def _stream(
 ) -> Stream:
     told = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
     on = ctx.session.read_view(lambda view: attributes_of(view, ref.uid).get("enabled"))
-    end = next(iter(ends(ctx, ref.uid, "writes") or ends(ctx, found.uid, "into")), "")
+    end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
     preview = f"{addresses.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"
     return Stream(
         ref,

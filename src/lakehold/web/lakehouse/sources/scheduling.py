@@ -9,7 +9,7 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.flashes import Flash

@@ -17,10 +17,10 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.forms import parts, whole
 from lakehold.web.lakehouse.sources.tables import Targets
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER
-from lakehold.workspaces.lakehouse.pipelines.source import STREAM
-from lakehold.workspaces.told import table_name
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
+from lakehold.workspaces.settings_reader import valid_table_name
 
 MODES = (
     ("full", "All rows, in the place of those that are there"),
@@ -97,7 +97,7 @@ def sent(form: FormData) -> list[Row]:
 def present(ctx: RequestContext, source: str) -> list[Row]:
     """The streams that the source has, of those that the caller sees."""
     eyes = VisibleRefs(ctx)
-    into = ends(ctx, source, "into")
+    into = edge_targets(ctx, source, "into")
     rows = [_present(ctx, eyes, each.uid, into) for each in eyes.refs(ways.streams(ctx, source))]
     return sorted(rows, key=lambda row: row.stream.casefold())
 
@@ -133,7 +133,7 @@ def _make(ctx: RequestContext, source: str, row: Row, targets: Targets) -> None:
     target = targets.read(row.table)
     settings = row.settings({"table": target.table} if target.table else {})
     edges = {"source": source, "writes": target.end}
-    resources.create(ctx, STREAM, row.stream, edges=edges, settings=settings)
+    resources.create(ctx, STREAM_KIND, row.stream, edges=edges, settings=settings)
 
 
 def _change(ctx: RequestContext, row: Row, before: Row, targets: Targets) -> None:
@@ -158,14 +158,14 @@ def _present(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[st
         str(told.get("mode", "full")),
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(told.get("cursor", "")),
-        _table(eyes, ends(ctx, uid, "writes") or into, str(told.get("table", ""))),
+        _table(eyes, edge_targets(ctx, uid, "writes") or into, str(told.get("table", ""))),
     )
 
 
 def _table(eyes: VisibleRefs, at: Sequence[str], name: str) -> str:
     """What it writes, as people say it: a table, or its name in the layer in which it will be made."""
     end = eyes.ref(at[0]) if at else None
-    if end is None or end.kind == LAYER:
+    if end is None or end.kind == LAYER_KIND:
         return f"{end.name}.{name}" if end and name else ""
     above = eyes.parent(end.uid)
     return f"{above.name}.{end.name}" if above else ""
@@ -197,4 +197,4 @@ def _suggested(stream: str, layer: str) -> str:
     else:
         name = ending or name
     plain = _NO_LETTER.sub("_", name.lower()).strip("_").lstrip("0123456789_")[:_LONGEST] or "rows"
-    return f"{layer}.{table_name(plain)}" if layer else plain
+    return f"{layer}.{valid_table_name(plain)}" if layer else plain

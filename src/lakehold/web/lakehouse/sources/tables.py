@@ -9,8 +9,8 @@ from lakehold.access.query.listing import ListedResource
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.lakehouse.pipelines.pipeline import LAYER, TABLE
-from lakehold.workspaces.told import table_name
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
+from lakehold.workspaces.settings_reader import valid_table_name
 
 MOST = 500
 
@@ -41,18 +41,18 @@ class Targets:
             raise InvalidInputError("Write the layer too.", "Such as raw.orders.")
         if layer not in self.layers:
             raise InvalidInputError("There is no layer of this name in which you may make tables.", "Choose another.")
-        return Target(self.layers[layer], table_name(table))
+        return Target(self.layers[layer], valid_table_name(table))
 
 
 def targets(ctx: RequestContext, workspace: str) -> Targets:
     """All that there are in a lakehouse."""
-    found = ctx.session.list(ctx.asker, "write", TABLE, within=workspace, limit=MOST).items
+    found = ctx.session.list(ctx.asker, "write", TABLE_KIND, within=workspace, limit=MOST).items
     return Targets(layers(ctx, workspace), {name: uid for uid, name in named(ctx, found)})
 
 
 def layers(ctx: RequestContext, workspace: str) -> dict[str, str]:
     """Those in which the caller may make tables, by name."""
-    found = ctx.session.list(ctx.asker, "create_table", LAYER, within=workspace, limit=MOST).items
+    found = ctx.session.list(ctx.asker, "create_table", LAYER_KIND, within=workspace, limit=MOST).items
     return {item.name: item.uid for item in found}
 
 

@@ -22,22 +22,22 @@ from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.forms import parts, whole
 from lakehold.web.marts.data_marts.routes import need_edit
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts.checks import Check, CheckKind
-from lakehold.workspaces.marts.definitions import WORD
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts.checks import CheckKind, QualityCheck
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL
+from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = router("/resources")
 
 KINDS = (
-    (CheckKind.FILLED.value, "Not empty", "A field has a value in every row."),
+    (CheckKind.NOT_NULL.value, "Not empty", "A field has a value in every row."),
     (CheckKind.UNIQUE.value, "Unique", "No two rows have the same values in some fields."),
-    (CheckKind.AMONG.value, "Accepted values", "A field has only values of a list."),
-    (CheckKind.ROWS.value, "Number of rows", "There are enough rows, and not too many."),
-    (CheckKind.FRESH.value, "Freshness", "The newest value of a field is not too old."),
+    (CheckKind.ACCEPTED_VALUES.value, "Accepted values", "A field has only values of a list."),
+    (CheckKind.ROW_COUNT.value, "Number of rows", "There are enough rows, and not too many."),
+    (CheckKind.FRESHNESS.value, "Freshness", "The newest value of a field is not too old."),
     (CheckKind.SQL.value, "SQL of your own", "A query gives the rows that are wrong."),
 )
 _TEXTS = ("name", "fields", "values", "least", "most", "hours", "sql")
-_BY_FIELD = frozenset({CheckKind.FILLED, CheckKind.UNIQUE, CheckKind.AMONG, CheckKind.FRESH})
+_BY_FIELD = frozenset({CheckKind.NOT_NULL, CheckKind.UNIQUE, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS})
 _MOST = 100
 
 
@@ -45,7 +45,7 @@ _MOST = 100
 class Filled:
     """The form of a check as it is filled in."""
 
-    kind: str = CheckKind.FILLED.value
+    kind: str = CheckKind.NOT_NULL.value
     texts: Mapping[str, str] = field(default_factory=dict)
     stops: bool = False
     version: str = ""
@@ -76,9 +76,9 @@ class Filled:
         found = {name: "Write a whole number." for name in numbers if whole(self.text(name)) is None}
         if self.kind in _BY_FIELD and not parts(self.text("fields")):
             found["fields"] = "Name the field that it is about."
-        if self.kind == CheckKind.AMONG and not parts(self.text("values")):
+        if self.kind == CheckKind.ACCEPTED_VALUES and not parts(self.text("values")):
             found["values"] = "Name the values that it may have."
-        if self.kind == CheckKind.ROWS and not self.text("least") and not self.text("most"):
+        if self.kind == CheckKind.ROW_COUNT and not self.text("least") and not self.text("most"):
             found["least"] = "Say how many there are at the least, or at the most."
         if self.kind == CheckKind.SQL and not self.text("sql"):
             found["sql"] = "Write a SELECT that gives the rows that are wrong."
@@ -137,7 +137,7 @@ def _kept(ctx: RequestContext, found: ResourceView, n: int, filled: Filled) -> N
     told = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in of(told)]
     wanted = filled.told()
-    name = Check.of(SettingsReader(wanted, WORD)).name
+    name = QualityCheck.from_settings(SettingsReader(wanted, DATA_MART_LABEL)).name
     if any(_name(each) == name for place, each in enumerate(some) if place != n):
         raise InvalidInputError(f"There is a check called {name} already.", "Give this one another name.")
     if 0 <= n < len(some):
@@ -160,7 +160,7 @@ def _at(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
 
 def _name(told: Mapping[str, object]) -> str:
     try:
-        return Check.of(SettingsReader(told, WORD)).name
+        return QualityCheck.from_settings(SettingsReader(told, DATA_MART_LABEL)).name
     except InvalidInputError:
         return str(told.get("name", ""))
 
@@ -173,7 +173,7 @@ def _present(told: Mapping[str, object], version: str) -> Filled:
 def _sent(form: FormData) -> Filled:
     kind = str(form.get("check", ""))
     texts = {name: str(form.get(name, "")).replace("\r\n", "\n").strip() for name in _TEXTS}
-    known = kind if kind in tuple(CheckKind) else CheckKind.FILLED.value
+    known = kind if kind in tuple(CheckKind) else CheckKind.NOT_NULL.value
     return Filled(known, texts, bool(form.get("stops")), str(form.get("version", "")))
 
 

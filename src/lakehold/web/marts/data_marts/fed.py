@@ -12,10 +12,10 @@ from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import apis, connection
 from lakehold.web.lakehouse.sources.connection import Connection
-from lakehold.workspaces.marts.definitions import CONNECTORS, MODES, By
+from lakehold.workspaces.marts.definitions import CONNECTORS, REFRESH_MODES, DefinitionType
 
 KINDS = tuple(each for each in connection.CONNECTORS if each[0] in CONNECTORS)
-_OTHERWISE = (By.SQL.value, By.TABLE.value, By.PATTERN.value, "reads")
+_OTHERWISE = (DefinitionType.SQL.value, DefinitionType.TABLE.value, DefinitionType.PATTERN.value, "reads")
 """What a definition of another sort says."""
 
 
@@ -71,7 +71,7 @@ class Fed:
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it. What the form does not ask for stays as it was."""
         was = {name: value for name, value in (before or {}).items() if name not in _OTHERWISE}
-        told: dict[str, object] = {"by": By.CONNECTOR.value, "stream": self.stream, "mode": self.mode}
+        told: dict[str, object] = {"by": DefinitionType.CONNECTOR.value, "stream": self.stream, "mode": self.mode}
         told |= {"keys": parts(self.keys), "cursor": self.cursor if self.mode == "incremental" else ""}
         return {**self.reach.settings(was), **told}
 
@@ -99,7 +99,7 @@ def sent(form: FormData) -> Fed:
         reach,
         text("storage"),
         text("stream") or only,
-        mode if mode in MODES else "full",
+        mode if mode in REFRESH_MODES else "full",
         text("keys"),
         text("cursor"),
     )
@@ -118,7 +118,7 @@ def present(found: ResourceView, connector: str = "") -> Fed:
         connection.present(found, connector if connector in CONNECTORS else ""),
         next((end.uid for end in found.edges.get("storage", ())), ""),
         str(told.get("stream", "")),
-        mode if mode in MODES else "full",
+        mode if mode in REFRESH_MODES else "full",
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(told.get("cursor", "")),
     )

@@ -27,12 +27,12 @@ from lakehold.web.marts.data_marts.routes import need_edit, need_project
 from lakehold.web.marts.looking import grid
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
-from lakehold.workspaces.marts import feeding
-from lakehold.workspaces.marts import looking as of_storages
-from lakehold.workspaces.marts.definitions import WORD, Definition
-from lakehold.workspaces.marts.feeding import Feed
-from lakehold.workspaces.marts.nouns import DATA_MART
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts import mart_probe
+from lakehold.workspaces.marts import mart_probe as of_storages
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
+from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -69,7 +69,7 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 class Form(reaching.Form[Fed]):
     """Of a data mart, as far as it is fed."""
 
-    kind, template = DATA_MART, "marts/feed_form.html"
+    kind, template = DATA_MART_KIND, "marts/feed_form.html"
     seen = Seen()
     """What a trial has found."""
 
@@ -86,7 +86,9 @@ class Form(reaching.Form[Fed]):
 
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
-        rows = of_storages.Seen(fields=self.seen.found.get("fields", ()), rows=self.seen.found.get("rows", ()))
+        rows = of_storages.StorageProbeResult(
+            fields=self.seen.found.get("fields", ()), rows=self.seen.found.get("rows", ())
+        )
         return {
             "kinds": fed.KINDS,
             "modes": form.MODES_SAID,
@@ -98,15 +100,15 @@ class Form(reaching.Form[Fed]):
     def look(self, filled: Fed, secrets: Mapping[str, str], stream: str = "") -> Seen:
         """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
         settings = filled.settings(self.found.settings if self.found else None)
-        asked = Feed(settings, self.uid, self.within, secrets, stream)
+        asked = FeedProbeTarget(settings, self.uid, self.within, secrets, stream)
 
         def let_in(ctx: RequestContext) -> Caller:
-            feeding.may_look(ctx, asked)
+            mart_probe.need_feed_probe(ctx, asked)
             return ctx.caller
 
         caller = looking.reading(self.request).run(let_in)
         try:
-            return Seen(feeding.look(house_of(self.request), caller, asked))
+            return Seen(mart_probe.probe_feed(house_of(self.request), caller, asked))
         except LakeholdError as error:
             return Seen(error=error)
 
@@ -145,7 +147,9 @@ def _wrong(filled: Fed, seen: Mapping[str, Any]) -> dict[str, str]:
     if not filled.stream:
         there = ", ".join(str(each["name"]) for each in list(seen.get("streams", ()))[:10])
         return {"stream": f"Choose what it draws: {there}." if there else "There is nothing that it could draw."}
-    return of_storages.problems(Definition.of(SettingsReader(filled.settings(), WORD)), seen.get("fields", ()))
+    return of_storages.definition_errors(
+        MartDefinition.from_settings(SettingsReader(filled.settings(), DATA_MART_LABEL)), seen.get("fields", ())
+    )
 
 
 def _place(error: LakeholdError, filled: Fed) -> str:

@@ -12,12 +12,12 @@ from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.marts.data_marts import joins
 from lakehold.web.marts.data_marts.joins import Join
-from lakehold.workspaces.marts.definitions import MODES, By, draws_from
+from lakehold.workspaces.marts.definitions import REFRESH_MODES, DefinitionType, reads_from
 
 BYS = (
-    (By.SQL.value, "A query", "One SELECT, in the SQL of the storage."),
-    (By.TABLE.value, "A table", "All rows of one table of the storage."),
-    (By.PATTERN.value, "A pattern", "All tables whose names fit it, one below the other."),
+    (DefinitionType.SQL.value, "A query", "One SELECT, in the SQL of the storage."),
+    (DefinitionType.TABLE.value, "A table", "All rows of one table of the storage."),
+    (DefinitionType.PATTERN.value, "A pattern", "All tables whose names fit it, one below the other."),
 )
 MODES_SAID = (
     ("full", "Are replaced", "All of them, each time."),
@@ -27,9 +27,9 @@ MODES_SAID = (
     ("incremental", "Stay, only new ones are drawn", "What lies behind the greatest value of a cursor so far."),
 )
 _EMPTY = {
-    By.SQL: "Write the query whose rows it has.",
-    By.TABLE: "Choose the table whose rows it has.",
-    By.PATTERN: "Write a pattern, such as sales.orders_*.",
+    DefinitionType.SQL: "Write the query whose rows it has.",
+    DefinitionType.TABLE: "Choose the table whose rows it has.",
+    DefinitionType.PATTERN: "Write a pattern, such as sales.orders_*.",
 }
 
 
@@ -41,7 +41,7 @@ class Filled:
     name: str = ""
     description: str = ""
     version: str = ""
-    by: str = By.SQL.value
+    by: str = DefinitionType.SQL.value
     sql: str = ""
     table: str = ""
     pattern: str = ""
@@ -56,12 +56,16 @@ class Filled:
     @property
     def text(self) -> str:
         """The query, the table or the pattern."""
-        return {By.SQL: self.sql, By.TABLE: self.table, By.PATTERN: self.pattern}.get(By(self.by), "")
+        return {
+            DefinitionType.SQL: self.sql,
+            DefinitionType.TABLE: self.table,
+            DefinitionType.PATTERN: self.pattern,
+        }.get(DefinitionType(self.by), "")
 
     @property
     def is_fed(self) -> bool:
         """Whether a connector feeds it: that is not said by this form, and stays."""
-        return self.by == By.CONNECTOR
+        return self.by == DefinitionType.CONNECTOR
 
     @property
     def definition(self) -> tuple[object, ...]:
@@ -81,7 +85,7 @@ class Filled:
         was = dict(before or {})
         told: dict[str, object] = {"mode": self.mode, "keys": parts(self.keys)}
         if not self.is_fed:
-            was = {name: value for name, value in was.items() if name not in (*By, "joins", "reads")}
+            was = {name: value for name, value in was.items() if name not in (*DefinitionType, "joins", "reads")}
             told |= {"by": self.by, self.by: self.text}
         told["cursor"] = self.cursor if self.mode == "incremental" else ""
         told["kept_as"] = self.kept_as
@@ -96,12 +100,12 @@ class Filled:
         """What is wrong with it, by field."""
         found = self.name_errors()
         if not self.is_fed and not self.text.strip():
-            found[self.by] = _EMPTY[By(self.by)]
+            found[self.by] = _EMPTY[DefinitionType(self.by)]
         if self.mode in {"merge", "mirror"} and not parts(self.keys):
             found["keys"] = "Name the fields by which a row is known."
         if self.mode == "incremental" and not self.cursor:
             found["cursor"] = "Name the field by which new rows are told."
-        if self.kept_as and draws_from(self.by, self.text, self.kept_as):
+        if self.kept_as and reads_from(self.by, self.text, self.kept_as):
             found["kept_as"] = "It draws from that. Give the copy another name."
         return found | joins.errors(self.joins, own)
 
@@ -118,11 +122,11 @@ def sent(form: FormData) -> Filled:
         name=text("name"),
         description=text("description"),
         version=text("version"),
-        by=by if by in tuple(By) else By.SQL.value,
+        by=by if by in tuple(DefinitionType) else DefinitionType.SQL.value,
         sql=str(form.get("sql", "")).replace("\r\n", "\n").strip(),
         table=text("table"),
         pattern=text("pattern"),
-        mode=mode if mode in MODES else "full",
+        mode=mode if mode in REFRESH_MODES else "full",
         keys=text("keys"),
         cursor=text("cursor"),
         kept_as=text("kept_as"),
@@ -132,7 +136,7 @@ def sent(form: FormData) -> Filled:
 
 def blank(storage: str, table: str = "") -> Filled:
     """A form that nobody has filled in; the address may say what it is made of."""
-    return Filled(storage, by=By.TABLE.value if table else By.SQL.value, table=table)
+    return Filled(storage, by=DefinitionType.TABLE.value if table else DefinitionType.SQL.value, table=table)
 
 
 def present(ctx: RequestContext, found: ResourceView) -> Filled:
@@ -146,11 +150,11 @@ def present(ctx: RequestContext, found: ResourceView) -> Filled:
         name=found.name,
         description=found.description,
         version=str(found.version),
-        by=by if by in tuple(By) else By.SQL.value,
+        by=by if by in tuple(DefinitionType) else DefinitionType.SQL.value,
         sql=str(told.get("sql", "")),
         table=str(told.get("table", "")),
         pattern=str(told.get("pattern", "")),
-        mode=mode if mode in MODES else "full",
+        mode=mode if mode in REFRESH_MODES else "full",
         keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
         cursor=str(told.get("cursor", "")),
         kept_as=str(told.get("kept_as", "")),

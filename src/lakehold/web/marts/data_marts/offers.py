@@ -15,9 +15,9 @@ from lakehold.web import views
 from lakehold.web.lakehouse.sources.looking import reading
 from lakehold.web.marts.looking import look
 from lakehold.workspaces.marts import storages as kept
-from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.nouns import DATA_MART, STORAGE
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 _MOST = 200
 _EXECUTE = "execute_query"
@@ -38,7 +38,7 @@ class Offered:
     @property
     def sql(self) -> bool:
         """Whether it can be asked in SQL."""
-        return self.kind != In.FILES
+        return self.kind != StorageType.FILES
 
 
 def of_storage(request: Request, uid: str) -> Offered:
@@ -47,7 +47,7 @@ def of_storage(request: Request, uid: str) -> Offered:
     if not kind:
         return Offered(storage)
     try:
-        looked = look(request, Look(uid, search=""))
+        looked = look(request, StorageProbeTarget(uid, search=""))
     except LakeholdError as error:
         return Offered(storage, kind, error=error)
     tables = [str(each["name"]) for each in looked.seen.tables]
@@ -56,25 +56,25 @@ def of_storage(request: Request, uid: str) -> Offered:
 
 def storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
     """Those that the caller may use."""
-    return load_summaries(ctx, ctx.session.list(ctx.asker, "use", STORAGE, within=project, limit=_MOST).items)
+    return load_summaries(ctx, ctx.session.list(ctx.asker, "use", STORAGE_KIND, within=project, limit=_MOST).items)
 
 
 def new_storage(ctx: RequestContext, project: str) -> str:
     """Where one is made; empty for who may not."""
-    may = ctx.session.check(ctx.asker, "create", Draft(STORAGE, {"project": project}))
-    return views.form(project, STORAGE) if may else ""
+    may = ctx.session.check(ctx.asker, "create", Draft(STORAGE_KIND, {"project": project}))
+    return views.form(project, STORAGE_KIND) if may else ""
 
 
 def marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
     """Those that the caller may use, by name, but for one."""
-    found = ctx.session.list(ctx.asker, "use", DATA_MART, within=project, limit=_MOST).items
+    found = ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=project, limit=_MOST).items
     return [(item.uid, item.name) for item in found if item.uid != but]
 
 
 def _about(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
     ctx.need_visible(uid)
     ctx.need("use", uid)
-    told, eyes = kept.told_of(ctx, uid), VisibleRefs(ctx)
-    kind, lakehouse = str(told.all.get("kind", "")), eyes.ref(str(told.all.get("lakehouse", "")))
-    may_ask = kind == In.LAKE and lakehouse and ctx.session.check(ctx.asker, _EXECUTE, lakehouse.uid)
+    told, eyes = kept.storage_settings(ctx, uid), VisibleRefs(ctx)
+    kind, lakehouse = str(told.raw.get("kind", "")), eyes.ref(str(told.raw.get("lakehouse", "")))
+    may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.asker, _EXECUTE, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

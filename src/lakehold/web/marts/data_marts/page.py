@@ -27,11 +27,11 @@ from lakehold.web.marts.data_marts import form, reports
 from lakehold.web.marts.data_marts.routes import need_mart
 from lakehold.web.routes import router
 from lakehold.web.words import spoken
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts import publishing, quality
-from lakehold.workspaces.marts.checks import checks_of
-from lakehold.workspaces.marts.pipelines.mart import told_of
-from lakehold.workspaces.marts.quality import BROKEN, KEPT
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import checks as quality
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, load_checks
+from lakehold.workspaces.marts.pipelines import data_mart
+from lakehold.workspaces.marts.pipelines.data_mart import mart_settings
 
 routes = router("/resources")
 
@@ -63,8 +63,8 @@ def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _standing(ctx, lake, uid)
     around = pipeline.shown(ctx, found, "mart")
-    joined = ends(ctx, uid, "joins")
-    drawn = ends(ctx, uid, "storage")
+    joined = edge_targets(ctx, uid, "joins")
+    drawn = edge_targets(ctx, uid, "storage")
     values: dict[str, object] = {
         **around,
         "run_now": [replace(act, label=_LABELS.get(act.label, act.label)) for act in _actions(around["run_now"])],
@@ -83,7 +83,7 @@ def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid
         "latest": _LATEST,
         "new_report": reports.new(found),
         "runs": rows(ctx, pipeline.latest(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.of(ctx, uid) if pipeline.sees_runs(found) else [],
+        "triggers": TRIGGERS.for_resource(ctx, uid) if pipeline.sees_runs(found) else [],
         "said": schedules.said,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
         "may": acting.actions_of(ctx, uid),
@@ -98,7 +98,7 @@ def publish(request: Request, ctx: Writing, lake: InLake, uid: str) -> Response:
     """Let it be reported on."""
     found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
     try:
-        publishing.publish(ctx, lake, uid)
+        data_mart.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
         return pages.go(request, here, Flash(str(error), tone="bad"))
     return pages.go(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
@@ -108,23 +108,23 @@ def publish(request: Request, ctx: Writing, lake: InLake, uid: str) -> Response:
 def unpublish(request: Request, ctx: Writing, uid: str) -> Response:
     """Make a draft of it again."""
     found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
-    publishing.unpublish(ctx, uid)
+    data_mart.unpublish(ctx, uid)
     return pages.go(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
 
 
 def _standing(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> Standing:
-    told = told_of(ctx, uid)
+    told = mart_settings(ctx, uid)
     try:
-        names = {check.name for check in checks_of(told)}
+        names = {check.name for check in load_checks(told)}
     except InvalidInputError:
         names = set()
     last: dict[str, str] = {}
-    for each in quality.page(ctx, uid):
+    for each in quality.list_results(ctx, uid):
         if each.name in names:
             last.setdefault(each.name, each.state)
     said = list(last.values())
     standing = Standing(
-        told.all.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
+        told.raw.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
     )
     try:
         now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from lakehold.api.frame.works import Reading
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import pages, views
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUNS
@@ -18,8 +18,8 @@ from lakehold.web.listing import Column, Listing
 from lakehold.web.marts import framing
 from lakehold.web.marts.data_marts.routes import need_mart
 from lakehold.web.routes import router
-from lakehold.workspaces.ends import ends, starts
-from lakehold.workspaces.marts.nouns import REPORT
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 
 routes = router("/resources")
 
@@ -58,8 +58,8 @@ def reports_page(request: Request, ctx: Reading, uid: str) -> Response:
 def of_mart(ctx: RequestContext, uid: str) -> list[On]:
     """Those that the caller sees."""
     eyes = VisibleRefs(ctx)
-    seen = sorted(eyes.refs(starts(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
-    return [_on(ctx, eyes, ref) for ref in seen if ref.kind == REPORT]
+    seen = sorted(eyes.refs(edge_sources(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
+    return [_on(ctx, eyes, ref) for ref in seen if ref.kind == REPORT_KIND]
 
 
 def last_of(ctx: RequestContext, report: ResourceRef) -> Run | None:
@@ -71,13 +71,13 @@ def new(found: ResourceView) -> str:
     """Where a report on it is made; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    at = views.form(found.workspace.uid, REPORT) or "/resources/new"
-    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT, "in": found.workspace.uid}
+    at = views.form(found.workspace.uid, REPORT_KIND) or "/resources/new"
+    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT_KIND, "in": found.workspace.uid}
     return f"{at}?{urlencode(asked)}"
 
 
 def _on(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> On:
-    to = next(iter(ends(ctx, ref.uid, "destination")), None)
+    to = next(iter(edge_targets(ctx, ref.uid, "destination")), None)
     held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
     owners = eyes.refs(uid for some in held.values() for uid in some)
     return On(ref, eyes.ref(to), owners)

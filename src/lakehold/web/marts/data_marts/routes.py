@@ -25,8 +25,8 @@ from lakehold.web.marts.data_marts.joins import Join
 from lakehold.web.marts.data_marts.trying import Tried, tried
 from lakehold.web.marts.looking import grid
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts.nouns import DATA_MART
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -52,7 +52,7 @@ def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -
 
     def present(ctx: RequestContext) -> tuple[Form, Filled]:
         found = need_edit(ctx, uid)
-        hidden = bool(ends(ctx, uid, "storage")) and not found.edges.get("storage")
+        hidden = bool(edge_targets(ctx, uid, "storage")) and not found.edges.get("storage")
         return Form(request, _within(found), found, drawn=hidden and not choose), form.present(ctx, found)
 
     shown, filled = looking.reading(request).run(present)
@@ -83,7 +83,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
 def need_mart(ctx: RequestContext, uid: str) -> ResourceView:
     """The data mart, if the caller sees it."""
     found = resources.get(ctx, uid)
-    if found.kind != DATA_MART:
+    if found.kind != DATA_MART_KIND:
         raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
     return found
 
@@ -189,7 +189,7 @@ def _kept(ctx: RequestContext, shown: Form, filled: Filled, reads: Sequence[str]
         edges = {"project": shown.within, **filled.edges()}
         settings = {**filled.settings(), "reads": seen}
         return resources.create(
-            ctx, DATA_MART, filled.name, edges=edges, settings=settings, description=filled.description
+            ctx, DATA_MART_KIND, filled.name, edges=edges, settings=settings, description=filled.description
         )
     uid, before = shown.found.uid, shown.found.settings or {}
     settings = {**filled.settings(before, joins.unseen(ctx, before)), "reads": seen}

@@ -23,10 +23,10 @@ from lakehold.web.marts import framing
 from lakehold.web.marts.data_marts.routes import need_edit, need_mart
 from lakehold.web.marts.looking import Looked, look
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts.definitions import WORD, Column, Definition
-from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartColumn, MartDefinition
+from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = router("/resources")
 
@@ -104,21 +104,21 @@ def _rows(request: Request, ctx: RequestContext, found: ResourceView, drawn: Loo
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}
         there |= {name: ("", "") for name in said if name not in there}
-    return [_row(name, *about, said.get(name, Column(name)), key=name in keys) for name, about in there.items()]
+    return [_row(name, *about, said.get(name, MartColumn(name)), key=name in keys) for name, about in there.items()]
 
 
-def _row(name: str, kind: str, about: str, said: Column, *, key: bool) -> Row:
+def _row(name: str, kind: str, about: str, said: MartColumn, *, key: bool) -> Row:
     return Row(name, kind, about, said.alias, said.description, said.type, said.hidden, key)
 
 
 def _drawn(request: Request, found: ResourceView) -> Looked | None:
     """The fields as its storage gives them now."""
     try:
-        definition = Definition.of(SettingsReader(found.settings or {}, WORD))
+        definition = MartDefinition.from_settings(SettingsReader(found.settings or {}, DATA_MART_LABEL))
     except InvalidInputError as error:
         return Looked(error=error)
-    storage = looking.reading(request).run(lambda ctx: next(iter(ends(ctx, found.uid, "storage")), ""))
-    return look(request, Look(storage, by=definition.by.value, text=definition.text)) if storage else None
+    storage = looking.reading(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
+    return look(request, StorageProbeTarget(storage, by=definition.by.value, text=definition.text)) if storage else None
 
 
 def _sent(form: FormData) -> list[Row]:
@@ -152,7 +152,7 @@ def _kept(ctx: RequestContext, uid: str, rows: Sequence[Row], version: int | Non
         "keys": [row.name for row in rows if row.key],
     }
     if settings.get("by"):
-        Definition.of(SettingsReader(settings, WORD))
+        MartDefinition.from_settings(SettingsReader(settings, DATA_MART_LABEL))
     resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=version)
 
 
@@ -163,17 +163,17 @@ def _told(row: Row) -> dict[str, object]:
     return told | ({"hidden": True} if row.hidden else {})
 
 
-def _columns(settings: Mapping[str, object]) -> dict[str, Column]:
+def _columns(settings: Mapping[str, object]) -> dict[str, MartColumn]:
     some = settings.get("columns")
     found = [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
     return {str(each.get("name", "")): _column(each) for each in found if each.get("name")}
 
 
-def _column(told: Mapping[str, object]) -> Column:
+def _column(told: Mapping[str, object]) -> MartColumn:
     def text(name: str) -> str:
         return str(told.get(name, ""))
 
-    return Column(text("name"), text("alias"), text("description"), text("type"), told.get("hidden") is True)
+    return MartColumn(text("name"), text("alias"), text("description"), text("type"), told.get("hidden") is True)
 
 
 def _keys(settings: Mapping[str, object]) -> list[str]:

@@ -19,17 +19,17 @@ from lakehold.web.lakehouse.sources.troubles import is_no_worker
 from lakehold.web.marts.data_marts.form import Filled
 from lakehold.web.marts.data_marts.joins import pairs
 from lakehold.web.marts.looking import look
-from lakehold.workspaces.marts.definitions import WORD, Definition
-from lakehold.workspaces.marts.looking import Seen, problems
-from lakehold.workspaces.marts.storages import Look
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition
+from lakehold.workspaces.marts.mart_probe import StorageProbeResult, definition_errors
+from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What it would have, and what is wrong with it, by field."""
 
-    seen: Seen = field(default_factory=Seen)
+    seen: StorageProbeResult = field(default_factory=StorageProbeResult)
     errors: Mapping[str, str] = field(default_factory=dict)
     no_worker: LakeholdError | None = None
 
@@ -38,16 +38,16 @@ def tried(request: Request, filled: Filled, before: Mapping[str, object] | None)
     """Try the definition. What draws from a storage that one does not see, or from a connector, is not tried."""
     if not filled.storage or filled.is_fed:
         return Tried()
-    looked = look(request, Look(filled.storage, by=filled.by, text=filled.text))
+    looked = look(request, StorageProbeTarget(filled.storage, by=filled.by, text=filled.text))
     if looked.error is not None:
         if is_no_worker(looked.error):
             return Tried(no_worker=looked.error)
         return Tried(errors={filled.by: str(looked.error)})
     try:
-        definition = Definition.of(SettingsReader(filled.settings(before), WORD))
+        definition = MartDefinition.from_settings(SettingsReader(filled.settings(before), DATA_MART_LABEL))
     except InvalidInputError as error:
         return Tried(looked.seen, {filled.by: str(error)})
-    found = problems(definition, looked.seen.fields)
+    found = definition_errors(definition, looked.seen.fields)
     if "columns" in found:
         found[filled.by] = f"The schema names a field that would be gone. {found.pop('columns')}"
     names = [each["name"] for each in looked.seen.fields]

@@ -29,7 +29,7 @@ _MOST = 50
 @routes.get("/{uid:path}/destination/file")
 def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Response:
     """One of them, for who may use the destination."""
-    volume, file = files.opened(ctx, platform.settings, uid, path)
+    volume, file = files.open_file(ctx, platform.settings, uid, path)
     using.note(platform, ctx, "use", uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
@@ -42,20 +42,20 @@ def about(ctx: RequestContext, settings: Settings, found: ResourceView) -> list[
     """Each of them, the newest first. None where there are no files for the caller."""
     if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
         return None
-    some = [each for each in files.listed(ctx, settings, found.uid) if not each.is_folder]
+    some = [each for each in files.list_files(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MOST]
     return [_left(found.uid, each) for each in newest]
 
 
 def last(ctx: RequestContext, settings: Settings, report: str) -> Left | None:
     """What a report has left when it was last sent, if it is there and the caller may have it."""
-    delivered = insights.of_report(ctx, report)
+    delivered = insights.report_insight(ctx, report)
     to, places = delivered.destination, delivered.delivered.places
     if to is None or not places or not ctx.session.check(ctx.asker, "use", to.uid):
         return None
     if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
         return None
-    there = (each for each in files.listed(ctx, settings, to.uid) if each.path == places[0])
+    there = (each for each in files.list_files(ctx, settings, to.uid) if each.path == places[0])
     return next((_left(to.uid, each) for each in there), None)
 
 

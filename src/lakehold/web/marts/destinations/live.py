@@ -20,9 +20,9 @@ from lakehold.web.confirming import unsure
 from lakehold.web.flashes import Flash
 from lakehold.web.marts.destinations.routes import need_edit
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts import nouns
-from lakehold.workspaces.marts.live import LIVE, secrets
-from lakehold.workspaces.marts.live.secrets import Secret
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.live import LIVE_TYPE, secrets
+from lakehold.workspaces.marts.live.secrets import DestinationSecret
 
 routes = router("/resources")
 
@@ -31,7 +31,7 @@ routes = router("/resources")
 class Live:
     """What is told of it on its page."""
 
-    secret: Secret | None
+    secret: DestinationSecret | None
     made_by: ResourceRef | None
     addresses: list[tuple[ResourceRef, str]]
     """Where each report is pulled that the caller sees."""
@@ -44,13 +44,13 @@ class Live:
 @routes.post("/{uid:path}/destination/secret")
 def make(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Make one, or another in place of the one that there is."""
-    found, back = need_edit(ctx, uid), views.home(uid, nouns.DESTINATION)
-    if secrets.of(ctx, uid) is not None:
+    found, back = need_edit(ctx, uid), views.home(uid, mart_kinds.DESTINATION_KIND)
+    if secrets.get_secret(ctx, uid) is not None:
         text = "The one that there is ends at once: whatever pulls with it needs the new one."
         if question := unsure(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
             return question
     try:
-        made = secrets.make(ctx, uid)
+        made = secrets.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.go(request, back, Flash(str(error), tone="bad"))
     words = "BI tools show it to pull the reports that go here. Keep it where secrets are kept."
@@ -61,12 +61,12 @@ def make(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 @routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """End it."""
-    found, back = need_edit(ctx, uid), views.home(uid, nouns.DESTINATION)
+    found, back = need_edit(ctx, uid), views.home(uid, mart_kinds.DESTINATION_KIND)
     text = "Nothing can be pulled until another one is made."
     if question := unsure(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
     try:
-        secrets.revoke(ctx, uid)
+        secrets.revoke_secret(ctx, uid)
     except ConflictError as error:
         return pages.go(request, back, Flash(str(error), tone="bad"))
     return pages.go(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
@@ -75,9 +75,9 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def about(ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]) -> Live | None:
     """For the page of a live one, for who may use it or edit it; None otherwise."""
     uid, may_edit = found.uid, "edit" in found.actions
-    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE or not (may_edit or "use" in found.actions):
+    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
-    secret = secrets.of(ctx, uid) if may_edit else None
+    secret = secrets.get_secret(ctx, uid) if may_edit else None
     base = f"{settings.base_url}/api/v1/live/{addresses.segment(uid)}"
     pulled = [(each, f"{base}/{addresses.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""

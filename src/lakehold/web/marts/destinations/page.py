@@ -11,7 +11,7 @@ from lakehold.api.frame.works import House, Reading
 from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages, views
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -43,7 +43,7 @@ def destination_page(request: Request, ctx: Reading, platform: House, uid: str) 
     """It, as the caller may see it."""
     found = need_destination(ctx, uid)
     using.note(platform, ctx, "see", uid)
-    reports = destinations.reports(ctx, uid)
+    reports = destinations.visible_reports(ctx, uid)
     values: dict[str, object] = {
         "found": found,
         "crumbs": acting.crumbs(ctx, uid),

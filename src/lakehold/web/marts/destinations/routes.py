@@ -14,7 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from lakehold.web import pages, views
 from lakehold.web.deliveries import troubles, ways
 from lakehold.web.flashes import Flash
@@ -25,7 +25,7 @@ from lakehold.web.marts import reaching
 from lakehold.web.marts.destinations import destination
 from lakehold.web.marts.destinations.destination import Destination
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts import destinations, nouns
+from lakehold.workspaces.marts import destinations, mart_kinds
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -66,13 +66,13 @@ def try_out(request: Request, uid: str) -> Response:
     asked = {"destination": uid, "project": within(found), "settings": dict(found.settings or {})}
     said, refused = _tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
-    return pages.go(request, views.home(uid, nouns.DESTINATION), flash)
+    return pages.go(request, views.home(uid, mart_kinds.DESTINATION_KIND), flash)
 
 
 class Form(reaching.Form[Destination]):
     """Of a destination."""
 
-    kind, template = nouns.DESTINATION, "marts/destination_form.html"
+    kind, template = mart_kinds.DESTINATION_KIND, "marts/destination_form.html"
 
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
@@ -83,14 +83,14 @@ class Form(reaching.Form[Destination]):
 def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse what is no project of marts."""
     workspaces.need_workspace(ctx, uid)
-    if kinds.schema_of(ctx.view, uid).id != nouns.PROJECT:
+    if kinds.schema_of(ctx.view, uid).id != mart_kinds.PROJECT_KIND:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Look its name up among the workspaces.")
 
 
 def need_destination(ctx: RequestContext, uid: str) -> ResourceView:
     """The destination, as the caller may see it."""
     found = resources.get(ctx, uid)
-    if found.kind != nouns.DESTINATION:
+    if found.kind != mart_kinds.DESTINATION_KIND:
         raise NotFoundError(f"There is no destination {quote(uid)}.", "Look its name up in the project.")
     return found
 
@@ -119,7 +119,7 @@ def _sent(form: Form, platform: House, sent: Sent) -> Response:
     except forms.MENDED as refusal:
         return form.refused(filled, kept, refusal)
     said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
-    return pages.go(form.request, views.home(uid, nouns.DESTINATION), Flash(said))
+    return pages.go(form.request, views.home(uid, mart_kinds.DESTINATION_KIND), Flash(said))
 
 
 def _asked(form: Form, filled: Destination, secrets: dict[str, str]) -> dict[str, Any]:
@@ -132,11 +132,11 @@ def _tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdErr
     """What was found, or what is wrong. Whether the caller may is neither: it is refused."""
 
     def let_in(ctx: RequestContext) -> Caller:
-        destinations.may_try(ctx, str(asked.get("destination", "")), str(asked["project"]))
+        destinations.need_destination_check(ctx, str(asked.get("destination", "")), str(asked["project"]))
         return ctx.caller
 
     caller = looking.reading(request).run(let_in)
     try:
-        return asking.try_out(house_of(request), caller, asked), None
+        return worker_client.check_destination(house_of(request), caller, asked), None
     except LakeholdError as error:
         return "", error

@@ -11,7 +11,7 @@ from lakehold.catalog import credentials, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.runnable import WEBHOOK
+from lakehold.runs.runnable import WEBHOOK_SETTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +27,27 @@ class Hook:
 def present(ctx: RequestContext, uid: str) -> Hook:
     """What is kept, for who keeps the project's settings. The secret is in no page."""
     told = resource_metadata.load(ctx, uid)
-    return Hook(str(told.settings.get(WEBHOOK, "")), WEBHOOK in credentials.list_names(ctx, uid), told.version)
+    return Hook(
+        str(told.settings.get(WEBHOOK_SETTING, "")), WEBHOOK_SETTING in credentials.list_names(ctx, uid), told.version
+    )
 
 
 def save(ctx: RequestContext, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
     """Keep another address, or none; and a secret, if one was filled in. Without an address there is none."""
     address, secret = (str(sent.get(name, "")).strip() for name in ("address", "secret"))
     version = str(sent.get("version", ""))
-    settings = {name: value for name, value in resource_metadata.load(ctx, uid).settings.items() if name != WEBHOOK}
+    settings = {
+        name: value for name, value in resource_metadata.load(ctx, uid).settings.items() if name != WEBHOOK_SETTING
+    }
     if address:
-        settings[WEBHOOK] = _valid(address, private=private)
+        settings[WEBHOOK_SETTING] = _valid(address, private=private)
     resource_edit.apply_edit(
         ctx, uid, ResourceEdit(settings=settings), expect_version=int(version) if version.isdigit() else None
     )
     if secret and address:
-        credentials.save(ctx, uid, {WEBHOOK: secret})
-    elif not address and WEBHOOK in credentials.list_names(ctx, uid):
-        credentials.save(ctx, uid, {WEBHOOK: None})
+        credentials.save(ctx, uid, {WEBHOOK_SETTING: secret})
+    elif not address and WEBHOOK_SETTING in credentials.list_names(ctx, uid):
+        credentials.save(ctx, uid, {WEBHOOK_SETTING: None})
 
 
 def _valid(address: str, *, private: bool) -> str:

@@ -20,20 +20,20 @@ from lakehold.web.marts.notifications.hook import Hook
 from lakehold.web.routes import router
 from lakehold.web.workspaces import tabs
 from lakehold.web.workspaces.members import space_of, trail
-from lakehold.workspaces.marts.notifications import owners, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel
-from lakehold.workspaces.marts.notifications.receivers import Receiver
-from lakehold.workspaces.marts.notifications.sides import ROLES
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.membership import ROLES
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
+from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 
 routes = router("/workspaces")
 
 NOTIFICATIONS, CHOOSING = "notifications", "notifications/receivers"
 HINTS = {
-    Channel.FAILED_RUNS: "A refresh or a report that failed, or was refused, with the reason.",
-    Channel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
-    Channel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
+    NotificationChannel.FAILED_RUNS: "A refresh or a report that failed, or was refused, with the reason.",
+    NotificationChannel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
+    NotificationChannel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
 }
-_RECEIVES = Filter("receives", "Receives", tuple((each.value, each.label) for each in Channel))
+_RECEIVES = Filter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ def notifications_page(request: Request, ctx: Reading, uid: str) -> Response:
 def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = None) -> Response:
     """The page; with an address that could not be kept, as it was filled in."""
     need_project(ctx, uid)
-    space, manages = space_of(ctx, uid), receivers.manages(ctx, uid)
-    everybody = receivers.listed(ctx, uid)
+    space, manages = space_of(ctx, uid), receivers.can_manage(ctx, uid)
+    everybody = receivers.list_receivers(ctx, uid)
     values: dict[str, object] = {
         "crumbs": trail(ctx, space, "Notifications"),
         **tabs.shown(uid, space.kind, NOTIFICATIONS),
         "space": space,
-        "channels": [(each, HINTS[each], on) for each, on in receivers.switches(ctx, uid).items()],
+        "channels": [(each, HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
         "mails": bool(house_of(request).settings.smtp.get_secret_value()),
         "manages": manages,
         "titles": _titles(ctx, uid),
@@ -73,21 +73,23 @@ def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = 
     return pages.page(request, "marts/notifications.html", values, status=422 if wrong else 200)
 
 
-def _list(request: Request, ctx: RequestContext, uid: str, everybody: Sequence[Receiver]) -> dict[str, object]:
+def _list(
+    request: Request, ctx: RequestContext, uid: str, everybody: Sequence[MemberSubscriptions]
+) -> dict[str, object]:
     listing = Listing.of(
         request, sorts=("name",), filters=(Filter("role", "Role", tuple(_titles(ctx, uid).items())), _RECEIVES)
     )
     # However it is asked for, the list is at one address.
     listing = replace(listing, path=addresses.workspace(uid, NOTIFICATIONS))
     rows = [each for each in everybody if _fits(each, listing)]
-    on = receivers.switches(ctx, uid)
+    on = receivers.project_channels(ctx, uid)
     there = addresses.workspace(uid, CHOOSING)
     part = listing.part(rows[::-1] if listing.descending else rows)
     return {
         "listing": listing,
         "columns": [
             Column("Who", "name"),
-            *(Column(each.label if on[each] else f"{each.label}, off") for each in Channel),
+            *(Column(each.label if on[each] else f"{each.label}, off") for each in NotificationChannel),
         ],
         # What is changed leads back to the part of the list that it was changed in.
         "there": replace(listing, path=there).href(page=listing.page),
@@ -100,19 +102,19 @@ def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
     return {name: role.title for name, role in kinds.schema_of(ctx.view, uid).roles.items() if name in ROLES}
 
 
-def _fits(each: Receiver, listing: Listing) -> bool:
+def _fits(each: MemberSubscriptions, listing: Listing) -> bool:
     role, wanted = listing.chosen["role"], listing.chosen["receives"]
     return (
         fold_name(listing.search) in fold_name(each.member.name)
         and role in {"", each.role}
-        and (not wanted or each.channels[Channel(wanted)].on)
+        and (not wanted or each.channels[NotificationChannel(wanted)].on)
     )
 
 
 def _owners(ctx: RequestContext, uid: str) -> list[Owner]:
     keeps = ctx.session.check(ctx.asker, "manage_members", uid)
     found = []
-    for each in owners.too_low(ctx, uid):
+    for each in receivers.underprivileged_owners(ctx, uid):
         who = urlencode({"subject": each.owner.uid})
         change = f"{addresses.workspace(uid, 'members/change')}?{who}"
         href = change if keeps else addresses.workspace(uid, "members")

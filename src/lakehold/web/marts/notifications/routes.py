@@ -14,8 +14,8 @@ from lakehold.web.flashes import Flash
 from lakehold.web.marts.notifications import hook
 from lakehold.web.marts.notifications.page import NOTIFICATIONS, shown
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts.notifications import changing, receivers
-from lakehold.workspaces.marts.notifications.channels import Channel, channel
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
 
 routes = router("/workspaces")
 
@@ -26,7 +26,7 @@ _WANTED = {"on": True, "off": False}
 @routes.post("/{uid:path}/notifications/channels")
 def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Which channels the project tells of."""
-    changing.switch(ctx, uid, {each.value: bool(sent.get(each.value)) for each in Channel})
+    receivers.set_channels(ctx, uid, {each.value: bool(sent.get(each.value)) for each in NotificationChannel})
     return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
 
 
@@ -35,10 +35,10 @@ def choose_mine(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respons
     """What the caller receives: only what is to be another than it is becomes a choice."""
     receivers.need_project(ctx, uid)
     here = addresses.workspace(uid, NOTIFICATIONS)
-    me = receivers.one(ctx, uid, ctx.caller.member)
-    wanted = {each.value: bool(sent.get(each.value)) for each in Channel}
-    new = {name: on for name, on in wanted.items() if me is None or me.channels[Channel(name)].on != on}
-    changing.choose(ctx, uid, ctx.caller.member, new)
+    me = receivers.find_receiver(ctx, uid, ctx.caller.member)
+    wanted = {each.value: bool(sent.get(each.value)) for each in NotificationChannel}
+    new = {name: on for name, on in wanted.items() if me is None or me.channels[NotificationChannel(name)].on != on}
+    receivers.set_subscription(ctx, uid, ctx.caller.member, new)
     return pages.go(request, here, Flash("Saved."))
 
 
@@ -46,7 +46,7 @@ def choose_mine(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respons
 def choose(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """Subscribe a member to one channel or no longer, or give them back what their role has."""
     member, name, wanted = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
-    found = changing.choose(ctx, uid, member, {channel(name).value: _WANTED.get(wanted)})
+    found = receivers.set_subscription(ctx, uid, member, {parse_channel(name).value: _WANTED.get(wanted)})
     # With scripts the list is drawn anew in its place.
     if request.headers.get("hx-request"):
         return shown(request, ctx, uid)
@@ -58,7 +58,7 @@ def choose(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def save_hook(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
     """The address that failures are told to."""
     receivers.need_project(ctx, uid)
-    ctx.need(receivers.MANAGE, uid)
+    ctx.need(receivers.MANAGE_SETTINGS, uid)
     try:
         hook.save(ctx, uid, sent, private=house_of(request).settings.private_addresses)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:

@@ -16,14 +16,14 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
-from lakehold.runs import asking
+from lakehold.runs import worker_client
 from lakehold.web.lakehouse import grids
 from lakehold.web.lakehouse.grids import Grid
 from lakehold.web.lakehouse.sources import looking
-from lakehold.workspaces.marts import reporting
-from lakehold.workspaces.marts.messages.first import MOST, First
-from lakehold.workspaces.marts.messages.message import Message
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts import reports
+from lakehold.workspaces.marts.message_blocks import MAX_BLOCK_ROWS, MessageData
+from lakehold.workspaces.marts.message_template import MessageTemplate
+from lakehold.workspaces.settings_reader import SettingsReader
 
 _SHOWN = 100
 _STYLE = re.compile(r' style="[^"]*"')
@@ -48,21 +48,21 @@ class Preview:
 
 def preview(request: Request, mart: str, settings: Mapping[str, object], name: str) -> Preview:
     """Ask as the caller. Whatever is refused is a part of what is shown."""
-    told = SettingsReader(settings, reporting.WORD)
+    told = SettingsReader(settings, reports.REPORT_LABEL)
 
     def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
         readable_tables.refuse_impersonation(ctx)
-        return ctx.caller, reporting.text(ctx, lake_of(request), told, mart), reporting.today(ctx, told)
+        return ctx.caller, reports.report_sql(ctx, lake_of(request), told, mart), reports.report_day(ctx, told)
 
     try:
         caller, text, day = looking.reading(request).run(asked)
         uid = f"q_{secrets.token_hex(12)}"
-        with asking.ask(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN) as found:
+        with worker_client.run_query(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN) as found:
             schema, batches, complete = found.batches.schema, list(found.batches), found.complete
     except LakeholdError as error:
         return Preview(error=error)
     rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
-    first = First(name, day, tuple(schema.names), rows[: MOST + 1], len(rows), complete)
+    first = MessageData(name, day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
     try:
         words = said(told.text("message", ""), first)
     except InvalidInputError as error:
@@ -70,11 +70,11 @@ def preview(request: Request, mart: str, settings: Mapping[str, object], name: s
     return Preview(grids.grid(schema, batches), complete, words)
 
 
-def said(template: str, first: First) -> Markup:
+def said(template: str, first: MessageData) -> Markup:
     """A message as a part of a page: what mails style by themselves is drawn in other ways here."""
     if not template:
         return Markup("")
-    found = _BODY.search(Message(template).written(first).html)
+    found = _BODY.search(MessageTemplate(template).render(first).html)
     plain = found[1].strip() if found else ""
     drawn = _BAR.sub(r'<progress class="message-bar" max="100" value="\1" aria-hidden="true"></progress>', plain)
     lower = _HEADING.sub(lambda tag: f"<{tag[1]}h{min(int(tag[2]) + _UNDER - 1, 6)}>", _STYLE.sub("", drawn))

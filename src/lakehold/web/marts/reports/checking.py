@@ -7,9 +7,9 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.lakehouse.forms import whole
 from lakehold.web.marts.reports.filled import Report
-from lakehold.workspaces.marts import reporting
-from lakehold.workspaces.marts.messages.message import Message
-from lakehold.workspaces.told import SettingsReader
+from lakehold.workspaces.marts import reports
+from lakehold.workspaces.marts.message_template import MessageTemplate
+from lakehold.workspaces.settings_reader import SettingsReader
 
 
 def wrong(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report, *, has_goal: bool) -> dict[str, str]:
@@ -39,7 +39,7 @@ def _asked(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report) -
         if place == "sort" and found:
             break
         try:
-            reporting.text(ctx, lake, SettingsReader({**whole_of, **told}, reporting.WORD), mart)
+            reports.report_sql(ctx, lake, SettingsReader({**whole_of, **told}, reports.REPORT_LABEL), mart)
         except InvalidInputError as error:
             found["zone" if "time zone" in error.message else place] = str(error)
         except LakeholdError:
@@ -52,7 +52,9 @@ def _message(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Report)
     if not said.message:
         return {}
     try:
-        Message(said.message).check(reporting.columns(ctx, lake, SettingsReader(said.settings(), reporting.WORD), mart))
+        MessageTemplate(said.message).check(
+            reports.report_columns(ctx, lake, SettingsReader(said.settings(), reports.REPORT_LABEL), mart)
+        )
     except InvalidInputError as error:
         return {"message": str(error)}
     return {}

@@ -12,8 +12,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.deliveries import ways
-from lakehold.workspaces.marts import nouns, offering
-from lakehold.workspaces.marts.offering import Offered
+from lakehold.workspaces.marts import joins, mart_kinds
+from lakehold.workspaces.marts.joins import ReportColumn
 
 _MOST = 300
 
@@ -32,7 +32,7 @@ class Mart:
 class Columns:
     """Those of a mart; or why they are not known."""
 
-    columns: Sequence[Offered] = ()
+    columns: Sequence[ReportColumn] = ()
     unknown: LakeholdError | None = None
 
     def type_of(self, name: str) -> str:
@@ -46,7 +46,7 @@ class Columns:
 
 def marts(ctx: RequestContext, within: str | None, *, limit: int = _MOST) -> list[Mart]:
     """Those that the caller may report on, by name."""
-    found = ctx.session.list(ctx.asker, "use", nouns.DATA_MART, within=within, limit=limit).items
+    found = ctx.session.list(ctx.asker, "use", mart_kinds.DATA_MART_KIND, within=within, limit=limit).items
     told = resource_metadata.load_many(ctx, [item.id for item in found])
     return [
         Mart(
@@ -61,7 +61,7 @@ def marts(ctx: RequestContext, within: str | None, *, limit: int = _MOST) -> lis
 
 def goals(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Destinations that the caller may use, with how they send. That a report has one that they may not use stays."""
-    usable = ctx.session.list(ctx.asker, "use", nouns.DESTINATION, within=within, limit=_MOST).items
+    usable = ctx.session.list(ctx.asker, "use", mart_kinds.DESTINATION_KIND, within=within, limit=_MOST).items
     told = resource_metadata.load_many(ctx, [item.id for item in usable])
     options = [(item.uid, _labelled(item.name, told.get(item.id))) for item in usable]
     if found is None:
@@ -73,7 +73,7 @@ def goals(ctx: RequestContext, within: str, found: ResourceView | None) -> list[
 def columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> Columns:
     """What can be asked of a mart by the caller."""
     try:
-        return Columns(offering.offered(ctx, lake, mart))
+        return Columns(joins.available_columns(ctx, lake, mart))
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         return Columns(unknown=error)
 

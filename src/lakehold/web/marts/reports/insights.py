@@ -15,7 +15,7 @@ from lakehold.web.marts.destinations.routes import need_project
 from lakehold.web.marts.reports.routes import need_report
 from lakehold.web.routes import router
 from lakehold.workspaces.marts import insights
-from lakehold.workspaces.marts.insights import Insight
+from lakehold.workspaces.marts.insights import ReportUsage
 
 routes = router("/resources")
 of_project = router("/workspaces")
@@ -41,7 +41,7 @@ _SORTS = {
 def report_insights(request: Request, ctx: Reading, uid: str) -> Response:
     """Of one report, in ninety days."""
     found = need_report(ctx, uid)
-    told = insights.of_report(ctx, uid)
+    told = insights.report_insight(ctx, uid)
     values: dict[str, object] = {**shown(ctx, found, "insights"), "told": told, "took": _took(told)}
     return pages.page(request, "marts/insights.html", values)
 
@@ -51,18 +51,20 @@ def project_insights(request: Request, ctx: Reading, uid: str) -> Response:
     """Of all reports of a project that the caller sees."""
     need_project(ctx, uid)
     listing = Listing.of(request, ("-last", "name", "sent", "failed", "read"))
-    found = [each for each in insights.of_project(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
+    found = [
+        each for each in insights.project_insights(ctx, uid) if listing.search.casefold() in each.report.name.casefold()
+    ]
     found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(ctx, uid, "Insights"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": insights.placed(ctx, listing.part(found)),
+        "rows": insights.with_destinations(ctx, listing.part(found)),
         "total": len(found),
     }
     return pages.page(request, "marts/project_insights.html", values)
 
 
-def _took(told: Insight) -> tuple[str, str]:
+def _took(told: ReportUsage) -> tuple[str, str]:
     """How long a delivery and a pull take, in words."""
     return saying.duration(int(told.delivered.seconds * SECOND)), saying.duration(int(told.pulled.seconds * SECOND))

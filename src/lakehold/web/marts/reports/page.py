@@ -13,7 +13,7 @@ from lakehold.catalog import kinds, resource_metadata, resources
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs import run_table as states
-from lakehold.runs.runs import Run
+from lakehold.runs.service import Run
 from lakehold.web import addresses, pages
 from lakehold.web.access import acting
 from lakehold.web.actions import Action
@@ -27,7 +27,7 @@ from lakehold.web.marts.destinations import files
 from lakehold.web.marts.reports import asking, choosing, filled, telling
 from lakehold.web.marts.reports.routes import need_report
 from lakehold.web.routes import router
-from lakehold.workspaces.ends import ends
+from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations
 
 routes = router("/resources")
@@ -70,7 +70,7 @@ def report_page(request: Request, ctx: Reading, platform: House, lake: InLake, u
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
         "runs": rows(ctx, latest(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.of(ctx, uid),
+        "triggers": TRIGGERS.for_resource(ctx, uid),
         "said": schedules.said,
         "followed": lambda trigger: VisibleRefs(ctx).refs(trigger.when.after),
         "tones": saying.TONES,
@@ -111,7 +111,7 @@ def _columns(ctx: RequestContext, lake: InLake, found: ResourceView) -> choosing
 
 
 def _goal(ctx: RequestContext, uid: str) -> Goal:
-    there = ends(ctx, uid, "destination")
+    there = edge_targets(ctx, uid, "destination")
     if not there:
         return Goal(None, True, [], None)
     eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there[0])
@@ -138,7 +138,7 @@ def _last(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]
             if not told and run.state == states.FAILED:
                 told.append(("It failed", run, run.error))
             continue
-        lines = RUNS.last_lines(ctx, run.id)
+        lines = RUNS.last_log_lines(ctx, run.id)
         reason = next((line.text.removeprefix(_NOT_SENT) for line in lines if line.text.startswith(_NOT_SENT)), "")
         if not reason:
             return [*told, ("Last sent", run, "")]

@@ -30,7 +30,7 @@ from lakehold.web.marts.reports import kinds as types
 from lakehold.web.marts.reports.asking import Preview
 from lakehold.web.marts.reports.filled import Report
 from lakehold.web.routes import Sent, router
-from lakehold.workspaces.marts.nouns import DATA_MART, REPORT
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -40,7 +40,7 @@ routes = router("/resources")
 def new_form(request: Request, ctx: Reading, uid: str, mart: str = "") -> Response:
     """What it is about is chosen first; then the form for that."""
     ctx.need_visible(uid)
-    if kinds.schema_of(ctx.view, uid).id == DATA_MART:
+    if kinds.schema_of(ctx.view, uid).id == DATA_MART_KIND:
         return pages.go(request, new_address(ctx, uid))
     need_project(ctx, uid)
     return Form(request, uid, _usable(ctx, mart)).page(ctx, Report())
@@ -139,7 +139,7 @@ def new_address(ctx: RequestContext, mart: str) -> str:
 def need_report(ctx: RequestContext, uid: str) -> ResourceView:
     """The report, as the caller may see it."""
     found = resources.get(ctx, uid)
-    if found.kind != REPORT:
+    if found.kind != REPORT_KIND:
         raise NotFoundError(f"There is no report {quote(uid)}.", "Look its name up in the project.")
     return found
 
@@ -170,14 +170,16 @@ def _sent(form: Form, sent: Sent) -> Response:
         if form.found
         else f"{said.name} was made. Run it, or give it a trigger."
     )
-    return pages.go(form.request, views.home(uid, REPORT), Flash(words))
+    return pages.go(form.request, views.home(uid, REPORT_KIND), Flash(words))
 
 
 def _kept(ctx: RequestContext, form: Form, said: Report, before: Mapping[str, object] | None) -> str:
     settings = said.settings(before)
     if form.found is None:
         edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
-        return resources.create(ctx, REPORT, said.name, edges=edges, settings=settings, description=said.description)
+        return resources.create(
+            ctx, REPORT_KIND, said.name, edges=edges, settings=settings, description=said.description
+        )
     goal = {"destination": [said.destination]} if said.destination else None
     wanted = ResourceEdit(said.name, said.description, settings, edges=goal)
     resource_edit.apply_edit(ctx, form.found.uid, wanted, expect_version=forms.whole(said.version))
@@ -193,7 +195,7 @@ def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
 def _usable(ctx: RequestContext, mart: str) -> str:
     """The mart, if it is one that the caller may report on; empty where none is named."""
     if mart:
-        if kinds.schema_of(ctx.view, resources.get(ctx, mart).uid).id != DATA_MART:
+        if kinds.schema_of(ctx.view, resources.get(ctx, mart).uid).id != DATA_MART_KIND:
             raise NotFoundError(f"There is no data mart {quote(mart)}.", "Look its name up in the project.")
         ctx.need("use", mart)
     return mart

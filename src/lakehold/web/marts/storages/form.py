@@ -13,17 +13,22 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.web.lakehouse.forms import parts
 from lakehold.web.lakehouse.sources import databases
 from lakehold.web.lakehouse.sources.troubles import is_no_worker
-from lakehold.workspaces.marts.definitions import In
+from lakehold.workspaces.marts.definitions import StorageType
 
 KINDS = (
-    (In.LAKE.value, "Lakehouse", "Tables of a lakehouse here. Everybody reads them with their own levels.", "waves"),
-    (In.DATABASE.value, "Database", "PostgreSQL, or another database with a driver.", "database"),
-    (In.FILES.value, "Files", "CSV, Excel, JSON or Parquet in a folder of its own.", "folder"),
+    (
+        StorageType.LAKE.value,
+        "Lakehouse",
+        "Tables of a lakehouse here. Everybody reads them with their own levels.",
+        "waves",
+    ),
+    (StorageType.DATABASE.value, "Database", "PostgreSQL, or another database with a driver.", "database"),
+    (StorageType.FILES.value, "Files", "CSV, Excel, JSON or Parquet in a folder of its own.", "folder"),
 )
 _TEXTS = {
-    In.LAKE.value: ("lakehouse",),
-    In.DATABASE.value: ("product", "host", "port", "database", "address", "driver", "user", "schemas"),
-    In.FILES.value: ("folder",),
+    StorageType.LAKE.value: ("lakehouse",),
+    StorageType.DATABASE.value: ("product", "host", "port", "database", "address", "driver", "user", "schemas"),
+    StorageType.FILES.value: ("folder",),
 }
 _IN = "does not let us in"
 
@@ -45,7 +50,7 @@ class Filled:
     @property
     def credential(self) -> str:
         """What the secret is called that it needs; empty if it needs none."""
-        return "password" if self.kind == In.DATABASE else ""
+        return "password" if self.kind == StorageType.DATABASE else ""
 
     @staticmethod
     def edges() -> EdgeTargets:
@@ -68,9 +73,9 @@ class Filled:
     def errors(self) -> dict[str, str]:
         """What is wrong with it, by field."""
         found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
-        if self.kind == In.LAKE and not self.text("lakehouse"):
+        if self.kind == StorageType.LAKE and not self.text("lakehouse"):
             found["lakehouse"] = "Choose the lakehouse whose tables it has."
-        if self.kind == In.DATABASE:
+        if self.kind == StorageType.DATABASE:
             found |= databases.errors(self.texts)
         return found
 
@@ -93,7 +98,7 @@ def sent(form: FormData) -> Filled:
 
 def blank(kind: str) -> Filled:
     """A form that nobody has filled in."""
-    return Filled(kind if kind in _TEXTS else "", texts=databases.parts("") if kind == In.DATABASE else {})
+    return Filled(kind if kind in _TEXTS else "", texts=databases.parts("") if kind == StorageType.DATABASE else {})
 
 
 def present(found: ResourceView, kind: str = "") -> Filled:
@@ -102,7 +107,7 @@ def present(found: ResourceView, kind: str = "") -> Filled:
     chosen = str(told.get("kind", "")) or kind
     known = chosen if chosen in _TEXTS else ""
     texts = {name: _said(told.get(name, "")) for name in _TEXTS.get(known, ())}
-    if known == In.DATABASE:
+    if known == StorageType.DATABASE:
         texts |= databases.parts(str(told.get("address", "")))
     return Filled(known, found.name, found.description, str(found.version), texts)
 
@@ -111,9 +116,9 @@ def trouble_at(error: LakeholdError, filled: Filled) -> str:
     """The field that an error of a look is about; empty if it is about none."""
     if is_no_worker(error):
         return ""
-    if filled.kind == In.LAKE:
+    if filled.kind == StorageType.LAKE:
         return "lakehouse"
-    if filled.kind == In.FILES:
+    if filled.kind == StorageType.FILES:
         return "folder"
     if _IN in error.message or (isinstance(error, InvalidInputError) and "password" in error.message):
         return "secret"

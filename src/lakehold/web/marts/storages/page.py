@@ -19,8 +19,8 @@ from lakehold.web.marts.storages import form
 from lakehold.web.marts.storages.routes import need_storage
 from lakehold.web.routes import router
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
 
@@ -40,13 +40,13 @@ def test(request: Request, uid: str) -> Response:
     """Connect to it, and say how that went."""
     reading = looking.reading(request)
     found = reading.run(lambda ctx: need_storage(ctx, uid))
-    looked = look(request, Look(uid))
+    looked = look(request, StorageProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: Looked | None = None) -> Response:
-    told, uid = storages.told_of(ctx, found.uid), found.uid
-    kind = str(told.all.get("kind", ""))
+    told, uid = storages.storage_settings(ctx, found.uid), found.uid
+    kind = str(told.raw.get("kind", ""))
     marts, more = storages.marts_of(ctx, uid)
     (set_up,) = acting.actions_of(ctx, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})
     values: dict[str, object] = {
@@ -87,7 +87,7 @@ def _acts(ctx: RequestContext, found: ResourceView, kind: str) -> list[Action]:
     if not kind:
         return []
     tested = Action("Test connection", addresses.resource(found.uid, "storage/test"), "post", "zap")
-    copied = [copying.action(ctx, found.uid)] if kind == In.DATABASE else []
+    copied = [copying.action(ctx, found.uid)] if kind == StorageType.DATABASE else []
     return [*copied, *acting.actions_of(ctx, found.uid, {"use": tested})]
 
 

@@ -24,9 +24,9 @@ from lakehold.web.marts.storages import form
 from lakehold.web.marts.storages.form import Filled
 from lakehold.web.routes import Sent, router
 from lakehold.web.words import counted
-from lakehold.workspaces.marts.definitions import In
-from lakehold.workspaces.marts.nouns import STORAGE
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.workspaces.marts.mart_kinds import STORAGE_KIND
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -65,13 +65,13 @@ def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller may make storages there."""
     workspaces.need_workspace(ctx, uid)
-    ctx.need_draft(Draft(STORAGE, {"project": uid}))
+    ctx.need_draft(Draft(STORAGE_KIND, {"project": uid}))
 
 
 def need_storage(ctx: RequestContext, uid: str) -> ResourceView:
     """The storage, if the caller sees it."""
     found = resources.get(ctx, uid)
-    if found.kind != STORAGE:
+    if found.kind != STORAGE_KIND:
         raise NotFoundError(f"There is no storage {quote(uid)}.", "Look its name up in the project.")
     return found
 
@@ -79,7 +79,7 @@ def need_storage(ctx: RequestContext, uid: str) -> ResourceView:
 class Form(reaching.Form[Filled]):
     """Of a storage."""
 
-    kind, template = STORAGE, "marts/storage_form.html"
+    kind, template = STORAGE_KIND, "marts/storage_form.html"
 
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
@@ -109,14 +109,14 @@ def _sent(shown: Form, platform: Platform, sent: FormData) -> Response:
 
 def _tried(shown: Form, filled: Filled, secrets: dict[str, str]) -> Looked:
     if shown.found is None:
-        return look(shown.request, Look("", shown.within, filled.settings(), secrets))
-    return look(shown.request, Look(shown.found.uid, "", filled.settings(shown.found.settings), secrets))
+        return look(shown.request, StorageProbeTarget("", shown.within, filled.settings(), secrets))
+    return look(shown.request, StorageProbeTarget(shown.found.uid, "", filled.settings(shown.found.settings), secrets))
 
 
 def _said(filled: Filled, looked: Looked) -> str:
     if looked.seen.notes:
         return looked.seen.notes[0]
-    noun = "file" if filled.kind == In.FILES else "table"
+    noun = "file" if filled.kind == StorageType.FILES else "table"
     return f"It can be reached: {counted(len(looked.seen.tables), noun)} found."
 
 

@@ -18,8 +18,8 @@ from lakehold.web.marts.looking import Looked, grid, look
 from lakehold.web.marts.storages.routes import need_storage
 from lakehold.web.routes import router
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import By
-from lakehold.workspaces.marts.storages import Look
+from lakehold.workspaces.marts.definitions import DefinitionType
+from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
 
@@ -32,11 +32,11 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     reading = looking.reading(request)
     found = reading.run(lambda ctx: _need_use(ctx, uid))
     if table:
-        looked = look(request, Look(uid, by=By.TABLE.value, text=table))
+        looked = look(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
         return reading.run(lambda ctx: _one(request, ctx, found, table, looked))
-    is_set = reading.run(lambda ctx: bool(storages.told_of(ctx, uid).all.get("kind")))
+    is_set = reading.run(lambda ctx: bool(storages.storage_settings(ctx, uid).raw.get("kind")))
     search = Listing.of(request, ("name",)).search
-    listed = look(request, Look(uid, search=search)) if is_set else None
+    listed = look(request, StorageProbeTarget(uid, search=search)) if is_set else None
     return reading.run(lambda ctx: _list(request, ctx, found, listed))
 
 

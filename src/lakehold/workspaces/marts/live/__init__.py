@@ -1,10 +1,8 @@
-"""Live destinations: nothing is sent there, and BI tools pull over HTTP what their reports have now.
+"""Live destinations: nothing is sent there; BI tools pull their reports over HTTP.
 
-- `secrets`: what a tool shows, one for each destination: made, made anew, revoked
-- `entering`: whoever shows one is let in, or not
-- `pulling`: what a report gives, as the person who last saved it; `taking`: somebody else takes that over
-- `pulls`: what was pulled, and how long it took
+- `secrets`: the secret of a destination, and authentication with it
+- `pulls`: pulls of reports as the member who last saved them, and their records
 """
 
-LIVE = "live"
+LIVE_TYPE = "live"
 """What such a destination says of where it sends to."""

@@ -1,9 +1,7 @@
-"""Who is told by mail of what happens in a project.
+"""Notifications of a project: who gets mails of runs and checks.
 
-- `channels`: what can be told of: failed runs, broken checks, succeeded runs
-- `sides`: technical or business, each member of a project, and since when; worked out from the facts
-- `choices`: what was switched and chosen by hand, and when
-- `receivers`: both together: who receives what; `changing`: who may change that
-- `owners`: Technical Owners whose role is too low for what they own
-- `telling`: of a run that has ended, to receivers who may see its data mart
+- `preferences`: the channels, and the preferences of projects and members
+- `membership`: the side of a project on which a member is, and since when
+- `receivers`: who receives which channel, and changing that; owners whose role is too low
+- `run_notices`: the notices of an ended run
 """

@@ -1,112 +1,125 @@
-"""Who receives what in a project: by their role, or by a choice that still counts.
+"""Receivers of notifications in a project: by their role, or by a preference; and changing preferences.
 
-Project Admins and Technical Users are subscribed by default, Business Users and those who only are admins by their role
-in the tenant are not. A choice counts if it was made since its member came to the side on which they are: whoever is
-promoted, downgraded, or leaves and comes back, begins anew.
+Project Admins and Technical Users are subscribed by default; Business Users, and admins who have their role
+from the
+tenant, are not. A preference counts if it was saved since its member came to their side: whoever is promoted,
+demoted, or leaves and comes back, starts with the default again. Those who manage the project's settings change
+any
+preference, and every member their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lakehold.access.facts.records import require_mapping
+from lakehold.access.facts.view import FactView, role_bit
+from lakehold.access.model.policy import MEMBER
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.ids import fold_name
-from lakehold.workspaces.marts import nouns
-from lakehold.workspaces.marts.notifications import choices, sides
-from lakehold.workspaces.marts.notifications.channels import Channel
-from lakehold.workspaces.marts.notifications.choices import Choice
-from lakehold.workspaces.marts.notifications.sides import ADMIN, Past, Side
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import fold_name, quote
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.notifications import membership, preferences
+from lakehold.workspaces.marts.notifications.membership import ADMIN_ROLE, BUSINESS_USER, MemberSide, RoleHistory
+from lakehold.workspaces.marts.notifications.preferences import ChannelPreference, NotificationChannel, parse_channel
 
-MANAGE = "manage_settings"
+MANAGE_SETTINGS = "manage_settings"
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Whether somebody is subscribed to a channel, and whether that was chosen."""
+    """Whether a member is subscribed to a channel, and whether that is a preference."""
 
     on: bool
     chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
-    """A member, and what they are subscribed to. While a channel is switched off, nobody receives it."""
+class MemberSubscriptions:
+    """A member and their subscriptions. Nobody receives a channel that is switched off."""
 
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: Side
+    side: MemberSide
     reachable: bool
     """Whether they have an address for mails."""
-    channels: Mapping[Channel, Subscription]
+    channels: Mapping[NotificationChannel, Subscription]
 
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not Side.ABOVE
+        return self.side is not MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
-    """Refuse what is no project, or not the caller's to see."""
-    nouns.need_kind(ctx, uid, nouns.PROJECT)
+    """Refuse what is no project, or what the caller does not see."""
+    mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
-def switches(ctx: RequestContext, project: str) -> dict[Channel, bool]:
-    """Which channels a project tells of, for its members."""
+def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
+    """Return which channels a project has switched on, for its members."""
     need_project(ctx, project)
-    return choices.switches(choices.read(ctx, project))
+    return preferences.enabled_channels(preferences.load_preferences(ctx, project))
 
 
-def manages(ctx: RequestContext, project: str) -> bool:
-    """Whether the caller sees and changes all of it, and not only what is their own."""
-    return ctx.session.check(ctx.asker, MANAGE, project)
+def can_manage(ctx: RequestContext, project: str) -> bool:
+    """Return whether the caller manages all receivers, and not only themselves."""
+    return ctx.session.check(ctx.asker, MANAGE_SETTINGS, project)
 
 
-def listed(ctx: RequestContext, project: str, search: str = "") -> list[Receiver]:
-    """Everybody in the project and above it, by name, for who keeps its settings; for others, themself."""
+def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
+    """Return everybody in the project and above it by name, for those who manage it; for others, themselves."""
     need_project(ctx, project)
-    held = ctx.session.read_view(lambda view: sides.roles(view, project))
-    if manages(ctx, project):
-        numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE, project))}
+    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    if can_manage(ctx, project):
+        numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
         numbers = {ctx.view.member(ctx.caller.member)}
     found = [
-        each for each in _receivers(ctx, project, held, numbers) if fold_name(search) in fold_name(each.member.name)
+        each
+        for each in _load_receivers(ctx, project, held, numbers)
+        if fold_name(search) in fold_name(each.member.name)
     ]
     return sorted(found, key=lambda each: (fold_name(each.member.name), each.member.uid))
 
 
-def one(ctx: RequestContext, project: str, member: str) -> Receiver | None:
-    """One of them, for who has been let ask; None if they are neither in the project nor above it."""
-    held = ctx.session.read_view(lambda view: sides.roles(view, project))
-    return next(iter(_receivers(ctx, project, held, [ctx.view.member(member)])), None)
+def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions | None:
+    """Return one receiver, or None if they are neither in the project nor above it. Access was checked before."""
+    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    return next(iter(_load_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
-def of(ctx: RequestContext, project: str, channel: Channel, also: Iterable[str] = ()) -> list[str]:
-    """All who receive a channel, and others who were named; nobody while it is switched off. For the platform's own
-    use: who may know what is told is asked by who tells it.
+def channel_receivers(
+    ctx: RequestContext, project: str, channel: NotificationChannel, also: Iterable[str] = ()
+) -> list[str]:
+    """Return all who receive a channel, and others who were named; nobody while it is switched off.
+
+    For the platform's own use: who sends checks access.
     """
-    chosen = choices.read(ctx, project)
-    if not choices.switches(chosen)[channel]:
+    chosen = preferences.load_preferences(ctx, project)
+    if not preferences.enabled_channels(chosen)[channel]:
         return []
-    held = ctx.session.read_view(lambda view: sides.roles(view, project))
-    some = {number for number, each in chosen.items() if channel in each and _is_there(ctx, project, held, number)}
-    past = Past.of(ctx, project, some) if some else None
+    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
+    past = RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
         number
         for number in {*held, *some}
-        if _subscribed(held.get(number), number, chosen.get(number, {}).get(channel), past).on
+        if _subscription(held.get(number), number, chosen.get(number, {}).get(channel), past).on
     ]
     return [*sorted(ctx.view.uid(number) for number in subscribed), *also]
 
 
-def _receivers(ctx: RequestContext, project: str, held: Mapping[int, str], numbers: Collection[int]) -> list[Receiver]:
-    chosen, eyes = choices.read(ctx, project), VisibleRefs(ctx)
-    there = [number for number in numbers if _is_there(ctx, project, held, number)]
-    past = Past.of(ctx, project, [number for number in there if number in chosen])
+def _load_receivers(
+    ctx: RequestContext, project: str, held: Mapping[int, str], numbers: Collection[int]
+) -> list[MemberSubscriptions]:
+    chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
+    there = [number for number in numbers if _is_member(ctx, project, held, number)]
+    past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known = accounts.get_many(ctx, there)
     found = []
     for number in there:
@@ -114,25 +127,137 @@ def _receivers(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
             role, own = held.get(number), chosen.get(number, {})
             account = known.get(number)
             found.append(
-                Receiver(
+                MemberSubscriptions(
                     member,
-                    role or ADMIN,
-                    sides.side_of(role),
+                    role or ADMIN_ROLE,
+                    membership.side_of(role),
                     account is not None and bool(account.email),
-                    {each: _subscribed(role, number, own.get(each), past) for each in Channel},
+                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
                 )
             )
     return found
 
 
-def _is_there(ctx: RequestContext, project: str, held: Mapping[int, str], number: int) -> bool:
-    """Whether the member is in the project, or above it."""
+def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], number: int) -> bool:
+    """Return whether the member is in the project, or above it."""
     uid = ctx.session.read_view(lambda view: view.uids.get(number))
-    return uid is not None and (number in held or ctx.session.check(uid, MANAGE, project))
+    return uid is not None and (number in held or ctx.session.check(uid, MANAGE_SETTINGS, project))
 
 
-def _subscribed(role: str | None, number: int, choice: Choice | None, past: Past | None) -> Subscription:
-    side = sides.side_of(role)
-    if choice is not None and past is not None and choice.at >= past.since(number, side):
-        return Subscription(choice.wanted, chosen=True)
-    return Subscription(side is Side.TECHNICAL, chosen=False)
+def _subscription(
+    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
+) -> Subscription:
+    side = membership.side_of(role)
+    if choice is not None and past is not None and choice.at >= past.side_since(number, side):
+        return Subscription(choice.subscribed, chosen=True)
+    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
+
+
+_AUDIT_ACTION = "set notifications"
+
+
+def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool]) -> None:
+    """Switch channels of a project on or off."""
+    ctx.need_writable()
+    need_project(ctx, project)
+    ctx.need(MANAGE_SETTINGS, project)
+    before = project_channels(ctx, project)
+    parsed = {name: on for name, on in _parse_channels(changes).items() if on is not None}
+    changed = {name: on for name, on in parsed.items() if on != before[name]}
+    for name, on in changed.items():
+        preferences.save_preference(ctx, project, preferences.PROJECT_MEMBER, name, subscribed=on)
+    if changed:
+        ctx.note(
+            _AUDIT_ACTION,
+            project,
+            before={name.value: before[name] for name in changed},
+            after=_channel_values(changed),
+        )
+
+
+def set_subscription(
+    ctx: RequestContext, project: str, member: str, changes: Mapping[str, bool | None]
+) -> MemberSubscriptions:
+    """Subscribe a member to channels or unsubscribe them; None restores the default of their role.
+
+    Return their subscriptions.
+    """
+    ctx.need_writable()
+    need_project(ctx, project)
+    # A narrowed token may do no more than it says, not even for its own member.
+    if member != ctx.caller.member or ctx.caller.narrowed is not None:
+        ctx.need(MANAGE_SETTINGS, project)
+    before = _existing_receiver(ctx, project, member)
+    parsed = _parse_channels(changes)
+    for name, on in parsed.items():
+        preferences.save_preference(ctx, project, ctx.view.member(member), name, subscribed=on)
+    after = _existing_receiver(ctx, project, member)
+    if before != after:
+        was, will = ({"member": member, **_subscription_values(each, parsed)} for each in (before, after))
+        ctx.note(_AUDIT_ACTION, project, before=was, after=will)
+    return after
+
+
+def _existing_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions:
+    ctx.need_visible(member)
+    if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
+        raise InvalidInputError(f"{quote(member)} is no member.", "Only people receive mails; choose each of them.")
+    found = find_receiver(ctx, project, member)
+    if found is None:
+        raise InvalidInputError(f"{quote(member)} is not in the project.", "Give them a role in it first.")
+    return found
+
+
+def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
+    parsed = {parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
+    wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
+    if wrong is not None:
+        raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
+    return parsed  # type: ignore[return-value] # each was looked at
+
+
+def _channel_values(changed: Mapping[NotificationChannel, bool]) -> dict[str, object]:
+    return {name.value: on for name, on in changed.items()}
+
+
+def _subscription_values(found: MemberSubscriptions, asked: Mapping[NotificationChannel, object]) -> dict[str, object]:
+    return {
+        name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
+        for name, way in found.channels.items()
+        if name in asked
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UnderprivilegedOwner:
+    """A data mart, and a Technical Owner of it whose role is only Business User."""
+
+    mart: ResourceRef
+    owner: ResourceRef
+
+
+def underprivileged_owners(ctx: RequestContext, project: str) -> list[UnderprivilegedOwner]:
+    """Return such owners of data marts that the caller sees: all for those who manage the project, for others
+    themselves.
+    """
+    need_project(ctx, project)
+    marts = ctx.session.ids(ctx.asker, "see", mart_kinds.DATA_MART_KIND, within=project)
+    found = ctx.session.read_view(lambda view: _underprivileged_pairs(view, project, marts))
+    if not can_manage(ctx, project):
+        found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
+    eyes = VisibleRefs(ctx)
+    # Who is an admin by their role in the tenant is no Business User, whatever else they hold.
+    admins = frozenset(ctx.session.who(MANAGE_SETTINGS, project)) if found else frozenset()
+    seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
+    named = [UnderprivilegedOwner(mart, owner) for mart, owner in seen if mart and owner]
+    return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
+
+
+def _underprivileged_pairs(view: FactView, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
+    held, bit = membership.project_roles(view, project), role_bit("technical_owner")
+    return [
+        (view.uid(mart), view.uid(owner))
+        for mart in marts
+        for owner, mask in (view.grants.get(mart) or {}).items()
+        if mask & bit and held.get(owner) == BUSINESS_USER
+    ]

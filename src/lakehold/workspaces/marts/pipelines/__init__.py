@@ -1,13 +1,13 @@
-"""What can be run in a project of marts.
+"""The kinds of a project that can be run.
 
-- `mart`: a data mart is refreshed from its storage
-- `report`: a report is sent to its destination
+- `data_mart`: refreshes, checks, copies and publishes a data mart
+- `report`: sends a report to its destination
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import Runnable
-from lakehold.workspaces.marts.pipelines.mart import MartPipeline
+from lakehold.workspaces.marts.pipelines.data_mart import DataMartPipeline
 from lakehold.workspaces.marts.pipelines.report import ReportPipeline
 
-RUNNABLES: tuple[Runnable, ...] = (MartPipeline(), ReportPipeline())
+RUNNABLES: tuple[Runnable, ...] = (DataMartPipeline(), ReportPipeline())

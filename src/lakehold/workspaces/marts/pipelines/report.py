@@ -1,4 +1,4 @@
-"""A report: what it asks of its data mart goes to its destination."""
+"""The pipeline of a report: its rows are queried and sent to its destination."""
 
 from __future__ import annotations
 
@@ -9,68 +9,70 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.runnable import Alike, Ended, Notice, RunOptions, Step
-from lakehold.workspaces.ends import ends
-from lakehold.workspaces.marts import nouns
-from lakehold.workspaces.marts.live import LIVE
-from lakehold.workspaces.marts.notifications import telling
-from lakehold.workspaces.marts.pipelines.mart import admins_right, need_published
-from lakehold.workspaces.marts.reporting import WORD
-from lakehold.workspaces.marts.steps import Send
-from lakehold.workspaces.spans import whole
+from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.live import LIVE_TYPE
+from lakehold.workspaces.marts.notifications import run_notices
+from lakehold.workspaces.marts.pipelines.data_mart import need_published, project_admin_right
+from lakehold.workspaces.marts.reports import REPORT_LABEL
+from lakehold.workspaces.marts.steps import SendReport
+from lakehold.workspaces.settings_reader import refuse_backfill
 
 
-class ReportPipeline(Alike):
-    """Its runs are seen by who sees its data mart, and stopped by who may run it or edits that."""
+class ReportPipeline(BaseRunnable):
+    """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
+    edit the mart.
+    """
 
-    kind = nouns.REPORT
+    kind = mart_kinds.REPORT_KIND
     trigger, schedule, stop, see = "run", "edit", "run", "see"
     trigger_kind = "marts.report_trigger"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """No table; two runs of one report do not overtake each other."""
+        """Return the report itself, so that two of its runs do not overlap."""
         del ctx
         return [uid]
 
-    def steps(self, ctx: RequestContext, uid: str, wanted: RunOptions) -> Sequence[Step]:
-        """One: asked and sent."""
-        whole(wanted, WORD)
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that queries and sends."""
+        refuse_backfill(options, REPORT_LABEL)
         mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
         ctx.need(self.trigger, uid)
-        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE:
+        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE_TYPE:
             raise ConflictError(
                 f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
             )
         need_published(ctx, mart)
-        return [Send(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+        return [SendReport(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
 
-    def notices(self, ctx: RequestContext, uid: str, ended: Ended) -> Sequence[Notice]:
-        """Whom its project tells: of those, who may see the data mart, whoever owns the report."""
-        return telling.notices(ctx, uid, mart_of(ctx, uid), ended)
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to, for those who may see the data mart."""
+        return run_notices.run_notices(ctx, uid, mart_of(ctx, uid), ended)
 
-    def shown_with(self, ctx: RequestContext, uid: str) -> str:
-        """Its data mart, also for who owns the report."""
+    def visible_through(self, ctx: RequestContext, uid: str) -> str:
+        """Return its data mart."""
         return mart_of(ctx, uid)
 
-    def stopping(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
-        """Run on it, or edit on its data mart."""
+    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return `run` on the report, or `edit` on its data mart."""
         return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
 
-    def deleting(self, ctx: RequestContext, uid: str) -> RequiredRight:
-        """As a Project Admin."""
-        return admins_right(ctx, uid)
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
+        """Return the right of a Project Admin."""
+        return project_admin_right(ctx, uid)
 
 
 def mart_of(ctx: RequestContext, uid: str) -> str:
-    """What it is about."""
+    """Return the data mart of a report."""
     found = kinds.parent_of(ctx.view, uid)
     assert found is not None  # noqa: S101 - no report lies elsewhere
     return found
 
 
 def destination_of(ctx: RequestContext, uid: str) -> str:
-    """Where it goes; refused if that is gone."""
-    found = ends(ctx, uid, "destination")
+    """Return the destination of a report; refused if it is deleted."""
+    found = edge_targets(ctx, uid, "destination")
     view = ctx.view
     there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
     if not there:

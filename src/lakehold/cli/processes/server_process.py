@@ -1,0 +1,47 @@
+"""The server process: answers requests until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import tempfile
+
+from uvicorn import Server
+
+from lakehold.api.frame import logs
+from lakehold.api.frame.server import configured
+from lakehold.directory.platform import Platform
+from lakehold.kit import parent_watch
+from lakehold.kit.settings import Settings
+from lakehold.web import site
+
+
+def run(settings: Settings, descriptor: int | None = None) -> None:
+    """Serve on the given socket, or on one of its own."""
+    logs.install()
+    parent_watch.watch_parent()
+    platform = Platform(settings)
+    platform.database.migrate()
+    # Made here if it was not there, so that two servers that start at once do not each make one later.
+    _ = platform.keys
+    _set_upload_folder(settings)
+    server = Server(configured(site.application(platform), settings))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
+        # on as if nobody had heard it.
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    try:
+        server.run(None if descriptor is None else [socket.socket(fileno=descriptor)])
+    finally:
+        platform.close()
+
+
+def _set_upload_folder(settings: Settings) -> None:
+    """Let uploads be buffered on the disk of the volumes: the system's temporary folder may be small, or
+    memory.
+    """
+    if "TMPDIR" not in os.environ:
+        folder = settings.volumes_folder / ".rough"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tempfile.tempdir = str(folder)

@@ -1,0 +1,9 @@
+"""Background jobs of the platform, such as exports, that take longer than a request.
+
+- `service`: start, read and list jobs, and fetch their results
+- `registry`: the kinds of jobs, their rights and their options
+- `table`: the table of jobs, and the writes to it
+- `runner`: the steps of a job; only a worker imports it
+- `output`: the context of one attempt, with its progress and its output file
+- `exports`: the audit log and the access review as files; only a worker imports it
+"""

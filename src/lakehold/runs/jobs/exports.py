@@ -1,0 +1,80 @@
+"""The files that jobs produce: the audit log as JSON lines, and the access review as Parquet, CSV or
+Arrow.
+
+Spark computes the review and writes parts, which are copied one after the other into one file, so that no table is ever
+in memory as a whole. Only a worker imports this.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet
+
+from lakehold.access.review.review import AccessReview
+from lakehold.lake.spark import spark_session as spark
+from lakehold.runs import visibility
+from lakehold.runs.jobs import registry
+from lakehold.runs.jobs.output import JobContext
+
+_PROGRESS_EVERY = 50_000
+
+
+def export_audit_log(job_ctx: JobContext) -> tuple[Path, int]:
+    """Write the audit log, oldest entry first; return the file and its number of lines."""
+    with job_ctx.temporary_folder() as folder, job_ctx.platform.read(job_ctx.caller) as ctx:
+        file, lines = folder / "audit.jsonl", 0
+        with file.open("w", encoding="utf-8") as out:
+            for line in ctx.audit.export(registry.audit_filter(job_ctx.options)):
+                out.write(line + "\n")
+                lines += 1
+                if lines % _PROGRESS_EVERY == 0:
+                    job_ctx.report_progress(50, f"{lines:,} lines")
+        return job_ctx.publish_file(file), lines
+
+
+def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:
+    """Write the access review; return the file and its number of rows."""
+    job_ctx.report_progress(5, "starting Spark")
+    session = spark.get_spark_session(job_ctx.platform.settings.spark)
+    job_ctx.report_progress(20, "reading facts")
+    options = job_ctx.options
+    kinds = cast("list[str] | None", options.get("kinds"))
+    inside = cast("str | None", options.get("inside"))
+    with job_ctx.platform.read(job_ctx.caller) as ctx:
+        # The rest is in no row, and not counted.
+        seen = pa.table({"resource": pa.array(list(visibility.visible_resources(ctx, kinds)), pa.string())})
+        review = ctx.session.read_view(lambda view: AccessReview(session, view, kinds, inside=inside))
+    with job_ctx.temporary_folder() as folder:
+        job_ctx.report_progress(40, "deciding")
+        known = session.createDataFrame(seen)
+        review.rows().join(known, "resource", "left_semi").write.parquet(str(folder / "parts"))
+        job_ctx.report_progress(80, "writing")
+        file = folder / f"review.{options['format']}"
+        rows = _concatenate(folder / "parts", file)
+        return job_ctx.publish_file(file), rows
+
+
+def _concatenate(parts: Path, file: Path) -> int:
+    found = pyarrow.dataset.dataset(parts, format="parquet")
+    schema = pa.schema([(name, pa.string()) for name in ("member", "resource", "kind", "action")])
+    rows = 0
+    with _writer(file, schema) as writer:
+        for batch in found.to_batches(columns=schema.names):
+            rows += batch.num_rows
+            writer.write_batch(batch.cast(schema))
+    return rows
+
+
+def _writer(file: Path, schema: pa.Schema) -> pyarrow.parquet.ParquetWriter:
+    match file.suffix:
+        case ".parquet":
+            return pyarrow.parquet.ParquetWriter(file, schema)
+        case ".csv":
+            return pyarrow.csv.CSVWriter(file, schema)
+        case _:
+            return pa.ipc.new_file(file, schema)

@@ -1,0 +1,75 @@
+"""The steps of a background job: begin, execute, finish. Only a worker imports this."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lakehold.directory.platform import Platform
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs.jobs import registry, table
+from lakehold.runs.jobs.output import JobContext
+
+_log = logging.getLogger("lakehold.runs")
+_MAX_ATTEMPTS = 3
+_OWNER_ONLY = 0o700
+
+JobOutcome = Mapping[str, object]
+"""What is to be written into the job's row in the end: `error`, or `result` and `rows`."""
+
+
+def begin_job(platform: Platform, uid: str) -> JobOutcome:
+    """Check access again and mark the job as running; return the error, or an empty mapping."""
+    row = _row(platform, uid)
+    try:
+        with platform.write(table.load_caller(row)) as ctx:
+            registry.get_job_kind(row.kind).need(ctx, json.loads(row.wanted))
+            table.update_job(ctx.session.transaction, uid, {"state": table.RUNNING, "started_at": ctx.at})
+    except LakeholdError as error:
+        if error.retryable:
+            raise
+        return {"error": str(error)}
+    return {}
+
+
+def execute_job(platform: Platform, uid: str) -> JobOutcome:
+    """Execute the job; give it up after several attempts in which the worker died."""
+    row = _row(platform, uid)
+    if row.tries >= _MAX_ATTEMPTS:
+        return {"error": f"The worker was stopped {row.tries} times while it did this; it is not tried again."}
+    with platform.database.write() as transaction:
+        table.update_job(transaction, uid, {"tries": row.tries + 1})
+    _log.info("job %s is begun: %s", uid, row.kind)
+    folder = table.results_folder(platform.settings.data, row.tenant_id)
+    folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
+    try:
+        file, rows = _exporters()[row.kind](JobContext(platform, row, folder))
+    except LakeholdError as error:
+        return {"error": str(error)}
+    except Exception:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
+        _log.exception("job %s failed", uid)
+        return {"error": "It failed for a reason of our own; the worker's log has it."}
+    return {"result": file.name, "rows": rows}
+
+
+def finish_job(platform: Platform, uid: str, outcome: JobOutcome) -> None:
+    """Store the outcome of the job."""
+    state = table.FAILED if "error" in outcome else table.DONE
+    values = {"progress": 100, **outcome, "state": state, "doing": "", "ended_at": platform.clock()}
+    with platform.database.write() as transaction:
+        table.update_job(transaction, uid, values)
+    _log.info("job %s is %s", uid, state)
+
+
+def _row(platform: Platform, uid: str) -> table.JobRow:
+    with platform.database.read() as transaction:
+        return table.load_row(transaction, uid)
+
+
+def _exporters() -> Mapping[str, Callable[[JobContext], tuple[Path, int]]]:
+    # Here, not above: the first review is early enough to load Spark.
+    from lakehold.runs.jobs import exports  # noqa: PLC0415
+
+    return {registry.ACCESS_REVIEW: exports.export_access_review, registry.AUDIT_EXPORT: exports.export_audit_log}

@@ -1,0 +1,134 @@
+"""Notifications of ended runs: mails to the members that the workspace names, and a signed webhook for
+failures.
+
+The setting `failure_webhook` of the pipeline, else of its workspace, is the address of the webhook; the credential of
+the same name is the secret that signs it. It contains only what the member who saved the setting may see, and has one
+idempotency key however often it is sent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime
+
+from lakehold.catalog import access_mails, credentials, resource_metadata
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from lakehold.runs.run_table import FAILED, RunRow
+from lakehold.runs.runnable import WEBHOOK_SETTING, EndedRun, RunnableRegistry, RunNotice
+
+_SECONDS = 10
+
+
+def queue_webhook(
+    ctx: RequestContext, settings: Settings, runnables: RunnableRegistry, row: RunRow, problem: str
+) -> bool:
+    """Put the webhook of a failed run into the outbox; return whether an address is set."""
+    uid = ctx.view.uids.get(row.resource_id)
+    holder, url, owner = _webhook_address(ctx, row)
+    if uid is None or not url or ctx.view.ids.get(owner) is None:
+        return False
+    runnable = runnables[row.kind]
+    if not ctx.session.check(owner, runnable.see, uid) or not ctx.session.can_see(
+        owner, runnable.visible_through(ctx, uid)
+    ):
+        return False
+    payload = {
+        "event": "run.failed",
+        "run": row.id,
+        "resource": uid,
+        "name": ctx.view.names.get(row.resource_id) or uid,
+        "kind": row.kind,
+        # Which run it came after is for those who may see that one.
+        "cause": row.cause.partition(" run_")[0],
+        "error": problem,
+        "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
+        "address": f"{settings.base_url}/runs/{row.id}",
+    }
+    secret = credentials.load_for_use(ctx, holder).get(WEBHOOK_SETTING, "")
+    envelope = {"url": url, "secret": secret, "key": f"{row.id}-{row.tries}", "body": json.dumps(payload)}
+    outbox.enqueue(
+        ctx.session.transaction,
+        ctx.session.tenant,
+        ctx.at,
+        receiver=holder,
+        subject=f"{payload['name']} has failed",
+        body=ctx.keys.encrypt(json.dumps(envelope)),
+        kind=outbox.WEBHOOK,
+    )
+    return True
+
+
+def post_webhook(envelope: str, *, private: bool) -> None:
+    """Send the webhook once; raise if it is not accepted. The outbox retries."""
+    # Here, not above: only a worker sends, and what stands behind this knows Spark.
+    from lakehold.connectors.destinations.http_delivery import (
+        HttpPoster,  # noqa: PLC0415
+        RetryPolicy,  # noqa: PLC0415
+    )
+    from lakehold.connectors.destinations.webhook import (
+        WebhookDestination,  # noqa: PLC0415
+        http_client,  # noqa: PLC0415
+    )
+
+    request = json.loads(envelope)
+    how = WebhookDestination(
+        request["url"], request["secret"], retry_policy=RetryPolicy(tries=1, seconds=_SECONDS), private=private
+    )
+    how.check()
+    with http_client(how) as sending:
+        poster = HttpPoster(sending, how.url, how.secret, how.redactions, how.retry_policy, time.sleep)
+        posted = poster.post(request["body"].encode(), key=request["key"], batch=1)
+    if posted.error is not None:
+        raise posted.error
+
+
+def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
+    """Return the resource that sets the address (the pipeline, else its workspace), the address, and who saved
+    it last.
+    """
+    for number in (row.resource_id, row.workspace_id):
+        uid = ctx.view.uids.get(number)
+        metadata = resource_metadata.load(ctx, uid) if uid else None
+        url = metadata.settings.get(WEBHOOK_SETTING) if metadata else None
+        if uid and metadata and isinstance(url, str) and url:
+            return uid, url, metadata.updated_by
+    return "", "", ""
+
+
+_RUN = re.compile(r"run_\w+")
+
+
+def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry, row: RunRow, ended: EndedRun) -> int:
+    """Put the mails and the webhook of an ended run into the outbox; return the number of mails.
+
+    Nobody gets two mails of one run. This is part of the transaction that ends the run: if it is not committed,
+    nothing
+    is sent, and after it nobody ends the run again.
+    """
+    uid = ctx.view.uids.get(row.resource_id)
+    if uid is None:
+        return 0
+    if ended.state == FAILED:
+        queue_webhook(ctx, settings, runnables, row, ended.problem)
+    name, notified, mails = ctx.view.names.get(row.resource_id) or uid, set[str](), 0
+    for notice in runnables[row.kind].notices(ctx, uid, ended):
+        new = [member for member in notice.receivers if member not in notified]
+        notified.update(new)
+        mails += access_mails.queue_mails(
+            ctx, settings, new, f"{name} {notice.summary}", _mail_body(settings, row, name, notice)
+        )
+    return mails
+
+
+def _mail_body(settings: Settings, row: RunRow, name: str, notice: RunNotice) -> str:
+    # Which run it came after is for those who may see that one.
+    cause = _RUN.sub("another run", row.cause)
+    parts = [f"{name} was run {cause} and {notice.summary}.", notice.message, f"{settings.base_url}/runs/{row.id}"]
+    if notice.settings_path:
+        parts.append(f"Who is told of this: {settings.base_url}{notice.settings_path}")
+    return "\n\n".join(part for part in parts if part) + "\n"

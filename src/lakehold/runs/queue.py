@@ -1,0 +1,72 @@
+"""The queue of runs: oldest first, limited per workspace, and one at a time for each table that is
+written.
+
+Runs are claimed in one exclusive transaction, so that two workers never start runs that exclude each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import Transaction
+from lakehold.runs import run_table as states
+from lakehold.runs.run_table import run_output_table, run_table
+
+QUEUE_LOCK = "runs"
+"""The turn that a writer waits for before it asks."""
+_MAX_CANDIDATES = 100
+"""Of each workspace: however many runs wait in one of them, the others have their turn."""
+
+
+def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[tuple[int, int]]:
+    """Start some runs and return each with its number and attempt. The others wait, and their state says so."""
+    rows = _candidates(transaction)
+    outputs = _outputs(transaction, [row.n for row in rows])
+    busy = [row for row in rows if row.state in states.BUSY]
+    taken = {output for row in busy for output in outputs.get(row.n, ())}
+    in_workspace: dict[tuple[int, int], int] = {}
+    for row in busy:
+        where = (row.tenant_id, row.workspace_id)
+        in_workspace[where] = in_workspace.get(where, 0) + 1
+    begun: list[tuple[int, int]] = []
+    for row in rows:
+        if row.state in states.BUSY:
+            continue
+        where, writes = (row.tenant_id, row.workspace_id), outputs.get(row.n, set())
+        waits = bool(writes & taken)
+        if not waits and in_workspace.get(where, 0) < at_once and len(begun) < most:
+            in_workspace[where] = in_workspace.get(where, 0) + 1
+            begun.append((row.n, row.tries))
+            _set_state(transaction, row.n, states.RUNNING, at)
+        elif waits != (row.state == states.WAITING):
+            _set_state(transaction, row.n, states.WAITING if waits else states.QUEUED)
+        # Whoever came first writes first, begun or not.
+        taken |= writes
+    return begun
+
+
+def _candidates(transaction: Transaction) -> Sequence[sa.Row[int, int, int, str, int]]:
+    """Return the first queued runs of each workspace, and all running ones."""
+    c = run_table.c
+    place = sa.func.row_number().over(partition_by=(c.tenant_id, c.workspace_id), order_by=c.n).label("place")
+    open_ = sa.select(c.n, c.tenant_id, c.workspace_id, c.state, c.tries, place).where(c.state.in_(states.OPEN))
+    o = open_.subquery().c
+    query = sa.select(o.n, o.tenant_id, o.workspace_id, o.state, o.tries)
+    first = query.where(sa.or_(o.place <= _MAX_CANDIDATES, o.state.in_(states.BUSY))).order_by(o.n)
+    return transaction.connection.execute(first).all()
+
+
+def _outputs(transaction: Transaction, runs: list[int]) -> dict[int, set[tuple[int, int]]]:
+    c = run_output_table.c
+    found: dict[int, set[tuple[int, int]]] = {}
+    for row in transaction.connection.execute(sa.select(run_output_table).where(c.run.in_(runs))):
+        found.setdefault(row.run, set()).add((row.tenant_id, row.resource_id))
+    return found
+
+
+def _set_state(transaction: Transaction, number: int, state: str, at: Moment | None = None) -> None:
+    values = {"state": state} if at is None else {"state": state, "started_at": at}
+    transaction.connection.execute(run_table.update().where(run_table.c.n == number).values(**values))

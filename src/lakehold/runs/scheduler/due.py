@@ -1,0 +1,120 @@
+"""Due triggers: each starts its run once, however many workers ask. Only a worker imports this."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs import run_table as states
+from lakehold.runs.run_table import run_table
+from lakehold.runs.runnable import RunOptions
+from lakehold.runs.scheduler.schedule import TriggerRow, load_parameters, load_schedule, match_columns, trigger_table
+from lakehold.runs.scheduler.service import exists
+from lakehold.runs.service import Runs
+
+_log = logging.getLogger("lakehold.runs")
+_MAX_DUE, _BATCH = 1_000, 50
+_COUNTED = "counted"
+"""Among what was heard of: the runs after which it was started the last time, so that none of them counts twice."""
+
+
+class DueTriggers:
+    """Starts the runs of due triggers."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def start_due(self, platform: Platform, now: Moment) -> int:
+        """Start the runs that are due; return how many. Each is started once, however many workers ask."""
+        c = trigger_table.c
+        due = sa.select(trigger_table).where(c.active, c.next_at <= now).order_by(c.next_at).limit(_MAX_DUE)
+        with platform.database.read() as transaction:
+            rows = transaction.connection.execute(due).all()
+        by_saver: dict[Caller, list[TriggerRow]] = {}
+        for row in rows:
+            by_saver.setdefault(_load_caller(row), []).append(row)
+        together = (same[first : first + _BATCH] for same in by_saver.values() for first in range(0, len(same), _BATCH))
+        return sum(self._start_batch(platform, batch, now) for batch in together)
+
+    def start_dependents(self, platform: Platform, number: int) -> int:
+        """Start what waits for the success of a run; return how many. A run that is reported twice counts once."""
+        with platform.database.read() as transaction:
+            run = transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
+            c = trigger_table.c
+            waiting = sa.select(trigger_table).where(c.tenant_id == run.tenant_id, c.active, c.next_at.is_(None))
+            rows = transaction.connection.execute(waiting).all()
+        if run.state != states.SUCCEEDED:
+            return 0
+        after = str(run.resource_id)
+        return sum(
+            self._start_dependent(platform, row, after, run.id) for row in rows if after in load_schedule(row).after
+        )
+
+    def _start_batch(self, platform: Platform, rows: Sequence[TriggerRow], now: Moment) -> int:
+        """Start the triggers of one saver in one transaction.
+
+        One that cannot be started does not affect the others.
+        """
+        try:
+            with platform.write(_load_caller(rows[0])) as ctx:
+                return sum(self._start_scheduled(ctx, row, now) for row in rows)
+        except LakeholdError as error:
+            if len(rows) > 1:
+                return sum(self._start_batch(platform, [row], now) for row in rows)
+            _log.warning("trigger %s: %s", rows[0].id, error)
+            return 0
+
+    def _start_scheduled(self, ctx: RequestContext, row: TriggerRow, now: Moment) -> bool:
+        when = load_schedule(row)
+        values = {"next_at": when.next_moment(max(now, row.next_at)), "last_at": now}
+        moved = trigger_table.update().where(*_row_filter(row), trigger_table.c.next_at == row.next_at).values(**values)
+        if not ctx.session.transaction.connection.execute(moved).rowcount:
+            # Another worker was first.
+            return False
+        return self._start_run(ctx, row, f"by schedule {when.cron} {when.zone}")
+
+    def _start_dependent(self, platform: Platform, row: TriggerRow, after: str, run: str) -> bool:
+        c = trigger_table.c
+        with platform.write(_load_caller(row)) as ctx:
+            connection = ctx.session.transaction.connection
+            # Read anew: of two runs that end at once, the second one finds here what the first one has left.
+            now = connection.execute(sa.select(c.heard).where(*_row_filter(row), c.active)).one_or_none()
+            seen = {} if now is None else json.loads(now.heard)
+            if now is None or run in seen.get(_COUNTED, ()):
+                return False
+            heard = {name: each for name, each in seen.items() if name != _COUNTED} | {after: run}
+            if load_schedule(row).every and set(heard) < set(load_schedule(row).after):
+                kept = json.dumps({**heard, _COUNTED: seen.get(_COUNTED, [])})
+                connection.execute(trigger_table.update().where(*_row_filter(row)).values(heard=kept))
+                return False
+            counted = json.dumps({_COUNTED: sorted(heard.values())})
+            values = {"heard": counted, "last_at": platform.clock()}
+            connection.execute(trigger_table.update().where(*_row_filter(row)).values(**values))
+            return self._start_run(ctx, row, f"after {run}")
+
+    def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: str) -> bool:
+        resource = ctx.view.uids.get(row.resource_id)
+        if resource is None or not exists(ctx, self._runs.runnables, row):
+            # There is nothing left to run, or to run it.
+            return False
+        # Whether they still may is asked when it begins, so that a refusal is a run that says so.
+        self._runs.insert(ctx, resource, RunOptions(parameters=load_parameters(row)), cause=cause)
+        return True
+
+
+def _load_caller(row: TriggerRow) -> Caller:
+    """Return the caller that the run is started as, without the request in which the trigger was saved."""
+    return replace(Caller.from_stored(row.tenant, json.loads(row.caller), address="worker"), request="")
+
+
+def _row_filter(row: TriggerRow) -> list[sa.ColumnElement[bool]]:
+    return match_columns({"tenant_id": row.tenant_id, "id": row.id})

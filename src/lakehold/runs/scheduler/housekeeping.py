@@ -1,0 +1,110 @@
+"""Housekeeping tasks of the platform: expire, close and clean up.
+
+Each may be called at any time, and twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from lakehold.catalog import approvals, campaigns
+from lakehold.directory import tenants
+from lakehold.directory.caller import Caller
+from lakehold.directory.cleanup import delete_expired
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import DAY
+from lakehold.kit.errors import LakeholdError
+from lakehold.ledger.outbox import outbox_table
+from lakehold.runs import queries
+from lakehold.runs import run_table as states
+from lakehold.runs.jobs import table
+from lakehold.runs.jobs.table import job_table
+from lakehold.runs.run_table import run_table
+from lakehold.runs.scheduler.periodic import PeriodicTask
+
+_log = logging.getLogger("lakehold.runs")
+_MINUTE, _HOUR = 60, 3600
+_MAIL_RETENTION = 30 * DAY
+"""So long one can look up whether a mail was sent. What it said is gone when it is sent."""
+
+
+def housekeeping_tasks() -> list[PeriodicTask]:
+    """Return all housekeeping tasks."""
+    return [
+        PeriodicTask("expire requests", _MINUTE, expire_requests),
+        PeriodicTask("close campaigns", _MINUTE, close_campaigns),
+        PeriodicTask("tidy", 10 * _MINUTE, delete_expired),
+        PeriodicTask("clear results", _HOUR, delete_old_results),
+        PeriodicTask("forget mails", _HOUR, delete_old_mails),
+        PeriodicTask("forget queries", _HOUR, queries.delete_old_queries),
+        PeriodicTask("clear runs", _HOUR, delete_retained_folders),
+    ]
+
+
+def expire_requests(platform: Platform) -> int:
+    """Expire unanswered access requests in all tenants; return how many."""
+    return _in_every_tenant(platform, "expire requests", approvals.expire_requests)
+
+
+def close_campaigns(platform: Platform) -> int:
+    """Close access reviews whose due day has come, in all tenants; return how many."""
+    return _in_every_tenant(platform, "close campaigns", lambda ctx: campaigns.close_due(ctx, platform.settings))
+
+
+def delete_old_results(platform: Platform) -> int:
+    """Delete the files and rows of jobs that ended long ago; return how many."""
+    c = job_table.c
+    old = sa.and_(c.state.in_(table.ENDED), c.ended_at < platform.clock() - platform.settings.result_days * DAY)
+    with platform.database.read() as transaction:
+        found = transaction.connection.execute(sa.select(c.id, c.tenant_id, c.result).where(old)).all()
+    for job in found:
+        folder = table.results_folder(platform.settings.data, job.tenant_id)
+        if job.result:
+            (folder / job.result).unlink(missing_ok=True)
+        shutil.rmtree(folder / f"{job.id}.rough", ignore_errors=True)
+    if found:
+        with platform.database.write() as transaction:
+            transaction.connection.execute(job_table.delete().where(c.id.in_([job.id for job in found])))
+    return len(found)
+
+
+def delete_retained_folders(platform: Platform) -> int:
+    """Delete the retained folders of runs that ended long ago or were deleted; return how many."""
+    retained = platform.settings.data / "runs" / "kept"
+    folders = {folder: int(folder.name.partition("-")[0]) for folder in retained.glob("[0-9]*-*")}
+    c = run_table.c
+    old = sa.and_(c.state.in_(states.ENDED), c.ended_at < platform.clock() - platform.settings.result_days * DAY)
+    with platform.database.read() as transaction:
+        young = sa.select(c.n).where(c.n.in_(folders.values()), sa.not_(old))
+        stay = set(transaction.connection.execute(young).scalars())
+    found = [folder for folder, number in folders.items() if number not in stay]
+    for folder in found:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(found)
+
+
+def _in_every_tenant(platform: Platform, what: str, do: Callable[[RequestContext], int]) -> int:
+    """Call a function in every tenant as the platform; return the sum."""
+    count = 0
+    for tenant in tenants.list_all(platform):
+        try:
+            with platform.write(Caller(tenant.uid, "", address="worker")) as ctx:
+                count += do(ctx)
+        except LakeholdError as error:
+            # One tenant's trouble is not another's.
+            _log.warning("%s failed in %s: %s", what, tenant.uid, error.code)
+    return count
+
+
+def delete_old_mails(platform: Platform) -> int:
+    """Delete mails that were sent or given up long ago; return how many."""
+    c = outbox_table.c
+    with platform.database.write() as transaction:
+        return transaction.connection.execute(
+            outbox_table.delete().where(c.made_at < platform.clock() - _MAIL_RETENTION)
+        ).rowcount

@@ -1,0 +1,200 @@
+"""HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a
+queue.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import httpx
+import pyarrow as pa
+
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.kit.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    LakeholdError,
+    NotFoundError,
+    UnavailableError,
+)
+from lakehold.lake import catalog_tokens
+from lakehold.lake.errors import (
+    DataError,
+    DeliveryError,
+    LimitExceededError,
+    QueryError,
+    RefusedQueryError,
+    SourceError,
+    StoppedError,
+)
+from lakehold.runs import heartbeat
+
+QUERY_PATH = "/query"
+DESCRIBE_PATH, CHECK_DESTINATION_PATH = "/describe", "/try"
+PROBE_SOURCE_PATH, PROBE_STORAGE_PATH, PROBE_FEED_PATH = "/look", "/look/storage", "/look/feed"
+ARROW_MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+COMPLETE_HEADER = "x-lakehold-complete"
+_TICKET_SECONDS = 60
+_GRACE_SECONDS = 30
+_CONNECT_SECONDS = 2
+_ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
+    each.code: each
+    for each in (
+        *(RefusedQueryError, QueryError, LimitExceededError, StoppedError),
+        *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError, UnavailableError),
+        *(SourceError, DataError, DeliveryError),
+    )
+}
+
+
+class RecordBatches(Protocol):
+    """Record batches, read as they arrive."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the batches."""
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """The rows that a query returned."""
+
+    batches: RecordBatches
+    complete: bool
+    """Whether there were no more."""
+
+
+@contextmanager
+def run_query(
+    platform: Platform, caller: Caller, *, uid: str, workspace: str, text: str, rows: int
+) -> Iterator[QueryRows]:
+    """Run a query as the caller; which tables it may read is decided while it runs."""
+    body = {"id": uid, "workspace": workspace, "text": text, "rows": rows}
+    with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
+        if response.is_error:
+            response.read()
+            raise _error_from(response)
+        yield QueryRows(pa.ipc.open_stream(_ResponseFile(response)), response.headers.get(COMPLETE_HEADER) != "false")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDescription:
+    """The fields that a query returns and the tables that it reads."""
+
+    fields: list[dict[str, str]]
+    """Each with its name and type."""
+    reads: list[str]
+    """The tables, by their ids."""
+
+
+def describe_query(platform: Platform, caller: Caller, *, workspace: str, text: str) -> QueryDescription:
+    """Return the fields and the tables of a query without running it."""
+    return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, {"workspace": workspace, "text": text}))
+
+
+def probe_source(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
+    """Probe a source: list its streams, or sample one of them."""
+    return _post(platform, caller, PROBE_SOURCE_PATH, request)
+
+
+def probe_storage(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
+    """Probe a storage: list its tables, or sample a table or a query."""
+    return _post(platform, caller, PROBE_STORAGE_PATH, request)
+
+
+def probe_feed(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
+    """Probe the connector of a data mart: list its streams, or sample one of them."""
+    return _post(platform, caller, PROBE_FEED_PATH, request)
+
+
+def check_destination(platform: Platform, caller: Caller, request: Mapping[str, object]) -> str:
+    """Test a destination without sending anything, and return the finding as a message."""
+    return str(_post(platform, caller, CHECK_DESTINATION_PATH, request)["said"])
+
+
+def _post(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+    with _client(platform, caller) as client:
+        response = client.post(path, json=body)
+    if response.is_error:
+        raise _error_from(response)
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def stop_query(platform: Platform, caller: Caller, uid: str) -> None:
+    """Stop a query of the caller; raise `NotFoundError` if no worker is running."""
+    try:
+        with _client(platform, caller) as client:
+            response = client.delete(f"{QUERY_PATH}/{uid}")
+    except UnavailableError:
+        raise NotFoundError("There is no such query.", "It may have ended.") from None
+    if response.is_error:
+        raise _error_from(response)
+
+
+@contextmanager
+def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
+    with platform.database.read() as transaction:
+        found = heartbeat.worker_addresses(transaction)
+    if not found:
+        raise UnavailableError(
+            "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
+        )
+    ticket = catalog_tokens.issue_token(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
+    timeout = httpx.Timeout(platform.settings.query_seconds + _GRACE_SECONDS, connect=5)
+    headers = {"Authorization": f"Bearer {ticket}"}
+    try:
+        # Whatever the environment says of proxies: it is this very machine.
+        with httpx.Client(
+            base_url=_first_reachable(found), headers=headers, timeout=timeout, trust_env=False
+        ) as client:
+            yield client
+    except httpx.ReadTimeout:
+        raise LimitExceededError("It takes too long, and does not stop.", "Ask for less at once.") from None
+    except httpx.TransportError as error:
+        raise UnavailableError("The worker does not answer.", "It may be starting anew; try again.") from error
+
+
+def _first_reachable(addresses: Sequence[str]) -> str:
+    """Return the first address that accepts a connection: a worker may be dead and not yet counted as dead."""
+    for each in addresses[:-1]:
+        where = httpx.URL(each)
+        with suppress(OSError), socket.create_connection((where.host, where.port or 80), timeout=_CONNECT_SECONDS):
+            return each
+    return addresses[-1]
+
+
+def _error_from(response: httpx.Response) -> LakeholdError:
+    """Return the error that the worker answered with."""
+    try:
+        problem = response.json()
+        return _ERRORS_BY_CODE[problem["code"]](problem["detail"], problem["hint"])
+    except (ValueError, KeyError):
+        return UnavailableError("The worker could not answer.", "Its log says why.")
+
+
+class _ResponseFile:
+    """A response body as a file that can only be read forward."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._parts = response.iter_bytes()
+        self._left = b""
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._left) < size:
+            part = next(self._parts, b"")
+            if not part:
+                break
+            self._left += part
+        taken, self._left = (self._left, b"") if size < 0 else (self._left[:size], self._left[size:])
+        return taken

@@ -1,0 +1,213 @@
+"""The worker process: claims work, sends heartbeats, and takes over from workers that are dead."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from threading import Event
+
+import sqlalchemy as sa
+
+from lakehold import workspaces
+from lakehold.api.frame import logs
+from lakehold.directory.platform import Platform
+from lakehold.kit import parent_watch
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import LakeholdError
+from lakehold.kit.settings import Settings
+from lakehold.ledger import outbox
+from lakehold.runs import heartbeat, queue
+from lakehold.runs import run_table as states
+from lakehold.runs.heartbeat import HeartbeatThread, exit_process
+from lakehold.runs.jobs import table
+from lakehold.runs.run_table import run_table
+from lakehold.runs.runnable import StepExecutors
+from lakehold.runs.scheduler import housekeeping
+from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
+from lakehold.worker import workflows
+from lakehold.worker.run_executor import RunExecutor, spark_job_tag
+from lakehold.worker.server import serve
+from lakehold.worker.spark_session import SparkRuntime
+from lakehold.worker.workflows import WorkflowEngine, Workflows
+from lakehold.workspaces.lakehouse import dropped_tables, maintenance
+from lakehold.workspaces.marts.live import pulls
+
+_log = logging.getLogger("lakehold.runs")
+_POLL_SECONDS = 0.5
+_STOP_SECONDS = 20
+_MAX_CLAIMED_RUNS = 50
+
+
+class Worker:
+    """One process that does the background work of the platform; there may be several."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        run_executor: RunExecutor,
+        spark_runtime: SparkRuntime,
+        address: str = "",
+        tasks: Iterable[PeriodicTask] = (),
+    ) -> None:
+        self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._platform = platform
+        self._engine = WorkflowEngine(platform, self.id)
+        self._tasks = [
+            *housekeeping.housekeeping_tasks(),
+            *tasks,
+            PeriodicTask("forget runs", 3600, lambda _: self._engine.delete_finished()),
+        ]
+        self._spark_runtime = spark_runtime
+        self._run_executor = run_executor
+        self._workflows = Workflows(platform, self._tasks, run_executor)
+        self._due_tasks = DueTasks(self._tasks)
+        self._heartbeat = HeartbeatThread(platform, self.id, address)
+        self._monitor = heartbeat.HeartbeatMonitor(platform.settings.worker_silence)
+        self._enqueued_mails: set[tuple[int, int]] = set()
+        self._next_check = 0.0
+
+    def run(self, stop: Event) -> None:
+        """Work until the event is set; running workflows are then given some time to end."""
+        self._heartbeat.start()
+        self._engine.launch()
+        _log.info("worker %s is ready", self.id)
+        while not stop.wait(_POLL_SECONDS):
+            self._poll()
+        self._shut_down()
+
+    def exit_for_restart(self, why: str) -> None:
+        """Exit this process at once so that another one is started; its work may be taken over at once."""
+        _log.critical("%s; worker %s ends", why, self.id)
+        try:
+            with self._platform.database.write() as transaction:
+                self._run_executor.release_steps(transaction)
+                heartbeat.remove_worker(transaction, self.id)
+        finally:
+            exit_process(os.EX_SOFTWARE)
+
+    def _poll(self) -> None:
+        try:
+            if time.monotonic() >= self._next_check:
+                self._next_check = time.monotonic() + self._heartbeat.interval
+                self._recover_dead_workers()
+            self._enqueue_work()
+        except (LakeholdError, sa.exc.SQLAlchemyError) as error:
+            # The database is busy or away; the next round finds what this one did not.
+            _log.warning("worker %s: %s", self.id, type(error).__name__)
+
+    def _recover_dead_workers(self) -> None:
+        # In this order: who has begun something by now is known by then, or gone.
+        begun = self._engine.executors_with_pending_work()
+        with self._platform.database.read() as transaction:
+            counts = heartbeat.heartbeat_counts(transaction)
+        dead = self._monitor.dead_workers(counts) - {self.id}
+        if dead:
+            with self._platform.database.write() as transaction:
+                for worker in dead:
+                    heartbeat.remove_worker(transaction, worker)
+        left = begun - (counts.keys() - dead)
+        if left:
+            _log.warning("worker %s goes on with what %s began", self.id, ", ".join(sorted(left)))
+            self._engine.recover(left)
+
+    def _enqueue_work(self) -> None:
+        at = self._platform.clock()
+        with self._platform.database.read() as transaction:
+            jobs = table.waiting_jobs(transaction)
+            sent = (
+                (outbox.MAIL, outbox.WEBHOOK) if self._platform.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
+            )
+            mails = outbox.due_messages(transaction, at, kinds=sent)
+        for uid in jobs:
+            self._engine.enqueue(workflows.JOB_QUEUE, uid, self._workflows.job, uid)
+            with self._platform.database.write() as transaction:
+                table.update_job(transaction, uid, {"state": table.QUEUED}, unless=table.ENDED | {table.RUNNING})
+        self._run_executor.due_triggers.start_due(self._platform, at)
+        self._enqueue_runs(at)
+        due_mails = {(mail.id, mail.tries) for mail in mails}
+        for number, tries in sorted(due_mails - self._enqueued_mails):
+            self._engine.enqueue(workflows.MAIL_QUEUE, f"mail-{number}-{tries}", self._workflows.mail, number, tries)
+        self._enqueued_mails = due_mails
+        for task, slot in self._due_tasks.due(at):
+            self._engine.enqueue(workflows.PERIODIC_QUEUE, f"tick-{task.name}-{slot}", self._workflows.tick, task.name)
+
+    def _enqueue_runs(self, at: Moment) -> None:
+        c, database = run_table.c, self._platform.database
+        with database.read() as transaction:
+            open_ = sa.select(c.n, c.state).where(c.state.in_({states.QUEUED, states.WAITING, states.STOPPING}))
+            found = transaction.connection.execute(open_).all()
+        for row in found:
+            if row.state == states.STOPPING:
+                self._spark_runtime.cancel(spark_job_tag(row.n))
+        if all(row.state == states.STOPPING for row in found):
+            return
+        with database.write(queue.QUEUE_LOCK) as transaction:
+            begun = queue.claim_runs(
+                transaction, at, most=_MAX_CLAIMED_RUNS, at_once=self._platform.settings.runs_at_once
+            )
+        for number, tries in begun:
+            self._engine.enqueue(workflows.RUN_QUEUE, f"run-{number}-{tries}", self._workflows.run, number, tries)
+
+    def _shut_down(self) -> None:
+        _log.info("worker %s stops", self.id)
+        self._engine.stop(_STOP_SECONDS if self._workflows.active_count else 0)
+        # Before Spark ends, and with it all that is at work.
+        with self._platform.database.write() as transaction:
+            self._run_executor.release_steps(transaction)
+        if "lakehold.lake.spark.spark_session" in sys.modules:
+            sys.modules["lakehold.lake.spark.spark_session"].stop()
+        self._heartbeat.stop()
+        if self._workflows.active_count:
+            # What did not end in time is begun again elsewhere; waiting for its thread would be waiting for it.
+            exit_process(0)
+
+
+_QUARTER, _HOUR = 15 * 60, 3600
+
+
+def run_worker(settings: Settings) -> None:
+    """Run a worker until SIGINT or SIGTERM."""
+    logs.install()
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    parent_watch.watch_parent()
+    platform = Platform(settings)
+    platform.database.migrate()
+    try:
+        with serve(platform) as (address, spark_runtime):
+            run_executor = RunExecutor(platform, workspaces.runnables(), _executors, spark_runtime)
+            worker = Worker(platform, run_executor, spark_runtime, address, _periodic_tasks(spark_runtime))
+            spark_runtime.on_stuck = worker.exit_for_restart
+            worker.run(stop)
+    finally:
+        platform.close()
+
+
+def _periodic_tasks(spark_runtime: SparkRuntime) -> list[PeriodicTask]:
+    """Return the periodic tasks of the workspaces."""
+
+    def purge(platform: Platform) -> None:
+        if dropped_tables.expired_places(platform):
+            from lakehold.workspaces.lakehouse.executors import table_maintenance  # noqa: PLC0415 - as below
+
+            table_maintenance.purge_dropped_tables(platform, spark_runtime.tables)
+
+    return [
+        PeriodicTask("keep tables", _QUARTER, maintenance.schedule_maintenance),
+        PeriodicTask("purge tables", _HOUR, purge),
+        PeriodicTask("forget pulls", _HOUR, pulls.delete_old_pulls),
+    ]
+
+
+def _executors() -> StepExecutors:
+    # Here, not above: a worker that runs nothing needs no Spark.
+    from lakehold.worker import executor_registry  # noqa: PLC0415
+
+    return executor_registry.STEP_EXECUTORS

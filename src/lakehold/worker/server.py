@@ -1,0 +1,257 @@
+"""The HTTP server of a worker on this machine: queries, probes, connection tests, and the catalog for its
+own Spark.
+
+Nothing waits in a queue. Every request carries a token that only this installation can have signed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from socket import IPPROTO_TCP, TCP_NODELAY
+from threading import Thread
+from typing import Annotated, Any
+
+import pyarrow as pa
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from lakehold import workspaces
+from lakehold.api.frame.app import create_app
+from lakehold.api.frame.callers import shown_by
+from lakehold.api.frame.works import house_of
+from lakehold.api.iceberg import catalog
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.platform import Platform
+from lakehold.kit.database import Transaction
+from lakehold.lake import catalog_tokens
+from lakehold.runs.service import Runs
+from lakehold.runs.worker_client import (
+    ARROW_MEDIA_TYPE,
+    CHECK_DESTINATION_PATH,
+    COMPLETE_HEADER,
+    DESCRIBE_PATH,
+    PROBE_FEED_PATH,
+    PROBE_SOURCE_PATH,
+    PROBE_STORAGE_PATH,
+    QUERY_PATH,
+)
+from lakehold.worker.spark_session import SparkRuntime
+from lakehold.worker.system_tables import SystemTables
+
+_HOST = "127.0.0.1"
+_MAX_TEXT = 1_000_000
+
+routes = APIRouter(include_in_schema=False)
+
+
+class QueryRequest(BaseModel):
+    """A query that the server passes on."""
+
+    id: str
+    workspace: str
+    text: Annotated[str, Field(max_length=_MAX_TEXT)]
+    rows: int
+
+
+class DescribeQueryRequest(BaseModel):
+    """A query to describe without running it."""
+
+    workspace: str
+    text: Annotated[str, Field(max_length=_MAX_TEXT)]
+
+
+class SourceProbeRequest(BaseModel):
+    """A source to probe."""
+
+    settings: dict[str, Any]
+    source: str = ""
+    lakehouse: str = ""
+    layer: str = ""
+    secrets: dict[str, str] = {}
+    stream: str = ""
+    how: dict[str, Any] = {}
+
+
+class StorageProbeRequest(BaseModel):
+    """A storage to probe."""
+
+    storage: str = ""
+    project: str = ""
+    settings: dict[str, Any] | None = None
+    secrets: dict[str, str] = {}
+    by: str = ""
+    text: Annotated[str, Field(max_length=_MAX_TEXT)] = ""
+
+
+class FeedProbeRequest(BaseModel):
+    """The connector of a data mart to probe."""
+
+    settings: dict[str, Any]
+    mart: str = ""
+    project: str = ""
+    secrets: dict[str, str] = {}
+    stream: str = ""
+
+
+class DestinationCheckRequest(BaseModel):
+    """A destination to test."""
+
+    settings: dict[str, Any]
+    destination: str = ""
+    lakehouse: str = ""
+    project: str = ""
+    """The one of marts that it lies in; in a lakehouse there is none."""
+    reads: list[str] = []
+    volume: str = ""
+    secrets: dict[str, str] = {}
+
+
+class CatalogTokenAuthenticator:
+    """Identifies callers by their catalog tokens."""
+
+    def authenticate_token(self, platform: Platform, _transaction: Transaction, secret: str) -> Caller | None:
+        """Return the caller of a token."""
+        return catalog_tokens.verify_token(platform.keys, secret, platform.clock())
+
+    def authenticate_session(self, _platform: Platform, _transaction: Transaction, _secret: str) -> Caller | None:
+        """Return None: there are no sessions here."""
+        return None
+
+
+@routes.post(QUERY_PATH)
+def run_query(request: Request, body: QueryRequest) -> Response:
+    """Run a query and stream its rows."""
+    from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+
+    query = Query(body.id, _caller(request), body.workspace, body.text, body.rows)
+    result = _spark_runtime(request).queries.run(query)
+    headers = {COMPLETE_HEADER: str(result.complete).lower()}
+    return StreamingResponse(_arrow_stream(result.schema, result.batches), media_type=ARROW_MEDIA_TYPE, headers=headers)
+
+
+@routes.delete(QUERY_PATH + "/{uid}")
+def stop_query(request: Request, uid: str) -> Response:
+    """Stop a query of the caller."""
+    _spark_runtime(request).queries.stop(uid, _caller(request))
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+@routes.post(DESCRIBE_PATH)
+def describe_query(request: Request, body: DescribeQueryRequest) -> dict[str, Any]:
+    """Return the fields of a query and the tables that it reads."""
+    schema, reads = _spark_runtime(request).queries.describe(_caller(request), body.workspace, body.text)
+    fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in schema.fields]
+    return {"fields": fields, "reads": sorted(reads)}
+
+
+@routes.post(PROBE_SOURCE_PATH)
+def probe_source(request: Request, body: SourceProbeRequest) -> dict[str, Any]:
+    """Probe a source."""
+    from lakehold.workspaces.lakehouse.executors import probe  # noqa: PLC0415 - as above
+
+    _start_spark_for(request, body.settings)
+    return probe.probe_source(house_of(request), _caller(request), probe.SourceProbeTarget(**body.model_dump()))
+
+
+@routes.post(PROBE_STORAGE_PATH)
+def probe_storage(request: Request, body: StorageProbeRequest) -> dict[str, Any]:
+    """Probe a storage."""
+    from lakehold.workspaces.marts.executors import connections  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.storages import StorageProbeTarget  # noqa: PLC0415
+
+    return connections.probe_storage(
+        house_of(request),
+        _caller(request),
+        StorageProbeTarget(**body.model_dump()),
+        lambda: _spark_runtime(request).spark,
+    )
+
+
+@routes.post(PROBE_FEED_PATH)
+def probe_feed(request: Request, body: FeedProbeRequest) -> dict[str, Any]:
+    """Probe the connector of a data mart."""
+    from lakehold.workspaces.marts.executors import connections  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.mart_probe import FeedProbeTarget  # noqa: PLC0415
+
+    _start_spark_for(request, body.settings)
+    return connections.probe_feed(house_of(request), _caller(request), FeedProbeTarget(**body.model_dump()))
+
+
+@routes.post(CHECK_DESTINATION_PATH)
+def check_destination(request: Request, body: DestinationCheckRequest) -> dict[str, str]:
+    """Test a destination."""
+    from lakehold.workspaces.lakehouse.executors import probe  # noqa: PLC0415 - as above
+    from lakehold.workspaces.marts.executors import connections as in_project  # noqa: PLC0415
+
+    if body.settings.get("to") == "database":
+        _ = _spark_runtime(request).spark
+    platform, caller = house_of(request), _caller(request)
+    if body.project:
+        fields = body.model_dump(include={"settings", "destination", "project", "secrets"})
+        return in_project.check_destination(platform, caller, in_project.MartsDestinationCheck(**fields))
+    return probe.check_destination(
+        platform, caller, probe.LakehouseDestinationCheck(**body.model_dump(exclude={"project"}))
+    )
+
+
+def create_application(platform: Platform, spark_runtime: SparkRuntime) -> FastAPI:
+    """Return the worker's application."""
+    app = create_app(platform, [catalog.routes, routes], CatalogTokenAuthenticator())
+    app.state.warm = spark_runtime
+    app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
+    return app
+
+
+@contextmanager
+def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
+    """Serve in a thread; yield the address and the Spark runtime."""
+    config = uvicorn.Config(FastAPI(), host=_HOST, port=0, access_log=False, log_config=None, server_header=False)
+    socket = config.bind_socket()
+    # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
+    socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    address = f"http://{_HOST}:{socket.getsockname()[1]}"
+    spark_runtime = SparkRuntime(platform, address)
+    config.app = create_application(platform, spark_runtime)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
+    thread.start()
+    logging.getLogger("lakehold.processes").info("the worker listens on port %s", socket.getsockname()[1])
+    try:
+        yield address, spark_runtime
+    finally:
+        server.should_exit = True
+        thread.join(timeout=10)
+        socket.close()
+
+
+def _start_spark_for(request: Request, settings: Mapping[str, Any]) -> None:
+    """Start Spark if the settings name a database: its drivers are Spark's. Files and APIs need none."""
+    if settings.get("connector") == "database":
+        _ = _spark_runtime(request).spark
+
+
+def _spark_runtime(request: Request) -> SparkRuntime:
+    found: SparkRuntime = request.app.state.warm
+    return found
+
+
+def _caller(request: Request) -> Caller:
+    platform = house_of(request)
+    found = catalog_tokens.verify_token(platform.keys, shown_by(request).token, platform.clock())
+    if found is None:
+        raise UnauthorizedError("This ticket is not valid, or not any more.", "Ask the server, not the worker.")
+    return found
+
+
+def _arrow_stream(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Iterator[bytes]:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    yield sink.getvalue().to_pybytes()

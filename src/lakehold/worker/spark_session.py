@@ -1,0 +1,80 @@
+"""The Spark of a worker: started by the first use, and kept running."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from lakehold.directory.platform import Platform
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.query_limits import QueryLimits
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lakehold.lake.spark.queries import QueryService
+    from lakehold.lake.spark.tables import Tables
+
+_SESSION_MODULE = "lakehold.lake.spark.spark_session"
+
+
+class SparkRuntime:
+    """The Spark session, queries and tables of a process. The address is that of its catalog."""
+
+    def __init__(self, platform: Platform, address: str) -> None:
+        self._platform = platform
+        self._address = address
+        self._lock = RLock()
+        self.on_stuck: Callable[[str], object] | None = None
+        """What is done about work that does not stop. Where nobody would begin anew, nothing."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """A Spark session that knows no table."""
+        with self._lock:
+            settings, launched = self._platform.settings, None
+            conf = {"spark.driver.memory": settings.spark_memory}
+            if _SESSION_MODULE not in sys.modules:
+                from lakehold.lake.spark import jvm_launcher  # noqa: PLC0415 - before the import of what waits for it
+
+                launched = jvm_launcher.launch(settings.spark, conf, settings.drivers)
+            from lakehold.lake.spark import spark_session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+
+            return spark_session.get_spark_session(settings.spark, conf, settings.drivers, launched)
+
+    @property
+    def queries(self) -> QueryService:
+        """The queries of members."""
+        with self._lock:
+            return self._queries
+
+    @property
+    def tables(self) -> Tables:
+        """The tables, as the platform sees them."""
+        with self._lock:
+            return self._tables
+
+    def cancel(self, tag: str) -> None:
+        """Cancel the Spark jobs with this tag, if Spark has been started."""
+        if _SESSION_MODULE in sys.modules:
+            self.spark.sparkContext.cancelJobsWithTag(tag)
+
+    @cached_property
+    def _queries(self) -> QueryService:
+        from lakehold.lake.spark.queries import QueryService  # noqa: PLC0415
+        from lakehold.lake.spark.session_pool import UserSessions  # noqa: PLC0415 - as above
+
+        platform = self._platform
+        persons = UserSessions(self.spark, platform.keys, platform.clock, self._address)
+        return QueryService(
+            self.spark, persons, QueryLimits.from_settings(platform.settings), platform.settings.data, self.on_stuck
+        )
+
+    @cached_property
+    def _tables(self) -> Tables:
+        from lakehold.lake.spark.tables import Tables  # noqa: PLC0415 - as above
+
+        return Tables(self.spark, IcebergCatalog(self._platform.settings))

@@ -1,0 +1,77 @@
+"""The base of lakehouse pipelines: their edges, and the rights on everything that they read and write."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from lakehold.catalog import resource_metadata
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import BaseRunnable, RunOptions, Step
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.steps import OutputTarget, WriteOptions
+from lakehold.workspaces.settings_reader import SettingsReader
+
+LAYER_KIND, TABLE_KIND = "lakehouse.layer", "lakehouse.table"
+WRITE_MODES = ("overwrite", "append", "merge", "mirror")
+EVOLUTIONS = ("merge", "strict", "overwrite")
+
+
+class LakehousePipeline(BaseRunnable):
+    """A kind of pipeline. It has no level of its own: levels are needed on what it reads and writes."""
+
+    kind: str
+    label: str
+    """What people call it."""
+    trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the tables that it writes, or their layers."""
+        return edge_targets(ctx, uid, "writes") or edge_targets(ctx, uid, "into")
+
+    @abstractmethod
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return the steps of a run."""
+
+    def read_settings(self, ctx: RequestContext, uid: str) -> SettingsReader:
+        """Return a reader of its settings."""
+        return SettingsReader(resource_metadata.load(ctx, uid).settings, self.label)
+
+    def output_target(self, ctx: RequestContext, uid: str, reader: SettingsReader) -> OutputTarget:
+        """Return where its rows are written; refused if the caller may not write there."""
+        found = self.outputs(ctx, uid)
+        if len(found) != 1:
+            raise ConflictError(
+                f"The {self.label} {quote(uid)} writes {'no table' if not found else 'several tables'}.",
+                "Let it write one table, or one layer in which the table is made.",
+            )
+        return resolve_output(ctx, uid, found[0], reader)
+
+
+def resolve_output(ctx: RequestContext, uid: str, target: str, reader: SettingsReader) -> OutputTarget:
+    """Return a table that the caller may write, or a layer in which they may create one."""
+    if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND:
+        ctx.need("create_table", target)
+        return OutputTarget(pipeline=uid, target=target, table=reader.table_name())
+    ctx.need("write", target)
+    return OutputTarget(pipeline=uid, target=target)
+
+
+def read_write_options(reader: SettingsReader, *, default: str = "overwrite") -> WriteOptions:
+    """Return how rows are written into the table."""
+    return WriteOptions(
+        mode=reader.one_of("mode", WRITE_MODES, default),
+        keys=reader.texts("keys"),
+        evolution=reader.one_of("evolution", EVOLUTIONS, "merge"),
+        partitioned_by=reader.texts("partitioned_by"),
+    )
+
+
+def readable_inputs(ctx: RequestContext, uid: str, edge: str = "reads") -> tuple[str, ...]:
+    """Return what the pipeline reads; refused if the caller may not read it."""
+    found = edge_targets(ctx, uid, edge)
+    for each in found:
+        ctx.need("read", each)
+    return tuple(found)

@@ -1,0 +1,145 @@
+"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lakehold.access.facts.view import FactView
+from lakehold.catalog import resource_metadata
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions, Step
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse import volumes
+from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
+from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
+from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
+
+
+class DestinationPipeline(LakehousePipeline):
+    """Sends each table that it reads.
+
+    Its settings: `to`, which is files, database, webhook or mail, and what each of these takes.
+    """
+
+    kind = "lakehouse.destination"
+    label = "destination"
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step for each table."""
+        refuse_backfill(options, self.label)
+        reads = readable_inputs(ctx, uid)
+        if not reads:
+            raise ConflictError(f"The destination {quote(uid)} reads no table.", "Let it read at least one.")
+        names = ctx.view.names
+        return [
+            DeliverTable(
+                name=names.get(ctx.view.resource(table)) or table,
+                reads=(table,),
+                writes=self._volume(ctx, uid),
+                destination=uid,
+                table=table,
+                alone=len(reads) == 1,
+            )
+            for table in reads
+        ]
+
+    def _volume(self, ctx: RequestContext, uid: str) -> tuple[str, ...]:
+        """Return the volume that files go into; refused if the caller may not write there."""
+        if self.read_settings(ctx, uid).text("to", "") != "files":
+            return ()
+        found = [
+            end
+            for end in edge_targets(ctx, uid, "writes")
+            if ctx.view.kind(ctx.view.resource(end)) == volumes.VOLUME_KIND
+        ]
+        if len(found) != 1:
+            raise ConflictError(
+                f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume."
+            )
+        ctx.need("write", found[0])
+        return tuple(found)
+
+
+STREAM_KIND = "lakehouse.stream"
+INCREMENTAL = "incremental"
+_OFF = "false"
+
+
+class SourcePipeline(LakehousePipeline):
+    """Loads its enabled streams.
+
+    Its settings are those of its connector; of a stream: `stream`, `mode`, `keys`, `cursor`, `table` and more.
+    """
+
+    kind = "lakehouse.source"
+    label = "source"
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the tables of its streams, or the layer of those that are to be created."""
+        found = [_output_of(ctx, uid, stream) for stream in enabled_streams(ctx, uid)]
+        return list(dict.fromkeys(end for end in found if end))
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step for each enabled stream."""
+        need_readable_files(ctx, self.read_settings(ctx, uid))
+        found = enabled_streams(ctx, uid)
+        if not found:
+            raise ConflictError(f"No stream of the source {quote(uid)} is enabled.", "Enable at least one.")
+        if options.span is not None:
+            found = _incremental_streams(ctx, uid, found)
+        return [_ingest_step(ctx, uid, stream, options) for stream in found]
+
+
+def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the enabled streams, by name."""
+
+    def found(view: FactView) -> list[str]:
+        enabled = view.attributes["enabled"]
+        inside = (child for child in view.children(view.resource(uid)) if view.kind(child) == STREAM_KIND)
+        counted = [child for child in inside if enabled.get(child) != _OFF]
+        return [view.uid(child) for child in sorted(counted, key=lambda child: (view.names.get(child) or "", child))]
+
+    return ctx.session.read_view(found)
+
+
+def _incremental_streams(ctx: RequestContext, uid: str, found: Sequence[str]) -> list[str]:
+    """Return the streams that are read by a cursor: only these can be backfilled."""
+    some = [stream for stream in found if stream_settings(ctx, stream).text("mode", "") == INCREMENTAL]
+    if not some:
+        raise ConflictError(
+            f"No stream of the source {quote(uid)} is read by a cursor, so it has no span.",
+            f"Set the mode of a stream to {INCREMENTAL}, or reload it.",
+        )
+    return some
+
+
+def need_readable_files(ctx: RequestContext, reader: SettingsReader) -> None:
+    """Refuse unless the caller may read the volume that the source reads files of."""
+    if reader.text("connector", "") == "files":
+        ctx.need("read", reader.text("volume"))
+
+
+def stream_settings(ctx: RequestContext, stream: str) -> SettingsReader:
+    """Return a reader of the settings of a stream."""
+    return SettingsReader(resource_metadata.load(ctx, stream).settings, "stream")
+
+
+def _output_of(ctx: RequestContext, uid: str, stream: str) -> str:
+    return next(iter(edge_targets(ctx, stream, "writes") or edge_targets(ctx, uid, "into")), "")
+
+
+def _ingest_step(ctx: RequestContext, uid: str, stream: str, options: RunOptions) -> IngestStream:
+    end = _output_of(ctx, uid, stream)
+    if not end:
+        raise ConflictError(
+            f"The stream {quote(stream)} writes no table.", "Choose a table, or a layer for the source."
+        )
+    into = resolve_output(ctx, stream, end, stream_settings(ctx, stream))
+    name = ctx.view.names.get(ctx.view.resource(stream)) or stream
+    return IngestStream(
+        name=name, writes=(into.target,), source=uid, stream=stream, into=into, reload=options.reload, span=options.span
+    )

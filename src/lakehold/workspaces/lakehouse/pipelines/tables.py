@@ -1,0 +1,224 @@
+"""Pipelines that write tables: queries, histories, saved results; and the maintenance of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lakehold.catalog import kinds
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions, Step
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.lakehouse.pipelines.base import (
+    TABLE_KIND,
+    LakehousePipeline,
+    read_write_options,
+    readable_inputs,
+)
+from lakehold.workspaces.lakehouse.steps import (
+    DescribeFields,
+    MaintainTable,
+    MaterialiseQuery,
+    OutputTarget,
+    RestoreRows,
+    RollBackTable,
+    UpdateHistory,
+    WriteOptions,
+)
+from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
+
+
+class HistoryPipeline(LakehousePipeline):
+    """Keeps every state of each row of a table (SCD2).
+
+    Its settings: `keys`, `at`, `track`, `ignore`, `closes_missing`, `last_by`, and `table` if there is none yet.
+    """
+
+    kind = "lakehouse.history"
+    label = "history"
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that updates the history. A reload does not discard earlier states."""
+        refuse_backfill(options, self.label)
+        reader = self.read_settings(ctx, uid)
+        reads = readable_inputs(ctx, uid)
+        if len(reads) != 1:
+            raise ConflictError(
+                f"The history {quote(uid)} reads {'no table' if not reads else 'several tables'}.", "Let it read one."
+            )
+        into = self.output_target(ctx, uid, reader)
+        if into.target == reads[0]:
+            raise ConflictError("A history is kept in a table of its own.", "Let it write another table.")
+        step = UpdateHistory(
+            name="history",
+            reads=reads,
+            writes=(into.target,),
+            source=reads[0],
+            into=into,
+            keys=reader.texts("keys"),
+            at=reader.text("at", ""),
+            track=reader.texts("track"),
+            ignore=reader.texts("ignore"),
+            last_by=reader.text("last_by", ""),
+            closes_missing=reader.flag("closes_missing", default=True),
+        )
+        return [step]
+
+
+class QueryPipeline(LakehousePipeline):
+    """Writes the rows of a query into a table.
+
+    Its settings: `sql`, `mode`, `keys`, `evolution`, `partitioned_by`, `cursor`, and `table` if there is none.
+    """
+
+    kind = "lakehouse.query"
+    label = "query"
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that writes the rows. A reload replaces them all."""
+        reader, view = self.read_settings(ctx, uid), ctx.view
+        reads = readable_inputs(ctx, uid)
+        into = self.output_target(ctx, uid, reader)
+        chosen = (
+            WriteOptions(evolution=read_write_options(reader).evolution)
+            if options.reload
+            else read_write_options(reader)
+        )
+        cursor = _backfill_cursor(reader) if options.span else ""
+        workspace = view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or ""
+        step = MaterialiseQuery(
+            name="query",
+            reads=reads,
+            writes=(into.target,),
+            workspace=workspace,
+            sql=reader.text("sql"),
+            into=into,
+            how=chosen,
+            cursor=cursor,
+            span=options.span,
+        )
+        return [step]
+
+
+def _backfill_cursor(reader: SettingsReader) -> str:
+    """Return the field that a backfill is limited by; refused where a part of the rows has no meaning."""
+    if not reader.has("cursor"):
+        raise ConflictError(
+            "The query names no cursor, so it has no span.", "Set cursor to a field of its rows, or reload it."
+        )
+    if read_write_options(reader).mode == "mirror":
+        raise ConflictError("A query that mirrors gives all of its rows each time.", "Run it as a whole.")
+    return reader.text("cursor")
+
+
+MAINTENANCE_PARAMETER = "do"
+UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
+REJECTED_SUFFIX = "_rejected"
+"""What the name of the table ends in that a stream's bad rows are kept in."""
+_MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
+_MAINTENANCE_PARTS = ("compact", "expire", "sweep")
+
+
+def maintenance_action(options: RunOptions) -> str:
+    """Return the action that the maintenance needs; empty for a run that is no maintenance."""
+    return _MAINTENANCE_ACTIONS.get(str(options.parameters.get(MAINTENANCE_PARAMETER, "")), "")
+
+
+def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the table, its layer, in which others may be creating it, and the table whose rejected rows it
+    holds.
+    """
+    layer = edge_targets(ctx, uid, "layer")
+    name = ctx.view.names.get(ctx.view.resource(uid)) or ""
+    if not name.endswith(REJECTED_SUFFIX):
+        return [uid, *layer]
+    near = (each for above in layer for each in edge_sources(ctx, above, "layer"))
+    base_name = name.removesuffix(REJECTED_SUFFIX)
+    beside = [
+        each for each in near if ctx.view.names.get(ctx.view.resource(each)) == base_name and _is_table(ctx, each)
+    ]
+    return [uid, *layer, *beside]
+
+
+def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+    """Return the steps of the maintenance.
+
+    Only file maintenance runs without a member; all else needs a right.
+    """
+    task, parameters = str(options.parameters[MAINTENANCE_PARAMETER]), options.parameters
+    if task == UPKEEP and not ctx.caller.member:
+        return [MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+    ctx.need(_MAINTENANCE_ACTIONS[task], uid)
+    match task:
+        case "rollback":
+            return [
+                RollBackTable(name=task, writes=(uid,), table=uid, snapshot=_number_parameter(parameters, "snapshot"))
+            ]
+        case "describe":
+            return [DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
+        case "restore":
+            return [RestoreRows(name=task, writes=(uid,), table=uid, number=_number_parameter(parameters, "number"))]
+        case _:
+            return [MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+
+
+def _number_parameter(parameters: Mapping[str, object], name: str) -> int:
+    found = parameters.get(name)
+    if not isinstance(found, int):
+        raise InvalidInputError(f"The run has no {name}.", "Start it anew.")
+    return found
+
+
+def _fields_parameter(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    found = parameters.get("fields")
+    if not isinstance(found, Mapping):
+        raise InvalidInputError("The run has no fields.", "Start it anew.")
+    return tuple((str(name), str(text)) for name, text in found.items())
+
+
+def _is_table(ctx: RequestContext, uid: str) -> bool:
+    return ctx.view.kind(ctx.view.resource(uid)) == TABLE_KIND
+
+
+class SavedTablePipeline(LakehousePipeline):
+    """A table: written again from the query whose result it is, and maintained. Its settings: `sql`."""
+
+    kind = TABLE_KIND
+    label = "table"
+    trigger, stop = "write", "write"
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the table itself."""
+        del ctx
+        return [uid]
+
+    def start_action(self, options: RunOptions) -> str:
+        """Return the action of the maintenance, or the one to write the table."""
+        return maintenance_action(options) or self.trigger
+
+    def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the table itself; for maintenance also everything whose writes may have files in progress."""
+        return maintenance_locks(ctx, uid) if maintenance_action(options) else self.outputs(ctx, uid)
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that replaces the rows by those of the query, or the steps of its maintenance."""
+        if maintenance_action(options):
+            return maintenance_steps(ctx, uid, options)
+        refuse_backfill(options, self.label)
+        reader, view = self.read_settings(ctx, uid), ctx.view
+        if not reader.has("sql"):
+            raise ConflictError(
+                f"The table {quote(uid)} is not the result of a query.", "Run the source or the query that writes it."
+            )
+        ctx.need("write", uid)
+        step = MaterialiseQuery(
+            name="query",
+            reads=readable_inputs(ctx, uid, "saved_from"),
+            writes=(uid,),
+            workspace=view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or "",
+            sql=reader.text("sql"),
+            into=OutputTarget(pipeline=uid, target=uid),
+            how=WriteOptions(evolution="overwrite"),
+        )
+        return [step]

@@ -1,0 +1,78 @@
+"""Saved queries and saved results: the SQL is stored together with the tables that it reads, as the worker
+finds them.
+
+The worker is asked outside of any transaction; what a query reads is then stored as edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lakehold import workspaces
+from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
+from lakehold.runs import queries, worker_client
+from lakehold.runs.service import Run, Runs
+from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
+from lakehold.workspaces.settings_reader import valid_table_name
+
+
+def save_result_as_table(
+    ctx: RequestContext, layer: str, name: str, sql: str, reads: Collection[str]
+) -> tuple[str, Run]:
+    """Create the table and start the run that fills it.
+
+    `reads` are the tables that the worker found in the query.
+    """
+    edges = {"layer": layer, "saved_from": sorted(reads)}
+    uid = resources.create(ctx, TABLE_KIND, valid_table_name(name), edges=edges, settings={"sql": sql})
+    return uid, Runs(workspaces.runnables()).start(ctx, uid)
+
+
+SAVED_QUERY = "lakehouse.saved_query"
+_KINDS = (SAVED_QUERY, "lakehouse.query")
+
+
+def query_scope(ctx: RequestContext, uid: str) -> queries.QueryScope:
+    """Return the scope of a query; refuse unless the caller may edit it and run queries there."""
+    ctx.need_visible(uid, "edit")
+    schema = kinds.schema_of(ctx.view, uid)
+    if schema.id not in _KINDS:
+        raise InvalidInputError(f"A {schema.title.lower()} has no text of a query.", "Choose a query.")
+    ctx.need("edit", uid)
+    return queries.open_scope(ctx, kinds.workspace_of(ctx.view, uid) or uid)
+
+
+def tables_read(platform: Platform, scope: queries.QueryScope, sql: str) -> list[str]:
+    """Return the tables that the SQL reads, of those that the caller may read."""
+    return worker_client.describe_query(platform, scope.caller, workspace=scope.name, text=sql).reads
+
+
+def tables_read_if_known(platform: Platform, scope: queries.QueryScope, sql: str) -> list[str] | None:
+    """Return the tables that the SQL reads, or None if it cannot be analysed: a draft, or no worker is
+    running.
+    """
+    try:
+        return tables_read(platform, scope, sql)
+    except (UnavailableError, QueryError, RefusedQueryError, LimitExceededError):
+        return None
+
+
+def create_saved_query(ctx: RequestContext, lakehouse: str, name: str, sql: str, tables: Collection[str] | None) -> str:
+    """Create a saved query of the caller and return its id."""
+    if not sql.strip():
+        raise InvalidInputError("The query is empty.", "Write a SELECT first.")
+    edges = {"lakehouse": lakehouse, "reads": sorted(tables or ())}
+    return resources.create(ctx, SAVED_QUERY, name, edges=edges, settings={"sql": sql})
+
+
+def update_sql(ctx: RequestContext, uid: str, sql: str, tables: Collection[str] | None) -> None:
+    """Change the SQL. If the tables that it reads are not known, the stored ones stay."""
+    settings = {**resource_metadata.load(ctx, uid).settings, "sql": sql}
+    resource_edit.apply_edit(
+        ctx, uid, ResourceEdit(settings=settings, edges=None if tables is None else {"reads": sorted(tables)})
+    )

@@ -1,0 +1,192 @@
+"""Probes of storages and connectors: their tables or streams, and the fields and rows that a data mart
+would have.
+
+Access is checked in a transaction (`prepare_storage_probe`), and the probe runs outside of one (`probe_storage`),
+because it takes as long as the other system does. A lakehouse is queried with SQL; everything else by the worker.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from lakehold.catalog import credentials
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.lake import readable_tables, row_formats
+from lakehold.lake.row_formats import quote_identifier
+from lakehold.runs import worker_client
+from lakehold.workspaces.marts import mart_kinds, storages
+from lakehold.workspaces.marts.definitions import DefinitionType, MartDefinition, StorageType
+from lakehold.workspaces.marts.storages import LakeTables, StorageProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
+
+
+@dataclass(frozen=True, slots=True)
+class FeedProbeTarget:
+    """The connector to probe: of an existing data mart, or of one that would be created in a project."""
+
+    settings: Mapping[str, object]
+    mart: str = ""
+    project: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+    stream: str = ""
+    """The one that a sample is wanted of; without one, streams are told."""
+
+
+def need_feed_probe(ctx: RequestContext, probe: FeedProbeTarget) -> None:
+    """Refuse unless the caller may edit the data mart, or create one there.
+
+    It shows data, so members who view as somebody else are refused.
+    """
+    readable_tables.refuse_impersonation(ctx)
+    if not probe.mart:
+        ctx.need_visible(probe.project)
+        ctx.need("create_data_mart", probe.project)
+        return
+    mart_kinds.need_action(ctx, probe.mart, mart_kinds.DATA_MART_KIND, "edit")
+
+
+def probe_feed(platform: Platform, caller: Caller, probe: FeedProbeTarget) -> dict[str, Any]:
+    """Probe the connector through the worker, outside of the transaction in which access was checked."""
+    return worker_client.probe_feed(platform, caller, asdict(probe))
+
+
+def feed_secrets(ctx: RequestContext, probe: FeedProbeTarget) -> dict[str, str]:
+    """Return the secrets of the connector, which must never be part of a response."""
+    stored = credentials.load_for_test(ctx, probe.mart, probe.settings) if probe.mart else {}
+    return {**stored, **probe.secrets}
+
+
+SAMPLE_ROWS = 20
+_PROBED_TYPES = (DefinitionType.SQL, DefinitionType.TABLE, DefinitionType.PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedProbe:
+    """A probe that the caller is allowed to run."""
+
+    caller: Caller
+    probe: StorageProbeTarget
+    where: StorageType
+    lake: LakeTables | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StorageProbeResult:
+    """The tables of a storage, or the fields and first rows of a definition."""
+
+    tables: Sequence[Mapping[str, Any]] = ()
+    """Each with its name, its id if it is a table of a lakehouse, and the keys that are known."""
+    fields: Sequence[Mapping[str, str]] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    notes: Sequence[str] = ()
+    reads: Sequence[str] = field(default=())
+    """The tables of the lakehouse that it reads, by their ids."""
+
+
+def prepare_storage_probe(ctx: RequestContext, probe: StorageProbeTarget) -> PreparedProbe:
+    """Refuse unless the caller may probe the storage."""
+    reader = storages.need_probe(ctx, probe)
+    where = storages.storage_type(reader)
+    if probe.by and probe.by not in _PROBED_TYPES:
+        raise InvalidInputError(
+            f"What is defined by {quote(probe.by)} is not looked at in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
+        )
+    return PreparedProbe(
+        ctx.caller, probe, where, _lake_tables(ctx, reader, probe) if where is StorageType.LAKE else None
+    )
+
+
+def _lake_tables(ctx: RequestContext, reader: SettingsReader, probe: StorageProbeTarget) -> LakeTables:
+    """Return the tables of the lakehouse: those that match the search for a list, all of them for a pattern."""
+    return storages.lake_tables(ctx, reader, None if probe.by else probe.search)
+
+
+def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeResult:
+    """Run the probe as the caller."""
+    if prepared.lake is not None:
+        return _probe_lakehouse(platform, prepared, prepared.lake)
+    if prepared.where is StorageType.FILES and not prepared.probe.storage:
+        return StorageProbeResult(notes=["It has a folder of its own as soon as it is made. Files are brought there."])
+    return StorageProbeResult(**worker_client.probe_storage(platform, prepared.caller, asdict(prepared.probe)))
+
+
+def matching_tables(pattern: str, tables: Sequence[str]) -> list[str]:
+    """Return the tables that a pattern matches."""
+    found = sorted(name for name in tables if fnmatchcase(name, pattern))
+    if not found:
+        raise NotFoundError(f"Nothing fits {quote(pattern)}.", "Write it with * for any letters.")
+    return found
+
+
+def pattern_notes(found: Sequence[str]) -> list[str]:
+    """Return a note about a pattern of which the first table is displayed."""
+    if len(found) == 1:
+        return []
+    some = ", ".join(found[:10])
+    more = " and more" if len(found) > 10 else ""  # noqa: PLR2004 - as many as can be read at a glance
+    return [f"{len(found):,} tables fit: {some}{more}. The first of them is shown."]
+
+
+def definition_errors(definition: MartDefinition, fields: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return an error for each setting of a definition that names a field that does not exist."""
+    names = [each["name"] for each in fields]
+    there = f"There are: {', '.join(names[:20])}." if names else ""
+    found: dict[str, str] = {}
+    hidden = {column.name for column in definition.columns if column.hidden}
+    for name in definition.keys:
+        if name not in names or name in hidden:
+            found["keys"] = f"There is no field {quote(name)} that is kept. {there}".strip()
+    if definition.cursor and definition.cursor not in names:
+        found["cursor"] = f"There is no field {quote(definition.cursor)}. {there}".strip()
+    for column in definition.columns:
+        if column.name not in names:
+            found["columns"] = f"There is no field {quote(column.name)}. {there}".strip()
+    if names and hidden.issuperset(names):
+        found["columns"] = "All fields are hidden, and nothing is kept. Show one."
+    return found
+
+
+def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTables) -> StorageProbeResult:
+    if not prepared.probe.by:
+        return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
+    text, notes = _probe_sql(prepared.probe, [each.name for each in lake.tables])
+    meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
+    uid = f"q_{secrets.token_hex(12)}"
+    with worker_client.run_query(
+        platform, prepared.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
+    ) as found:
+        some = [
+            [row_formats.to_json_value(value) for value in row]
+            for batch in found.batches
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        ]
+    return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)
+
+
+def _probe_sql(probe: StorageProbeTarget, tables: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the query of a probe, and notes about it."""
+    match DefinitionType(probe.by):
+        case DefinitionType.SQL:
+            return probe.text, []
+        case DefinitionType.TABLE:
+            # Names are compared as SQL compares them, without case.
+            if probe.text.casefold() not in {name.casefold() for name in tables}:
+                raise NotFoundError(f"There is no table {quote(probe.text)}.", "Choose one of the storage's tables.")
+            return _select_all(probe.text), []
+        case _:
+            found = matching_tables(probe.text, tables)
+            return _select_all(found[0]), pattern_notes(found)
+
+
+def _select_all(table: str) -> str:
+    layer, _, name = table.partition(".")
+    return f"SELECT * FROM {quote_identifier(layer)}.{quote_identifier(name)}"  # noqa: S608 - quoted

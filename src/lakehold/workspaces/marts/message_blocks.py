@@ -1,0 +1,218 @@
+"""Blocks of a report's message: the first rows as a table or a bar chart, as text, HTML and chat markup."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
+from lakehold.lake import row_formats as data
+from lakehold.lake.markdown import escape_chat
+
+MAX_BLOCK_ROWS = 20
+"""So many rows are in a table or a chart."""
+_MAX_CELL_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class MessageData:
+    """The data of a message: the first rows of a report, and its number of rows."""
+
+    name: str
+    """The report's."""
+    day: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]] = ()
+    count: int = 0
+    complete: bool = True
+    """Whether the count is of all rows; else there are more."""
+
+    def column_index(self, column: str) -> int:
+        """Return the index of a column, or raise an error that lists the columns."""
+        if column not in self.columns:
+            there = ", ".join(self.columns[:MAX_BLOCK_ROWS]) or "none"
+            raise InvalidInputError(
+                f"The message speaks of a column {quote(column)}, which the report does not have.",
+                f"Its columns: {there}. Beside them there are rows, day, name, table, and chart with two columns.",
+            )
+        return self.columns.index(column)
+
+    def value(self, column: str) -> str:
+        """Return a value of the first row, or an empty text if there is none."""
+        index = self.column_index(column)
+        return format_value(self.rows[0][index]) if self.rows else ""
+
+    def row_count_text(self) -> str:
+        """Return the number of rows as text."""
+        return f"{self.count:,}" if self.complete else f"more than {self.count:,}"
+
+
+def format_value(value: object) -> str:
+    """Return a value as one line of text."""
+    plain = data.to_json_value(value)
+    if plain is None:
+        return ""
+    text = str(plain).lower() if isinstance(plain, bool) else str(plain)
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def format_short(value: object) -> str:
+    """Return a value as one line of text, cut if it would make a table too wide."""
+    text = format_value(value)
+    return text if len(text) <= _MAX_CELL_LENGTH else f"{text[: _MAX_CELL_LENGTH - 1]}…"
+
+
+def is_numeric(value: object) -> bool:
+    """Return whether a value is aligned to the right."""
+    return not isinstance(value, bool) and hasattr(value, "__float__")
+
+
+_MAX_BLOCK_COLUMNS = 12
+_TABLE_CELL_STYLE = "border:1px solid #ccc;padding:3px 8px"
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """A table of the first rows."""
+
+    data: MessageData
+    block = True
+
+    def text(self) -> str:
+        """Return the table in columns of a fixed-width font."""
+        if not self.data.rows:
+            return "No rows."
+        cells = [
+            [format_short(name) for name in self._columns],
+            *([format_short(value) for value in row] for row in self._rows),
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join([*(self._text_line(row, widths) for row in cells), *self._omitted()])
+
+    def html(self) -> str:
+        """Return the table as HTML for mail programs."""
+        if not self.data.rows:
+            return "<p>No rows.</p>"
+        head = "".join(
+            f'<th style="{_TABLE_CELL_STYLE}">{html.escape(format_short(name))}</th>' for name in self._columns
+        )
+        body = "".join(f"<tr>{self._html_cells(row)}</tr>" for row in self._rows)
+        rest = "".join(f"<p>{line}</p>" for line in self._omitted())
+        return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>{rest}'
+
+    def chat(self) -> str:
+        """Return the table as a code block."""
+        return code_block(self.text())
+
+    @property
+    def _columns(self) -> Sequence[str]:
+        return self.data.columns[:_MAX_BLOCK_COLUMNS]
+
+    @property
+    def _rows(self) -> list[Sequence[object]]:
+        return [row[:_MAX_BLOCK_COLUMNS] for row in self.data.rows[:MAX_BLOCK_ROWS]]
+
+    def _text_line(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        cells = [
+            cell.rjust(width) if self._is_right_aligned(place) else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    def _is_right_aligned(self, place: int) -> bool:
+        return any(is_numeric(row[place]) for row in self._rows)
+
+    def _html_cells(self, row: Sequence[object]) -> str:
+        sides = [";text-align:right" if self._is_right_aligned(place) else "" for place in range(len(row))]
+        cells = zip(sides, row, strict=True)
+        return "".join(
+            f'<td style="{_TABLE_CELL_STYLE}{side}">{html.escape(format_short(value))}</td>' for side, value in cells
+        )
+
+    def _omitted(self) -> list[str]:
+        """Return a line about omitted rows and columns."""
+        more = self.data.count - len(self._rows)
+        columns = len(self.data.columns) - len(self._columns)
+        said = [f"{more:,} more rows"] if more > 0 and self.data.complete else []
+        said += ["more rows"] if not self.data.complete else []
+        said += [f"{columns:,} more columns"] if columns else []
+        return [f"… and {', '.join(said)}"] if said else []
+
+
+def code_block(text: str) -> str:
+    """Return a text as a code block of a chat; backticks inside are replaced."""
+    return f"```\n{escape_chat(text).replace('`', chr(39))}\n```"
+
+
+_WIDTH = 24
+_CHART_CELL_STYLE, _BAR_STYLE = "padding:2px 8px 2px 0", "height:12px;border-radius:2px;background:"
+_POSITIVE_COLOR, _NEGATIVE_COLOR = "#2f6fde", "#c0392b"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    label: str
+    number: str
+    part: float
+    """Of the longest; below nothing if the number is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBlock:
+    """A bar chart of one column by another."""
+
+    data: MessageData
+    x: str
+    y: str
+    block = True
+
+    def text(self) -> str:
+        """Return the chart in block characters; negative bars are lighter."""
+        bars = list(self._bars())
+        if not bars:
+            return "No rows."
+        width = max(len(bar.label) for bar in bars)
+        return "\n".join(f"{bar.label.ljust(width)}  {_text_bar(bar.part)} {bar.number}".rstrip() for bar in bars)
+
+    def html(self) -> str:
+        """Return the chart as an HTML table with coloured cells."""
+        rows = "".join(
+            f'<tr><td style="{_CHART_CELL_STYLE}">{html.escape(bar.label)}</td><td style="width:200px"><div style="{_BAR_STYLE}'
+            f'{_POSITIVE_COLOR if bar.part >= 0 else _NEGATIVE_COLOR};width:{abs(bar.part):.0%}"></div></td>'
+            f'<td style="text-align:right;padding-left:8px">{html.escape(bar.number)}</td></tr>'
+            for bar in self._bars()
+        )
+        return f'<table style="border-collapse:collapse">{rows}</table>' if rows else "<p>No rows.</p>"
+
+    def chat(self) -> str:
+        """Return the chart as a code block."""
+        return code_block(self.text())
+
+    def _bars(self) -> Iterator[_Bar]:
+        x, y = self.data.column_index(self.x), self.data.column_index(self.y)
+        some = self.data.rows[:MAX_BLOCK_ROWS]
+        numbers = [self._number(row[y]) for row in some]
+        longest = max((abs(number) for number in numbers), default=0) or 1
+        for row, number in zip(some, numbers, strict=True):
+            yield _Bar(format_short(row[x]), format_short(row[y]), number / longest)
+
+    def _number(self, value: object) -> float:
+        if value is None:
+            return 0.0
+        if not is_numeric(value):
+            raise InvalidInputError(
+                f"The chart of the message cannot draw {quote(self.y)}: it is no number.", "Choose another column."
+            )
+        number = float(value)  # type: ignore[arg-type]
+        return number if math.isfinite(number) else 0.0
+
+
+def _text_bar(part: float) -> str:
+    halves = round(abs(part) * _WIDTH * 2)
+    if part < 0:
+        return "░" * max(1, halves // 2)
+    return "█" * (halves // 2) + "▌" * (halves % 2)

@@ -1,0 +1,152 @@
+"""The pipeline of a data mart: refreshed from its storage, checked, copied.
+
+Published before it can be reported on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from lakehold.access.decisions.explanation import describe_resource
+from lakehold.catalog import kinds, resource_edit, resource_metadata
+from lakehold.catalog.kinds import RequiredRight
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import quote
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.marts import mart_kinds, storages
+from lakehold.workspaces.marts.checks import load_checks
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition, StorageType
+from lakehold.workspaces.marts.notifications import run_notices
+from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunChecks
+from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
+
+TASK_PARAMETER, CHECK_TASK = "do", "check"
+"""What a run may be asked to do instead of all: its checks alone."""
+
+
+class DataMartPipeline(BaseRunnable):
+    """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
+
+    kind = mart_kinds.DATA_MART_KIND
+    trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
+    trigger_kind = "marts.data_mart_trigger"
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({TASK_PARAMETER: (CHECK_TASK,)})
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the data mart itself."""
+        del ctx
+        return [uid]
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return the refresh from a storage that the caller may use, and the checks; or the checks alone.
+
+        Rows that fail a blocking check are not copied to the storage.
+        """
+        refuse_backfill(options, DATA_MART_LABEL)
+        ctx.need(self.trigger, uid)
+        reader = mart_settings(ctx, uid)
+        definition = MartDefinition.from_settings(reader)
+        looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if load_checks(reader) else []
+        if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
+            return looks or _no_checks(ctx, uid)
+        storage = storage_of(ctx, uid)
+        ctx.need("use", storage)
+        refresh = RefreshMart(
+            name="refresh", reads=(storage,), writes=(uid,), mart=uid, storage=storage, reload=options.reload
+        )
+        if not definition.kept_as:
+            return [refresh, *looks]
+        _refuse_copy_name(ctx, uid, storage, definition.kept_as)
+        return [refresh, *looks, CopyToStorage(name="keep", reads=(uid, storage), mart=uid, storage=storage)]
+
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to."""
+        return run_notices.run_notices(ctx, uid, uid, ended)
+
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
+        """Return the right of a Project Admin."""
+        return project_admin_right(ctx, uid)
+
+
+def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) -> None:
+    """Refuse a copy whose name another data mart of the storage uses."""
+    if storages.storage_type(storages.storage_settings(ctx, storage)) is StorageType.LAKE:
+        raise ConflictError(
+            "A data mart of a lakehouse is kept in the lake as it is.", "Leave the name of the copy, kept_as, empty."
+        )
+    others = (each for each in edge_sources(ctx, storage, "storage") if each != uid)
+    if any(str(mart_settings(ctx, each).raw.get("kept_as", "")).casefold() == name.casefold() for each in others):
+        raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
+
+
+def _no_checks(ctx: RequestContext, uid: str) -> list[Step]:
+    raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
+
+
+def project_admin_right(ctx: RequestContext, uid: str) -> RequiredRight:
+    """Return the right that only Project Admins of the project have."""
+    project = kinds.workspace_of(ctx.view, uid)
+    assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
+    return RequiredRight("manage_settings", project)
+
+
+def mart_settings(ctx: RequestContext, uid: str) -> SettingsReader:
+    """Return a reader of the settings of a data mart."""
+    return SettingsReader(resource_metadata.load(ctx, uid).settings, DATA_MART_LABEL)
+
+
+def need_published(ctx: RequestContext, uid: str) -> None:
+    """Refuse a data mart that is a draft."""
+    reader = mart_settings(ctx, uid)
+    if not reader.flag("published", default=False):
+        raise ConflictError(f"The {describe_resource(ctx.view, uid)} is a draft.", "Publish it first.")
+    MartDefinition.from_settings(reader)
+
+
+def storage_of(ctx: RequestContext, uid: str) -> str:
+    """Return the storage of a data mart."""
+    found = edge_targets(ctx, uid, "storage")
+    if not found:
+        raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no storage.", "Choose one.")
+    return found[0]
+
+
+def publish(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> None:
+    """Publish a data mart that has rows, so that it can be reported on."""
+    _need_editable(ctx, uid)
+    reader = mart_settings(ctx, uid)
+    MartDefinition.from_settings(reader)
+    load_checks(reader)
+    storage_of(ctx, uid)
+    if lake.current_metadata(readable_tables.identifier_of(ctx, uid)) is None:
+        raise ConflictError(
+            f"The {describe_resource(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it."
+        )
+    _set_published(ctx, uid, published=True)
+
+
+def unpublish(ctx: RequestContext, uid: str) -> None:
+    """Make the data mart a draft again; its reports are refused until it is published."""
+    _need_editable(ctx, uid)
+    _set_published(ctx, uid, published=False)
+
+
+def _need_editable(ctx: RequestContext, uid: str) -> None:
+    ctx.need_writable()
+    ctx.need_visible(uid, "edit")
+    kind = ctx.view.kind(ctx.view.resource(uid))
+    if kind != mart_kinds.DATA_MART_KIND:
+        title = ctx.view.policy.kinds[kind].schema.title.lower()
+        raise InvalidInputError(f"A {title} is not published.", "Choose a data mart.")
+    ctx.need("edit", uid)
+
+
+def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:
+    settings = {**resource_metadata.load(ctx, uid).settings, "published": published}
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))

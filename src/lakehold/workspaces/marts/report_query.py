@@ -1,0 +1,246 @@
+"""The query of a report: columns, aggregates, conditions, order and limit from its settings, as one
+SELECT.
+
+Every name in it is a column of the data marts and every value a literal of its column's type, with dates relative to
+now (`today - 7`, `month`): nothing that a member wrote becomes SQL text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
+from lakehold.lake.row_formats import quote_identifier, quote_literal
+from lakehold.workspaces.settings_reader import SettingsReader
+
+_RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
+_DECIMAL_TYPE = re.compile(r"decimal\(.*")
+_INTEGER_TYPES = {"int", "long"}
+_NUMBER_TYPES = {*_INTEGER_TYPES, "float", "double"}
+_MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
+_MONTHS_IN_YEAR = 12
+_MAX_DIGITS = 38
+"""So many has the largest number that SQL can be told."""
+
+
+def text_literal(value: str) -> str:
+    """Return a text as an SQL literal."""
+    return quote_literal(value)
+
+
+def is_numeric_type(kind: str) -> bool:
+    """Return whether an Iceberg type is numeric."""
+    return kind in _NUMBER_TYPES or bool(_DECIMAL_TYPE.fullmatch(kind))
+
+
+def typed_literal(value: str, kind: str, at: datetime) -> str:
+    """Return the value as an SQL literal of an Iceberg type, or raise if it is none."""
+    if kind == "string":
+        return quote_literal(value)
+    if kind == "boolean":
+        return _boolean_literal(value)
+    if is_numeric_type(kind):
+        return _number_literal(value, whole=kind in _INTEGER_TYPES)
+    if kind == "date":
+        return f"DATE {quote_literal(_parse_day(value, at).isoformat())}"
+    if kind in {"timestamp", "timestamptz"}:
+        word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
+        return f"{word} {quote_literal(_parse_moment(value, at))}"
+    raise InvalidInputError(f"Columns of the type {kind} are not compared.", "Leave the condition out.")
+
+
+def _boolean_literal(value: str) -> str:
+    if value.lower() not in {"true", "false"}:
+        raise InvalidInputError(f"{quote(value)} is neither true nor false.", "Write one of the two.")
+    return value.upper()
+
+
+def _number_literal(value: str, *, whole: bool) -> str:
+    try:
+        found = Decimal(value.strip())
+    except InvalidOperation:
+        raise InvalidInputError(f"{quote(value)} is no number.", "Write one, such as 12.5.") from None
+    # Asked before it is written out: a few letters can stand for a number of a million digits.
+    small = found.is_finite() and abs(found.adjusted()) < _MAX_DIGITS and len(found.as_tuple().digits) <= _MAX_DIGITS
+    if not small or (whole and found != found.to_integral_value()):
+        raise InvalidInputError(f"{quote(value)} is no number that the column could have.", "Write another one.")
+    return f"{found:f}"
+
+
+def _parse_day(value: str, at: datetime) -> date:
+    if (found := _parse_relative(value, at.date())) is not None:
+        return found
+    try:
+        return date.fromisoformat(value.strip())
+    except ValueError:
+        raise InvalidInputError(f"{quote(value)} is no day.", "Write 2026-11-30, or today - 7.") from None
+
+
+def _parse_moment(value: str, at: datetime) -> str:
+    if (found := _parse_relative(value, at.date())) is not None:
+        return found.isoformat()
+    try:
+        return datetime.fromisoformat(value.strip()).isoformat()
+    except ValueError:
+        raise InvalidInputError(f"{quote(value)} is no moment.", "Write 2026-11-30 12:00, or today - 7.") from None
+
+
+def _parse_relative(value: str, today: date) -> date | None:
+    """Return the first day of the unit, so many units away: `month - 1` is the first of the last month."""
+    found = _RELATIVE_DATE.fullmatch(value.strip().lower())
+    if found is None:
+        return None
+    unit, away = found[1], int(f"{found[2] or '+'}{found[3] or 0}")
+    try:
+        if unit == "today":
+            return today + timedelta(days=away)
+        if unit == "week":
+            return today - timedelta(days=today.weekday()) + timedelta(weeks=away)
+        months = _MONTHS_OF_UNIT[unit]
+        start = today.year * _MONTHS_IN_YEAR + (today.month - 1) // months * months + away * months
+        return date(start // _MONTHS_IN_YEAR, start % _MONTHS_IN_YEAR + 1, 1)
+    except (OverflowError, ValueError):
+        raise InvalidInputError(f"{quote(value)} is no day that there is.", "Choose one nearer to today.") from None
+
+
+MAX_ROWS = 10_000_000
+_COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_UNARY_OPERATORS = {"is empty": "{0} IS NULL", "is not empty": "{0} IS NOT NULL"}
+_TEXT_OPERATORS = {"contains": "contains({0}, {1})", "starts with": "startswith({0}, {1})"}
+OPERATORS = (*_COMPARISONS, *_TEXT_OPERATORS, "in", *_UNARY_OPERATORS)
+AGGREGATES = {
+    "count": "count({0})",
+    "count distinct": "count(DISTINCT {0})",
+    "sum": "sum({0})",
+    "average": "avg({0})",
+    "least": "min({0})",
+    "most": "max({0})",
+}
+_NUMERIC_AGGREGATES = {"sum", "average"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceColumn:
+    """A column of a source: its SQL and its type."""
+
+    sql: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """A data mart with those that are joined to it."""
+
+    sql: str
+    """As it stands behind FROM."""
+    columns: Mapping[str, SourceColumn]
+
+    def column(self, name: str) -> SourceColumn:
+        """Return a column, or raise an error that lists the columns."""
+        found = self.columns.get(name)
+        if found is None:
+            there = ", ".join(list(self.columns)[:20]) or "none"
+            raise InvalidInputError(f"The data mart has no column {quote(name)}.", f"It has: {there}.")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReportQuery:
+    """The query of a report."""
+
+    reader: SettingsReader
+    at: datetime
+    """When; relative dates start from here."""
+    parameters: Mapping[str, str]
+
+    def to_sql(self, source: QuerySource) -> str:
+        """Return the SELECT."""
+        selected = self._selected_columns(source)
+        parts = [
+            f"SELECT {', '.join(f'{sql} AS {quote_identifier(name)}' for name, sql in selected.items())}",
+            f"FROM {source.sql}",
+        ]
+        where = [self._condition(source, each) for each in self.reader.nested_list("where")]
+        if where:
+            parts.append(f"WHERE {' AND '.join(where)}")
+        if self.reader.nested_list("sums"):
+            groups = [source.column(name).sql for name in self.reader.texts("columns")]
+            parts += [f"GROUP BY {', '.join(groups)}"] if groups else []
+        parts += self._order_by(selected)
+        limit = self.reader.count("limit", MAX_ROWS, least=1)
+        return "\n".join([*parts, f"LIMIT {min(limit, MAX_ROWS)}"])
+
+    def columns(self, source: QuerySource) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(self._selected_columns(source))
+
+    def _selected_columns(self, source: QuerySource) -> dict[str, str]:
+        """Return the SQL of each column of the result by its name."""
+        sums, names = self.reader.nested_list("sums"), self.reader.texts("columns")
+        chosen = names if names or sums else tuple(source.columns)
+        found = {name: source.column(name).sql for name in chosen}
+        for each in sums:
+            how, name = each.one_of("how", tuple(AGGREGATES), ""), each.text("column", "")
+            if not name and how != "count":
+                raise InvalidInputError(f"A {how} is of a column.", "Name one.")
+            called = each.text("name", "").strip() or (f"{how} of {name}" if name else how)
+            if called in found:
+                raise InvalidInputError(f"Two columns of the report are called {quote(called)}.", "Rename one of them.")
+            found[called] = AGGREGATES[how].format(_aggregated_column(source, how, name) if name else "*")
+        if not found:
+            raise InvalidInputError("The report has no columns.", "Choose at least one.")
+        return found
+
+    def _condition(self, source: QuerySource, reader: SettingsReader) -> str:
+        column = source.column(reader.text("column"))
+        operator = reader.one_of("is", OPERATORS, "=")
+        if operator in _UNARY_OPERATORS:
+            return _UNARY_OPERATORS[operator].format(column.sql)
+        if operator == "in":
+            among = [self._literal(value, column) for value in reader.texts("values")]
+            if not among:
+                raise InvalidInputError("To be in a list, the list needs a value.", "Name one, or leave it out.")
+            return f"{column.sql} IN ({', '.join(among)})"
+        value = reader.text("value")
+        if operator in _TEXT_OPERATORS:
+            return _TEXT_OPERATORS[operator].format(column.sql, text_literal(self._resolve_parameter(value)))
+        return f"{column.sql} {_COMPARISONS[operator]} {self._literal(value, column)}"
+
+    def _literal(self, value: str, column: SourceColumn) -> str:
+        return typed_literal(self._resolve_parameter(value), column.type, self.at)
+
+    def _resolve_parameter(self, value: str) -> str:
+        """Return the value; one that begins with a colon is a parameter, two colons stand for one."""
+        if value.startswith("::"):
+            return value[1:]
+        if not value.startswith(":"):
+            return value
+        found = self.parameters.get(value[1:])
+        if found is None:
+            raise InvalidInputError(f"The parameter {quote(value[1:])} has no value.", "Give it one in the report.")
+        return found
+
+    def _order_by(self, selected: Mapping[str, str]) -> Sequence[str]:
+        found = []
+        for each in self.reader.nested_list("sort"):
+            name = each.text("column")
+            if name not in selected:
+                raise InvalidInputError(
+                    f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
+                )
+            found.append(f"{quote_identifier(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
+        return [f"ORDER BY {', '.join(found)}"] if found else []
+
+
+def _aggregated_column(source: QuerySource, how: str, name: str) -> str:
+    column = source.column(name)
+    if how in _NUMERIC_AGGREGATES and not is_numeric_type(column.type):
+        raise InvalidInputError(
+            f"The {how} of {quote(name)} cannot be told: it has no numbers.", "Count it, or choose another column."
+        )
+    return column.sql
