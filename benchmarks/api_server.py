@@ -10,29 +10,28 @@ from pathlib import Path
 
 from uvicorn import Server
 
-from lakehold.api.access.checks import Allowed, QuestionAt
-from lakehold.api.frame.app import create_app
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.server import configured
-from lakehold.api.frame.works import Reading
+from lakehold.api.access.checks import CheckBody, CheckResultJson
+from lakehold.api.http.app import create_app, server_config
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.routing import make_router
 from lakehold.api.routers import ROUTERS
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 NOTHING = "/api/v1/bench"
-_nothing = router(NOTHING, "Bench")
+_nothing = make_router(NOTHING, "Bench")
 
 
 @_nothing.post("")
-def do_nothing(_work: Reading, _body: QuestionAt) -> Allowed:
+def do_nothing(_work: ReadContext, _body: CheckBody) -> CheckResultJson:
     """Do nothing."""
-    return Allowed(allowed=True)
+    return CheckResultJson(allowed=True)
 
 
 @_nothing.get("")
-def get_nothing(_work: Reading) -> Allowed:
+def get_nothing(_work: ReadContext) -> CheckResultJson:
     """Do nothing."""
-    return Allowed(allowed=True)
+    return CheckResultJson(allowed=True)
 
 
 def main(url: str, folder: str, handed: str) -> None:
@@ -41,7 +40,7 @@ def main(url: str, folder: str, handed: str) -> None:
     platform = Platform(settings)
     app = create_app(platform, [ROUTERS[0], _nothing, *ROUTERS[1:]])
     try:
-        Server(configured(app, settings)).run([socket.socket(fileno=int(handed))])
+        Server(server_config(app, settings)).run([socket.socket(fileno=int(handed))])
     finally:
         platform.close()
 

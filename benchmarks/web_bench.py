@@ -15,7 +15,7 @@ from benchmarks.databases import load
 from benchmarks.facts import ADMIN, LAKE, LARGE_GROUP, MOST, SOME, TENANT, Facts, company, layer
 from benchmarks.figures import Figure, Result, measure, p50
 from lakehold.access import Grant
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
@@ -73,7 +73,7 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         app = site.application(platform)
         address = stack.enter_context(running(app))
         clients = {
-            who: stack.enter_context(TestClient(app, cookies={COOKIE: _cookie(platform, who)}))
+            who: stack.enter_context(TestClient(app, cookies={SESSION_COOKIE: _cookie(platform, who)}))
             for who in (ADMIN, MOST, SOME)
         }
         browser = stack.enter_context(sync_playwright()).chromium.launch(

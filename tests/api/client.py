@@ -11,7 +11,7 @@ import httpx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import APIRouter, FastAPI
 
-from lakehold.api.frame.app import create_app
+from lakehold.api.http.app import create_app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform

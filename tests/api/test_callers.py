@@ -8,14 +8,14 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant
-from lakehold.api.frame.app import assembled
-from lakehold.api.frame.openapi import operations
+from lakehold.api.http.app import assemble_app
+from lakehold.api.http.openapi import operations
 from tests.api.client import Api, problem
 from tests.api.crawling.filling import filled
 from tests.house import ADA
 
 OTHER = "globex"
-SECURED = [(path, method) for path, method, found in operations(assembled().openapi()) if found.get("security")]
+SECURED = [(path, method) for path, method, found in operations(assemble_app().openapi()) if found.get("security")]
 
 QUESTIONS: dict[str, tuple[str, str, Any]] = {
     "check": ("POST", "/api/v1/access/check", {"action": "edit", "resource": "orders"}),

@@ -12,8 +12,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from lakehold.api.frame.app import assembled
-from lakehold.api.frame.openapi import operations
+from lakehold.api.http.app import assemble_app
+from lakehold.api.http.openapi import operations
 from lakehold.demo import company
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
@@ -42,7 +42,9 @@ def document(fuzzed: Api) -> OpenApiSchema:
     return schemathesis.openapi.from_asgi("/api/v1/openapi.json", fuzzed.app)
 
 
-@pytest.mark.parametrize(("path", "method"), [(path, method) for path, method, _ in operations(assembled().openapi())])
+@pytest.mark.parametrize(
+    ("path", "method"), [(path, method) for path, method, _ in operations(assemble_app().openapi())]
+)
 def test_nothing_breaks_the_server(fuzzed: Api, document: OpenApiSchema, path: str, method: str) -> None:
     signed_in = {"Authorization": f"Bearer {fuzzed.token('olga')}"}
 

@@ -79,9 +79,9 @@ def test_what_is_half_made_is_made_anew(tmp_path: Path) -> None:
     part = tmp_path / "company.part"
     part.mkdir()
     (part / "lakehold.sqlite").write_bytes(b"half of it")
-    assert not demo.is_there(folder)
-    demo.make(folder)
-    assert demo.is_there(folder)
+    assert not demo.exists(folder)
+    demo.create(folder)
+    assert demo.exists(folder)
     assert not part.exists()
 
 
@@ -107,5 +107,5 @@ def test_processes_are_told_all_that_was_told(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_of_the_databases_of_this_machine_only_its_own_is_open(tmp_path: Path) -> None:
-    read = demo.settings_in(tmp_path / "company")
+    read = demo.demo_settings(tmp_path / "company")
     assert read.databases == f"jdbc:sqlite:{tmp_path}/company/customers.sqlite"

@@ -13,8 +13,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from lakehold.cli import app
-from lakehold.cli.everywhere import FLAGS, VALUES, hoisted
-from lakehold.cli.exits import Exit, of_status
+from lakehold.cli.errors import ExitCode, exit_code_for_status
+from lakehold.cli.global_options import FLAGS, VALUES, move_options_first
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "cli.md").read_text(encoding="utf-8")
@@ -83,23 +83,23 @@ def test_options_that_every_verb_has_are_documented() -> None:
 
 def test_every_exit_code_is_documented() -> None:
     told = dict(re.findall(r"^\| (\d) \| `(\w+)` \|", PAGE, re.MULTILINE))
-    assert told == {str(code.value): code.name for code in Exit}
+    assert told == {str(code.value): code.name for code in ExitCode}
 
 
 @pytest.mark.parametrize(
     ("status", "code"),
     [
-        (401, Exit.FORBIDDEN),
-        (403, Exit.FORBIDDEN),
-        (404, Exit.NOT_FOUND),
-        (409, Exit.CONFLICT),
-        (412, Exit.CONFLICT),
-        (422, Exit.USAGE),
-        (500, Exit.FAILED),
+        (401, ExitCode.FORBIDDEN),
+        (403, ExitCode.FORBIDDEN),
+        (404, ExitCode.NOT_FOUND),
+        (409, ExitCode.CONFLICT),
+        (412, ExitCode.CONFLICT),
+        (422, ExitCode.USAGE),
+        (500, ExitCode.FAILED),
     ],
 )
-def test_the_same_refusal_has_the_same_exit_code(status: int, code: Exit) -> None:
-    assert of_status(status) is code
+def test_the_same_refusal_has_the_same_exit_code(status: int, code: ExitCode) -> None:
+    assert exit_code_for_status(status) is code
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_same_refusal_has_the_same_exit_code(status: int, code: Exit) -> Non
     ],
 )
 def test_options_of_every_verb_may_stand_anywhere(words: str, first: str) -> None:
-    assert hoisted(words.split()) == first.split()
+    assert move_options_first(words.split()) == first.split()
 
 
 def test_a_shell_can_complete_verbs() -> None:

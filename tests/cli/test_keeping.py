@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lakehold import workspaces
-from lakehold.cli import app, kept
+from lakehold.cli import app, credentials_file
 from lakehold.directory import tenants
 from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import Caller, ClientInfo
@@ -127,10 +127,10 @@ def test_login_keeps_what_works_for_its_owner_alone(platform: Platform) -> None:
         code, out, _ = run("login", "--url", address, typed=f"{token}\n")
         assert code == 0
         assert token not in out
-        assert kept.file().stat().st_mode & 0o777 == 0o600
+        assert credentials_file.credentials_path().stat().st_mode & 0o777 == 0o600
         assert run("check", "me", "see", TENANT)[1] == "yes\n"
     # A token goes nowhere but where it was meant to go.
-    assert kept.chosen("http://127.0.0.1:1").token == ""
+    assert credentials_file.resolve_login("http://127.0.0.1:1").token == ""
     assert run("logout")[0] == 0
     assert run("check", "me", "see", TENANT)[0] == 4
     assert run("logout")[1] == "There was nothing to forget.\n"
@@ -139,16 +139,16 @@ def test_login_keeps_what_works_for_its_owner_alone(platform: Platform) -> None:
 def test_login_does_not_keep_what_does_not_work(platform: Platform) -> None:
     with served(platform) as address:
         assert run("login", "--url", address, typed="lh_nobody\n")[0] == 4
-    assert not kept.file().exists()
+    assert not credentials_file.credentials_path().exists()
 
 
 def test_a_login_that_others_can_read_is_not_used() -> None:
-    kept.store(kept.Login("http://127.0.0.1:1", "lh_x"))
-    os.chmod(kept.file(), 0o644)  # noqa: PTH101 - as a person would
+    credentials_file.store(credentials_file.Login("http://127.0.0.1:1", "lh_x"))
+    os.chmod(credentials_file.credentials_path(), 0o644)  # noqa: PTH101 - as a person would
     code, _, err = run("check", "me", "see", TENANT)
     assert code == 2
     assert "chmod 600" in err
-    kept.file().write_text("{")
+    credentials_file.credentials_path().write_text("{")
     assert run("check", "me", "see", TENANT)[0] == 2
 
 

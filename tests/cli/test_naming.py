@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from lakehold import workspaces
 from lakehold.catalog import resources
 from lakehold.cli import app
-from lakehold.cli.naming import PIPELINES
+from lakehold.cli.resource_lookup import PIPELINE_KINDS
 from lakehold.directory.platform import Platform
 from tests.cli.ways import Way
 from tests.house import ADA
@@ -60,7 +60,7 @@ def test_what_is_run_is_named_as_well(way: Way) -> None:
 
 
 def test_all_that_is_run_by_itself_is_known_by_name() -> None:
-    assert {*workspaces.runnables().kinds} - {*PIPELINES} == {"lakehouse.table"}
+    assert {*workspaces.runnables().kinds} - {*PIPELINE_KINDS} == {"lakehouse.table"}
 
 
 @pytest.mark.parametrize("option", ["--as", "--tenant"])

@@ -13,8 +13,7 @@ from typing import Any
 from typer.testing import CliRunner
 from uvicorn import Server
 
-from lakehold.api.frame.app import create_app
-from lakehold.api.frame.server import configured
+from lakehold.api.http.app import create_app, server_config
 from lakehold.cli import app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
@@ -74,7 +73,7 @@ def served(platform: Platform) -> Iterator[str]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        server = Server(configured(create_app(platform), platform.settings))
+        server = Server(server_config(create_app(platform), platform.settings))
         thread = Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -47,9 +47,9 @@ def emptied(platform: Platform, running: RunExecutor) -> None:
 def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     del spark
     folder = tmp_path_factory.mktemp("demo") / "company"
-    demo.make(folder)
-    platform = Platform(demo.settings_in(folder))
-    with demo.api(folder), serve(platform) as (address, warm):
+    demo.create(folder)
+    platform = Platform(demo.demo_settings(folder))
+    with demo.serve_api(folder), serve(platform) as (address, warm):
         with platform.database.write() as transaction:
             heartbeat.register_worker(transaction, "here", address)
         emptied(platform, RunExecutor(platform, workspaces.runnables(), lambda: executor_registry.STEP_EXECUTORS, warm))

@@ -19,7 +19,7 @@ import lakehold
 from lakehold import cli, workspaces
 from lakehold.access.model import loader, syntax, yaml_nodes
 from lakehold.cli import tour
-from lakehold.cli.docs import pages
+from lakehold.cli.docs import access_tables
 from lakehold.kit.errors import LakeholdError
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_examples_in_yaml_can_be_read(page: Path) -> None:
 
 def test_the_readme_shows_what_the_tour_prints() -> None:
     out = io.StringIO()
-    tour.run(Console(file=out, width=80), "")
+    tour.run_tour(Console(file=out, width=80), "")
     printed = iter([line.rstrip() for line in out.getvalue().splitlines()])
     ((_, excerpt),) = blocks(README, "text")
     for line in excerpt.splitlines():
@@ -203,7 +203,7 @@ def test_every_decision_has_its_status_and_date(page: Path) -> None:
 def test_access_tables_are_those_of_the_models() -> None:
     folder = DOCS / "access"
     written = {page.name: page.read_text(encoding="utf-8") for page in folder.glob("*.md")}
-    wanted = pages()
+    wanted = access_tables()
     assert written.keys() == wanted.keys(), "Run `make docs`, and remove pages of models that are gone."
     stale = [name for name, text in wanted.items() if written[name] != text]
     assert not stale, f"Run `make docs`: {', '.join(stale)} in docs/access no longer say what the models say."

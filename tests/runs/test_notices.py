@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from lakehold import workspaces
 from lakehold.access import Grant
-from lakehold.api.frame.metrics import Metrics
+from lakehold.api.http.health import Metrics
 from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import members
@@ -76,9 +76,9 @@ def test_the_figures_count_runs_and_name_nobody(platform: Platform, running: Run
     with platform.database.read() as transaction:
         found = {(each.kind, each.state): each.count for each in run_metrics(transaction)}
         known = Metrics()
-        known.runs(run_metrics(transaction))
+        known.set_runs(run_metrics(transaction))
     assert found == {("lakehouse.query", "failed"): 1, ("lakehouse.query", "queued"): 1}
-    text = known.text().decode()
+    text = known.render().decode()
     assert 'lakehold_runs{kind="lakehouse.query",state="failed"} 1.0' in text
     assert "daily" not in text
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.demo import activity, company
 from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
@@ -42,7 +42,7 @@ class Shop:
 
     def client(self, member: str = "") -> httpx.Client:
         """Somebody without a browser."""
-        cookies = {COOKIE: self.cookie_of(member)} if member else {}
+        cookies = {SESSION_COOKIE: self.cookie_of(member)} if member else {}
         made = httpx.Client(base_url=self.address, headers={"Accept": "text/html"}, cookies=cookies, timeout=30)
         self.clients.append(made)
         return made

@@ -51,7 +51,7 @@ def company() -> Iterator[Platform]:
     """The one that is asked for, or a new one."""
     with tempfile.TemporaryDirectory() as new:
         filled = os.environ.get("LAKEHOLD_DEMO", "")
-        platform = Platform(demo.settings_in(Path(filled)) if filled else Settings(data=Path(new)))
+        platform = Platform(demo.demo_settings(Path(filled)) if filled else Settings(data=Path(new)))
         platform.database.migrate()
         if not filled:
             activity.load_with_activity(platform)

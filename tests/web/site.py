@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 
-from lakehold.api.frame.app import create_app
+from lakehold.api.http.app import create_app
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import shell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from tests.web.forms import FORM, token
 
 
@@ -40,7 +40,7 @@ def test_a_token_is_nothing_without_its_cookie(client: httpx.Client, address: st
 
 def test_a_token_from_before_the_sign_in_is_refused_after_it(client: httpx.Client) -> None:
     before = token(client)
-    client.cookies.set(COOKIE, "a-sign-in")
+    client.cookies.set(SESSION_COOKIE, "a-sign-in")
     assert client.post(FORM, data={"csrf_token": before}).status_code == 403
     assert client.post(FORM, data={"csrf_token": token(client)}).status_code == 303
 

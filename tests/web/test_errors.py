@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
 from lakehold.web.navigation import Around
@@ -74,7 +74,7 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in(tmp_path: Path) -> None:
     routes = router("/private")
 
     @routes.get("")
-    def private(request: Request, ctx: Reading) -> Response:
+    def private(request: Request, ctx: ReadContext) -> Response:
         return pages.page(request, "search.html", {"q": ctx.caller.member, "found": []})
 
     with site.application(tmp_path, [routes]) as app, site.running(app) as address:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 
 PATIENCE = 30_000
 """In milliseconds. Only a test that fails waits that long."""
@@ -48,7 +48,7 @@ def visitors(
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         if member:
-            context.add_cookies([{"name": COOKIE, "value": cookie_of(member), "url": address}])
+            context.add_cookies([{"name": SESSION_COOKIE, "value": cookie_of(member), "url": address}])
         page = context.new_page()
         page.on("console", lambda message: heard(message, refused))
         page.on("pageerror", lambda error: said.append(str(error)))

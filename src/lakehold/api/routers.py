@@ -1,36 +1,84 @@
-"""All routers, in the order of the document. A new noun adds its router here, and is served, documented, crawled for
-side doors and fuzzed from then on.
+"""Lists all routers, in the order of the OpenAPI document.
+
+A router in this list is served, documented, fuzzed and crawled for leaks.
 """
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.api.access import abilities, audits, checks, explains, members, models, reviews, what_ifs
-from lakehold.api.authzen import evaluations, metadata, searches
-from lakehold.api.catalog.routers import ROUTERS as CATALOG
-from lakehold.api.code import files
-from lakehold.api.directory.routers import ROUTERS as DIRECTORY
-from lakehold.api.iceberg import catalog
-from lakehold.api.marts.routers import ROUTERS as MARTS
-from lakehold.api.pipeline.routers import ROUTERS as PIPELINE
+from lakehold.api import access_as_code, iceberg_rest
+from lakehold.api.access import access_models, audit_log, checks, listings, reviews, what_if
+from lakehold.api.authzen import evaluations, searches
+from lakehold.api.catalog import credentials, grants, kinds, requests, resource_usage, resources, view_as, workspaces
+from lakehold.api.directory import groups, invites, me, members, sign_in, tokens
+from lakehold.api.lake import lineage, queries, tables, volumes
+from lakehold.api.runs import runs, triggers
+from lakehold.workspaces.lakehouse.api import connections, table_maintenance
+from lakehold.workspaces.marts.api.routers import ROUTERS as MARTS
+
+CATALOG: list[APIRouter] = [
+    kinds.routes,
+    workspaces.routes,
+    resources.routes,
+    resources.move_routes,
+    resources.transfer_routes,
+    grants.routes,
+    grants.subject_grant_routes,
+    grants.who_routes,
+    credentials.routes,
+    requests.routes,
+    requests.discovery_routes,
+    view_as.routes,
+    resource_usage.routes,
+    resource_usage.resource_routes,
+]
+
+
+DIRECTORY: list[APIRouter] = [
+    sign_in.first_run_routes,
+    sign_in.routes,
+    me.routes,
+    members.routes,
+    members.removal_routes,
+    invites.routes,
+    groups.routes,
+    members.service_account_routes,
+    tokens.routes,
+]
+
+
+PIPELINE: list[APIRouter] = [
+    queries.routes,
+    queries.saved_query_routes,
+    runs.routes,
+    connections.source_routes,
+    connections.integration_routes,
+    lineage.routes,
+    tables.routes,
+    table_maintenance.routes,
+    table_maintenance.dropped_routes,
+    triggers.routes,
+    volumes.routes,
+]
+
 
 ROUTERS: list[APIRouter] = [
     checks.routes,
     evaluations.routes,
     searches.routes,
-    metadata.routes,
-    explains.routes,
-    members.routes,
-    abilities.routes,
-    what_ifs.routes,
-    models.routes,
-    audits.routes,
+    evaluations.configuration_routes,
+    checks.explain_routes,
+    listings.who_routes,
+    listings.routes,
+    what_if.routes,
+    access_models.routes,
+    audit_log.routes,
     reviews.routes,
     *DIRECTORY,
     *CATALOG,
-    files.routes,
-    catalog.routes,
+    access_as_code.routes,
+    iceberg_rest.routes,
     *PIPELINE,
     *MARTS,
 ]

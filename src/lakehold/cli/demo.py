@@ -1,7 +1,7 @@
-"""`lakehold demo`: the demo company as a running installation, with links that sign in as some of its people.
+"""Runs the demo company for `lakehold demo`, and creates links that sign in as some of its people.
 
-It lies in a folder of its own, and nothing of the environment leads it elsewhere: neither to another database nor to a
-mail server. The folder is made beside its place and moved there when it is whole, so that there is never half of it.
+It lives in a folder of its own, and no environment variable leads it elsewhere: neither to another database nor to a
+mail server. The folder is created under a temporary name and renamed when it is complete.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ PEOPLE = {
 _LINK_MINUTES = 1440
 
 
-def settings_in(folder: Path) -> Settings:
-    """Those of the environment, but for everything that would lead out of the folder."""
+def demo_settings(folder: Path) -> Settings:
+    """Return the settings of the environment, except all that would lead out of the folder."""
     there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
     # Its own database and API are on this machine; nothing else here is one that its people could read.
     shop = web_shop.customers_address(folder)
     return settings.load_settings(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
 
 
-def is_there(folder: Path) -> bool:
-    """Whether the company lies in this folder. One with something else in it is not touched."""
+def exists(folder: Path) -> bool:
+    """Return whether the company exists in this folder; raise if the folder contains something else."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return False
     refusal = ConflictError(f"{folder} has something else in it.", "Choose another one with --folder.")
     if not (folder / "lakehold.sqlite").is_file():
         raise refusal
-    platform = Platform(settings_in(folder))
+    platform = Platform(demo_settings(folder))
     try:
         platform.database.migrate()
         if not company.is_loaded(platform.access):
@@ -57,11 +57,11 @@ def is_there(folder: Path) -> bool:
     return True
 
 
-def make(folder: Path) -> None:
-    """Make it, whole or not at all."""
+def create(folder: Path) -> None:
+    """Create the company, completely or not at all."""
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    platform = Platform(settings_in(part))
+    platform = Platform(demo_settings(part))
     try:
         platform.database.migrate()
         activity.load_with_activity(platform)
@@ -74,10 +74,10 @@ def make(folder: Path) -> None:
 
 
 @contextmanager
-def api(folder: Path) -> Iterator[None]:
-    """Answer what the company's web shop asks for, as long as the block lasts."""
+def serve_api(folder: Path) -> Iterator[None]:
+    """Serve the API of the company's web shop while the block runs."""
     with web_shop_data.serve_events() as address:
-        platform = Platform(settings_in(folder))
+        platform = Platform(demo_settings(folder))
         try:
             web_shop.set_events_address(platform, address)
         finally:
@@ -85,9 +85,9 @@ def api(folder: Path) -> Iterator[None]:
         yield
 
 
-def links_at(folder: Path, address: str) -> list[tuple[str, str, str]]:
-    """Whom a new link signs in, what they are there for, and the link. Those of an earlier start end."""
-    read = settings_in(folder).model_copy(update={"address": address})
+def sign_in_links(folder: Path, address: str) -> list[tuple[str, str, str]]:
+    """Return for each person their name, what they are there for, and a new sign-in link. Earlier links end."""
+    read = demo_settings(folder).model_copy(update={"address": address})
     platform = Platform(read)
     try:
         with platform.write(Caller(company.TENANT, "olga", address="local")) as ctx:

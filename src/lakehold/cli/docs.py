@@ -1,4 +1,4 @@
-"""Writes the pages of the documentation that are made from the code: access tables, and the API's document."""
+"""Writes the generated pages of the documentation, which are the access tables and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access.model.documentation import to_markdown
-from lakehold.api.frame import pages as document
+from lakehold.api.http import app as document
 
 
-def pages() -> dict[str, str]:
-    """The text of each page by its name."""
+def access_tables() -> dict[str, str]:
+    """Return the text of each access table by its file name."""
     return {f"{model.name}.md": to_markdown(model) for model in workspaces.models()}
 
 
-def write(folder: Path) -> Iterator[Path]:
-    """Write every page whose text has changed."""
+def write_docs(folder: Path) -> Iterator[Path]:
+    """Write every page whose text has changed, and yield its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
+    for name, text in access_tables().items():
         page = folder / name
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
             yield page
-    yield from document.write(folder.parent)
+    yield from document.write_openapi(folder.parent)

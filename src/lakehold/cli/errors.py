@@ -1,4 +1,4 @@
-"""How the terminal is told of an error: a sentence, what to do next, and an exit code; never a stack trace."""
+"""Error messages of the terminal, and exit codes. An error prints a message and a hint, never a stack trace."""
 
 from __future__ import annotations
 
@@ -6,63 +6,103 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 
 import typer
 
-from lakehold.cli.exits import Exit, of_status
 from lakehold.kit.errors import LakeholdError
 
 
+class ExitCode(IntEnum):
+    """Exit codes, for scripts. An error has the same code with a server and with the embedded database."""
+
+    DONE = 0
+    """Yes, or done."""
+    NO = 1
+    """No: not allowed, a test failed, a plan has changes, the audit log does not verify."""
+    USAGE = 2
+    """The command cannot be understood, or a value can never be right."""
+    NOT_FOUND = 3
+    """There is no such thing, or none that you may know of."""
+    FORBIDDEN = 4
+    """You may not do this; the message says what is missing and who can give it. Also: not signed in."""
+    CONFLICT = 5
+    """Right in itself, but not in the present state; or somebody else was first."""
+    UNREACHABLE = 6
+    """The server or the database does not answer."""
+    FAILED = 7
+    """Something went wrong on the other side."""
+
+
+_EXIT_CODE_BY_STATUS = {
+    400: ExitCode.USAGE,
+    401: ExitCode.FORBIDDEN,
+    403: ExitCode.FORBIDDEN,
+    404: ExitCode.NOT_FOUND,
+    409: ExitCode.CONFLICT,
+    412: ExitCode.CONFLICT,
+    413: ExitCode.USAGE,
+    422: ExitCode.USAGE,
+    428: ExitCode.CONFLICT,
+    429: ExitCode.CONFLICT,
+}
+
+
+def exit_code_for_status(status: int) -> ExitCode:
+    """Return the exit code of an error's HTTP status."""
+    return _EXIT_CODE_BY_STATUS.get(status, ExitCode.FAILED)
+
+
 class UnreachableError(LakeholdError):
-    """Nobody answers there."""
+    """The server or database does not answer."""
 
     code = "unreachable"
     status = 503
     retryable = True
 
 
-class RefusedError(LakeholdError):
-    """What the server answered: its own code, status, words and hint."""
+class ResponseError(LakeholdError):
+    """An error response of the server, with its own code, status, message and hint."""
 
     code = "refused"
 
     def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
-        self.told_status = status
-        self.told_code = code
+        self.response_status = status
+        self.response_code = code
 
 
 @contextmanager
-def told(*, as_json: bool = False) -> Iterator[None]:
-    """Turn an error that a person can act on into words, or into JSON for scripts."""
+def report_errors(*, as_json: bool = False) -> Iterator[None]:
+    """Print errors that a person can act on, as text or as JSON, and exit with their code."""
     try:
         yield
-    except RefusedError as error:
-        _say(error.told_code, error, as_json=as_json)
-        raise typer.Exit(of_status(error.told_status)) from error
+    except ResponseError as error:
+        _print_error(error.response_code, error, as_json=as_json)
+        raise typer.Exit(exit_code_for_status(error.response_status)) from error
     except UnreachableError as error:
-        _say(error.code, error, as_json=as_json)
-        raise typer.Exit(Exit.UNREACHABLE) from error
+        _print_error(error.code, error, as_json=as_json)
+        raise typer.Exit(ExitCode.UNREACHABLE) from error
     except LakeholdError as error:
-        _say(error.code, error, as_json=as_json)
-        raise typer.Exit(of_status(error.status)) from error
+        _print_error(error.code, error, as_json=as_json)
+        raise typer.Exit(exit_code_for_status(error.status)) from error
     except Exception as error:
-        if not _is_of_the_database(error):
+        if not _is_database_error(error):
             raise
-        words = f"it cannot be reached or opened: {getattr(error, 'orig', error)}"
-        _say("database", UnreachableError(words), as_json=as_json)
-        raise typer.Exit(Exit.UNREACHABLE) from error
+        message = f"it cannot be reached or opened: {getattr(error, 'orig', error)}"
+        _print_error("database", UnreachableError(message), as_json=as_json)
+        raise typer.Exit(ExitCode.UNREACHABLE) from error
 
 
-def _say(code: str, error: LakeholdError, *, as_json: bool) -> None:
+def _print_error(code: str, error: LakeholdError, *, as_json: bool) -> None:
     if as_json:
-        said = {"code": code, "detail": error.message, "hint": error.hint}
-        typer.echo(json.dumps(said, ensure_ascii=False), err=True)
+        payload = {"code": code, "detail": error.message, "hint": error.hint}
+        typer.echo(json.dumps(payload, ensure_ascii=False), err=True)
     else:
         typer.echo(f"{code}: {error}", err=True)
 
 
-def _is_of_the_database(error: Exception) -> bool:
-    """Without loading what would be loaded only to ask this."""
-    known = sys.modules.get("sqlalchemy.exc")
-    return known is not None and isinstance(error, known.OperationalError)
+def _is_database_error(error: Exception) -> bool:
+    """Return whether the database raised this, without importing SQLAlchemy to find out."""
+    module = sys.modules.get("sqlalchemy.exc")
+    return module is not None and isinstance(error, module.OperationalError)

@@ -1,4 +1,4 @@
-"""The command and its verbs."""
+"""The command, its global options and its subcommands."""
 
 from __future__ import annotations
 
@@ -7,31 +7,25 @@ from typing import Annotated
 import typer
 
 from lakehold.cli import errors
-from lakehold.cli.everywhere import Everywhere, Hoisting
-from lakehold.cli.verbs import (
-    asking,
+from lakehold.cli.commands import (
+    access,
+    access_as_code,
     audit,
-    code,
-    founding,
+    data,
+    demo,
     grants,
     groups,
     invites,
-    keys,
     members,
-    processes,
-    querying,
+    operations,
     requests,
     resources,
-    reviewing,
-    running,
-    showing,
-    signing,
-    tables,
     tokens,
     workspaces,
 )
+from lakehold.cli.global_options import GlobalOptions, GlobalOptionsGroup
 
-app = typer.Typer(cls=Hoisting, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
@@ -48,19 +42,19 @@ def main(
 
     The options below may stand anywhere on the line. A token comes from LAKEHOLD_TOKEN or `lakehold login`.
     """
-    said = ctx.obj = Everywhere(url, local, tenant, member, json)
-    with errors.told(as_json=json):
-        said.refuse()
+    options = ctx.obj = GlobalOptions(url, local, tenant, member, json)
+    with errors.report_errors(as_json=json):
+        options.validate()
 
 
-_VERBS = (
-    *(asking, reviewing, audit),
-    *(querying, running, tables),
+_COMMAND_MODULES = (
+    *(access, access, audit),
+    *(data, data, data),
     *(workspaces, resources, grants, requests),
     *(members, groups, invites, tokens),
-    code,
-    *(processes, founding, signing, keys),
-    showing,
+    access_as_code,
+    *(operations, operations, operations, operations),
+    demo,
 )
-for verbs in _VERBS:
+for verbs in _COMMAND_MODULES:
     verbs.add(app)

@@ -1,4 +1,4 @@
-"""Walks a person through the engine, on the demo company."""
+"""Prints a tour of the access engine, on the demo company."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lakehold.demo import company
 from lakehold.kit.database import Database
 
 
-def run(console: Console, url: str) -> None:
-    """Load, then show each of the five questions. Without a URL everything is gone afterwards."""
+def run_tour(console: Console, url: str) -> None:
+    """Load the company, then print each of the five questions. Without a URL everything is deleted afterwards."""
     with TemporaryDirectory() as folder:
         database = Database(url or f"sqlite:///{Path(folder) / 'demo.sqlite'}")
         try:
@@ -33,12 +33,12 @@ def run(console: Console, url: str) -> None:
                 with console.status("Loading Corner & Main …"):
                     company.load(access)
             with access.read(company.TENANT) as session:
-                _tour(console, session)
+                _print_tour(console, session)
         finally:
             database.close()
 
 
-def _tour(console: Console, session: AccessSession) -> None:
+def _print_tour(console: Console, session: AccessSession) -> None:
     view = session.evaluator.view
     resources = sum(len(view.by_kind.get(kind) or ()) for kind in view.policy.kinds)
     console.print(
@@ -111,11 +111,11 @@ def _explain(console: Console, session: AccessSession) -> None:
         ("bella", "edit", "store_targets", "bella"),
         ("otto", "run", "copy_erp", "adam"),
     ):
-        console.print(explained(view, session.explain(who, action, what, viewer=viewer)), highlight=False)
+        console.print(explanation_tree(view, session.explain(who, action, what, viewer=viewer)), highlight=False)
 
 
-def explained(view: FactView, explanation: Explanation) -> Tree:
-    """An explanation as a tree to print."""
+def explanation_tree(view: FactView, explanation: Explanation) -> Tree:
+    """Return an explanation as a tree to print."""
     answer = "[green]may[/green]" if explanation.allowed else "[red]may not[/red]"
     name = view.names.get(view.resource(explanation.member)) or explanation.member
     tree = Tree(f"[bold]{escape(name)}[/bold] {answer} {explanation.action} {explanation.resource}")
@@ -158,7 +158,7 @@ def _what_if(console: Console, session: AccessSession) -> None:
 
 
 def effects_table(title: str, effects: AccessEffects) -> Table:
-    """The effects of a change as a table to print."""
+    """Return the effects of a change as a table to print."""
     table = Table(title=title, title_justify="left", show_edge=False, pad_edge=False)
     for column in ("", "action", "on", "members", "resources"):
         table.add_column(column, justify="right" if column in {"members", "resources"} else "left")

@@ -8,8 +8,8 @@ from typing import TypeVar
 from fastapi import Request
 
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.callers import caller_of, shown_by
-from lakehold.api.frame.works import callers_of, house_of, work_of
+from lakehold.api.http.authentication import authenticate, read_credentials
+from lakehold.api.http.dependencies import current_context, get_authenticator, get_platform
 from lakehold.catalog import approvals, kinds, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import accounts
@@ -35,14 +35,14 @@ def looking(request: Request, ask: Callable[[RequestContext], T], otherwise: T) 
     """Ask in the work that the page is made in; for a page that is made without one, in a look of its own. Where nobody
     is signed in there is nothing to ask.
     """
-    ctx = work_of(request)
+    ctx = current_context(request)
     if ctx is not None:
         return ask(ctx)
-    platform = house_of(request)
+    platform = get_platform(request)
     try:
-        shown = shown_by(request)
+        shown = read_credentials(request)
         with platform.database.read() as transaction:
-            caller = caller_of(callers_of(request), platform, transaction, shown)
+            caller = authenticate(get_authenticator(request), platform, transaction, shown)
             return ask(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
     except UnauthorizedError:
         return otherwise

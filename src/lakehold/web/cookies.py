@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.dependencies import get_platform
 
 YEAR = 365 * 24 * 3600
 
@@ -23,4 +23,4 @@ def drop(request: Request, response: Response, name: str) -> None:
 
 def is_secure(request: Request) -> bool:
     """Whether people reach us over TLS: this request did, or the address that we were told does."""
-    return request.url.scheme == "https" or house_of(request).settings.base_url.startswith("https:")
+    return request.url.scheme == "https" or get_platform(request).settings.base_url.startswith("https:")

@@ -13,9 +13,9 @@ import secrets
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.callers import COOKIE, CSRF_HEADER, csrf_of
-from lakehold.api.frame.errors import CsrfError
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.authentication import CSRF_HEADER, SESSION_COOKIE, make_csrf_token
+from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.problems import CsrfError
 from lakehold.web import cookies
 
 FIELD = "csrf_token"
@@ -30,7 +30,7 @@ def token(request: Request) -> str:
     secret = _secret(request)
     if not secret:
         secret = request.scope[_NEW] = request.scope.get(_NEW) or secrets.token_urlsafe(_BYTES)
-    return _masked(bytes.fromhex(csrf_of(house_of(request).keys, secret)))
+    return _masked(bytes.fromhex(make_csrf_token(get_platform(request).keys, secret)))
 
 
 def remember(request: Request, response: Response) -> None:
@@ -46,7 +46,7 @@ async def refuse_forged(request: Request) -> None:
         shown = str((await request.form()).get(FIELD, ""))
     seal = _unmasked(shown)
     ours = request.headers.get("sec-fetch-site", "") in _OURS
-    if not ours or not secret or not house_of(request).keys.is_sealed(f"csrf {secret}", seal):
+    if not ours or not secret or not get_platform(request).keys.is_sealed(f"csrf {secret}", seal):
         raise CsrfError("This form is too old, or did not come from our own pages.", "Open the page again and retry.")
     _tell_the_frame(request, seal)
 
@@ -60,7 +60,7 @@ def _tell_the_frame(request: Request, seal: str) -> None:
 
 
 def _secret(request: Request) -> str:
-    return request.cookies.get(COOKIE) or request.cookies.get(VISIT) or ""
+    return request.cookies.get(SESSION_COOKIE) or request.cookies.get(VISIT) or ""
 
 
 def _masked(seal: bytes) -> str:

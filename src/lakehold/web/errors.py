@@ -12,8 +12,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from lakehold.api.frame import logs, problems
-from lakehold.api.frame.problems import Problem
+from lakehold.api.http import json_logging, problems
+from lakehold.api.http.problems import Problem
 from lakehold.directory.errors import DeniedError, UnauthorizedError
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
@@ -56,10 +56,10 @@ def shown(request: Request, error: Exception) -> Response:
     try:
         response = _page(request, problem, pages.web_of(request).around(request), _asking(error))
     except Exception:  # noqa: BLE001 - what is around the page may be what is broken
-        logs.errors.exception("page", extra={"told": {"request": problems.request_id_of(request)}})
+        json_logging.error_log.exception("page", extra={"told": {"request": problems.get_request_id(request)}})
         response = _page(request, problem, Around(), "")
     if isinstance(error, LakeholdError):
-        response.headers.update(problems.headers_of(error))
+        response.headers.update(problems.error_headers(error))
     if request.headers.get("hx-request"):
         response.headers["HX-Trigger"] = json.dumps({"toast": {"text": problem.detail, "tone": "bad"}})
     return response
@@ -83,16 +83,16 @@ def for_people(request: Request) -> bool:
 def _problem(request: Request, error: Exception) -> Problem:
     match error:
         case LakeholdError():
-            return problems.problem_of(error)
+            return problems.problem_from_error(error)
         case RequestValidationError():
-            return problems.invalid(error.errors())
+            return problems.validation_problem(error.errors())
         case HTTPException():
             words = _WORDS.get(error.status_code, _WORDS[404])
-            return problems.problem(f"http_{error.status_code}", error.status_code, words.text)
+            return problems.make_problem(f"http_{error.status_code}", error.status_code, words.text)
         case _:
-            told = {"request": problems.request_id_of(request)}
-            logs.errors.error("unexpected", exc_info=error, extra={"told": told})
-            return problems.problem("unexpected", 500, _WORDS[500].text)
+            told = {"request": problems.get_request_id(request)}
+            json_logging.error_log.error("unexpected", exc_info=error, extra={"told": told})
+            return problems.make_problem("unexpected", 500, _WORDS[500].text)
 
 
 def _page(request: Request, problem: Problem, around: Around, asking: str) -> Response:
@@ -101,7 +101,7 @@ def _page(request: Request, problem: Problem, around: Around, asking: str) -> Re
         "problem": problem,
         "words": words,
         "asking": asking,
-        "request_id": problems.request_id_of(request),
+        "request_id": problems.get_request_id(request),
     }
     return pages.page(request, "error.html", values, around=around, status=problem.status)
 

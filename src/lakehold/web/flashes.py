@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.dependencies import get_platform
 from lakehold.web import cookies
 
 COOKIE = "lakehold_flash"
@@ -28,13 +28,13 @@ class Flash:
 def say(request: Request, response: Response, flash: Flash) -> None:
     """Let the next page say this."""
     text = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
-    cookies.put(request, response, COOKIE, f"{text}.{house_of(request).keys.seal(_sealed(text))}", _SECONDS)
+    cookies.put(request, response, COOKIE, f"{text}.{get_platform(request).keys.seal(_sealed(text))}", _SECONDS)
 
 
 def heard(request: Request) -> Flash | None:
     """What the last action said. A message that we did not write is none."""
     text, _, seal = request.cookies.get(COOKIE, "").partition(".")
-    if not text or not house_of(request).keys.is_sealed(_sealed(text), seal):
+    if not text or not get_platform(request).keys.is_sealed(_sealed(text), seal):
         return None
     try:
         return Flash(**json.loads(base64.urlsafe_b64decode(text)))

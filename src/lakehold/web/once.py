@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, house_of
+from lakehold.api.http.dependencies import ReadContext, get_platform
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
@@ -45,14 +45,14 @@ class Secret:
 def show(request: Request, caller: Caller, secret: Secret) -> Response:
     """Go to the page that shows it."""
     response = pages.go(request, ADDRESS)
-    platform = house_of(request)
+    platform = get_platform(request)
     told = [*_whose(caller), platform.clock() + _SECONDS * SECOND, asdict(secret)]
     cookies.put(request, response, COOKIE, platform.keys.encrypt(json.dumps(told)), _SECONDS)
     return response
 
 
 @routes.get("")
-def shown_once(request: Request, ctx: Reading) -> Response:
+def shown_once(request: Request, ctx: ReadContext) -> Response:
     """The secret; who comes again is told that it is gone."""
     secret = _opened(request, ctx.caller)
     crumbs = [Crumb(ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "", "/")]
@@ -64,7 +64,7 @@ def shown_once(request: Request, ctx: Reading) -> Response:
 
 
 def _opened(request: Request, caller: Caller) -> Secret | None:
-    platform = house_of(request)
+    platform = get_platform(request)
     try:
         told = json.loads(platform.keys.decrypt(request.cookies.get(COOKIE, "")))
     except (InvalidInputError, ValueError):

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from lakehold.api.frame.works import house_of, work_of
+from lakehold.api.http.dependencies import current_context, get_platform
 from lakehold.web import csrf, flashes
 from lakehold.web.flashes import Flash
 from lakehold.web.navigation import Around
@@ -86,7 +86,7 @@ def own_address(address: str) -> str:
 
 
 def _here(request: Request, around: Around) -> Here:
-    theme, ctx = request.cookies.get(THEME, ""), work_of(request)
+    theme, ctx = request.cookies.get(THEME, ""), current_context(request)
     return Here(
         path=request.url.path,
         address=address_of(request),
@@ -94,7 +94,7 @@ def _here(request: Request, around: Around) -> Here:
         current=around.current(request.url.path),
         theme=theme if theme in THEMES else "system",
         csrf=csrf.token(request),
-        now=house_of(request).clock(),
+        now=get_platform(request).clock(),
         flash=flashes.heard(request),
         policy=ctx.view.policy if ctx else None,
     )

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import FormData
 from starlette.requests import ClientDisconnect
 
-from lakehold.api.frame.routes import Endpoint, Route
+from lakehold.api.http.routing import Endpoint, TransactionRoute
 from lakehold.web import csrf, errors
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class PageRoute(Route):
+class PageRoute(TransactionRoute):
     """An endpoint that answers with pages. It asks for `Reading` or `Writing` as one of the API does."""
 
     def __init__(self, path: str, endpoint: Endpoint, **given: Any) -> None:  # noqa: ANN401 - as FastAPI has it

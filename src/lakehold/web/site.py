@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from lakehold.api.frame.app import create_app
+from lakehold.api.http.app import create_app
 from lakehold.directory.platform import Platform
 from lakehold.web import shell
 from lakehold.web.around import around

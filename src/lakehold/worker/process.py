@@ -15,7 +15,7 @@ from threading import Event
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.api.frame import logs
+from lakehold.api.http import json_logging
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.clock import Moment
@@ -173,7 +173,7 @@ _QUARTER, _HOUR = 15 * 60, 3600
 
 def run_worker(settings: Settings) -> None:
     """Run a worker until SIGINT or SIGTERM."""
-    logs.install()
+    json_logging.configure_logging()
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

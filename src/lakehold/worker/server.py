@@ -21,10 +21,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from lakehold import workspaces
-from lakehold.api.frame.app import create_app
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.works import house_of
-from lakehold.api.iceberg import catalog
+from lakehold.api import iceberg_rest
+from lakehold.api.http.app import create_app
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
@@ -156,7 +156,7 @@ def probe_source(request: Request, body: SourceProbeRequest) -> dict[str, Any]:
     from lakehold.workspaces.lakehouse.executors import probe  # noqa: PLC0415 - as above
 
     _start_spark_for(request, body.settings)
-    return probe.probe_source(house_of(request), _caller(request), probe.SourceProbeTarget(**body.model_dump()))
+    return probe.probe_source(get_platform(request), _caller(request), probe.SourceProbeTarget(**body.model_dump()))
 
 
 @routes.post(PROBE_STORAGE_PATH)
@@ -166,7 +166,7 @@ def probe_storage(request: Request, body: StorageProbeRequest) -> dict[str, Any]
     from lakehold.workspaces.marts.storages import StorageProbeTarget  # noqa: PLC0415
 
     return connections.probe_storage(
-        house_of(request),
+        get_platform(request),
         _caller(request),
         StorageProbeTarget(**body.model_dump()),
         lambda: _spark_runtime(request).spark,
@@ -180,7 +180,7 @@ def probe_feed(request: Request, body: FeedProbeRequest) -> dict[str, Any]:
     from lakehold.workspaces.marts.mart_probe import FeedProbeTarget  # noqa: PLC0415
 
     _start_spark_for(request, body.settings)
-    return connections.probe_feed(house_of(request), _caller(request), FeedProbeTarget(**body.model_dump()))
+    return connections.probe_feed(get_platform(request), _caller(request), FeedProbeTarget(**body.model_dump()))
 
 
 @routes.post(CHECK_DESTINATION_PATH)
@@ -191,7 +191,7 @@ def check_destination(request: Request, body: DestinationCheckRequest) -> dict[s
 
     if body.settings.get("to") == "database":
         _ = _spark_runtime(request).spark
-    platform, caller = house_of(request), _caller(request)
+    platform, caller = get_platform(request), _caller(request)
     if body.project:
         fields = body.model_dump(include={"settings", "destination", "project", "secrets"})
         return in_project.check_destination(platform, caller, in_project.MartsDestinationCheck(**fields))
@@ -202,7 +202,7 @@ def check_destination(request: Request, body: DestinationCheckRequest) -> dict[s
 
 def create_application(platform: Platform, spark_runtime: SparkRuntime) -> FastAPI:
     """Return the worker's application."""
-    app = create_app(platform, [catalog.routes, routes], CatalogTokenAuthenticator())
+    app = create_app(platform, [iceberg_rest.routes, routes], CatalogTokenAuthenticator())
     app.state.warm = spark_runtime
     app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
     return app
@@ -242,8 +242,8 @@ def _spark_runtime(request: Request) -> SparkRuntime:
 
 
 def _caller(request: Request) -> Caller:
-    platform = house_of(request)
-    found = catalog_tokens.verify_token(platform.keys, shown_by(request).token, platform.clock())
+    platform = get_platform(request)
+    found = catalog_tokens.verify_token(platform.keys, read_credentials(request).token, platform.clock())
     if found is None:
         raise UnauthorizedError("This ticket is not valid, or not any more.", "Ask the server, not the worker.")
     return found

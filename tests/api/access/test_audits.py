@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold.access import Add, Grant
-from lakehold.api.access import audits
+from lakehold.api.access import audit_log
 from lakehold.kit.errors import ForbiddenError
 from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
@@ -59,7 +59,7 @@ def test_filtered(busy: Api) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 2, 5, 1_000])
 def test_exported_the_oldest_first(busy: Api, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    monkeypatch.setattr(audits, "_AT_ONCE", at_once)
+    monkeypatch.setattr(audit_log, "_EXPORT_CHUNK", at_once)
     answer = busy.get(f"{AUDIT}/export", "ada")
     assert answer.headers["content-type"] == "application/jsonl"
     found = [json.loads(line) for line in answer.text.splitlines()]
@@ -88,8 +88,8 @@ def test_nobody_else_sees_it(busy: Api, path: str) -> None:
 
 
 def test_who_loses_the_right_while_it_is_sent_gets_no_more(busy: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audits, "_AT_ONCE", 1)
-    sent = audits._lines(busy.platform, ANN, AuditFilter())
+    monkeypatch.setattr(audit_log, "_EXPORT_CHUNK", 1)
+    sent = audit_log._export_lines(busy.platform, ANN, AuditFilter())
     assert json.loads(next(sent))["n"] == 1
     with busy.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ann", "owner", TENANT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakehold.api.frame.idempotency import REPLAYED
+from lakehold.api.http.idempotency import REPLAYED_HEADER
 from tests.api.client import Api, problem, told
 
 REVIEWS = "/api/v1/access/reviews"
@@ -20,7 +20,7 @@ def test_a_review_is_asked_for_and_waits_for_a_worker(api: Api) -> None:
 def test_one_key_is_one_review(api: Api) -> None:
     first, second = (api.post(REVIEWS, "ada", {}, headers={"Idempotency-Key": "k"}) for _ in range(2))
     assert told(first, 202) == told(second, 202)
-    assert second.headers[REPLAYED] == "true"
+    assert second.headers[REPLAYED_HEADER] == "true"
 
 
 def test_reviews_page_by_page(api: Api) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from lakehold.api.catalog import using
+from lakehold.api.catalog import resource_usage
 from lakehold.kit.clock import SECOND
 from lakehold.ledger.audit import AuditFilter
 from tests.api.client import Api, problem, told
@@ -149,7 +149,7 @@ def test_looking_with_anothers_eyes_ends_by_itself_and_with_the_right_to_it(api:
 def test_last_use(api: Api, corner: Corner) -> None:
     told(api.get("/api/v1/resources/orders", "ana"))
     told(api.call("PATCH", "/api/v1/resources/orders", "erik", json={"name": "Orders"}, headers={"If-Match": "*"}))
-    using.write(corner)
+    resource_usage.flush(corner)
     used = told(api.get("/api/v1/resources/orders/usage", "mona"))["items"]
     assert {(one["member"]["id"], one["action"]) for one in used} == {("ana", "see"), ("erik", "edit")}
     assert [one["resource"]["id"] for one in told(api.get("/api/v1/usage", "ana"))["items"]] == ["orders"]

@@ -8,10 +8,10 @@ import pytest
 from pydantic import Field
 
 from lakehold.access.facts.view import FactView
-from lakehold.api.frame.models import Answer, IdText
-from lakehold.api.frame.paging import cursor
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import IdText, ResponseModel
+from lakehold.api.http.paging import encode_cursor
+from lakehold.api.http.routing import make_router
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.settings import Settings
@@ -22,10 +22,10 @@ from tests.api.lite import database_url
 
 __all__ = ["database_url"]
 
-leaky = router("/leaky", "Leaky")
+leaky = make_router("/leaky", "Leaky")
 
 
-class Leak(Answer):
+class Leak(ResponseModel):
     names: list[str] = Field(default_factory=list)
     total: int = 0
 
@@ -35,19 +35,19 @@ def _tables(view: FactView) -> list[int]:
 
 
 @leaky.get("/names")
-def leak_names(ctx: Reading) -> Leak:
+def leak_names(ctx: ReadContext) -> Leak:
     """Names of everything."""
     return Leak(names=ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)]))
 
 
 @leaky.get("/total")
-def leak_total(ctx: Reading) -> Leak:
+def leak_total(ctx: ReadContext) -> Leak:
     """How many there are of everything."""
     return Leak(total=ctx.session.read_view(lambda view: 10 * len(_tables(view))))
 
 
 @leaky.get("/exists/{uid}")
-def leak_existence(ctx: Reading, uid: IdText) -> Leak:
+def leak_existence(ctx: ReadContext, uid: IdText) -> Leak:
     """Another answer for what is hidden than for what is not there."""
     if ctx.view.ids.get(uid) is None:
         raise NotFoundError(f"There is no {uid}.")
@@ -56,10 +56,10 @@ def leak_existence(ctx: Reading, uid: IdText) -> Leak:
 
 
 @leaky.get("/cursor")
-def leak_in_a_cursor(ctx: Reading) -> Leak:
+def leak_in_a_cursor(ctx: ReadContext) -> Leak:
     """A name in what looks like nothing."""
     names = ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)])
-    return Leak(names=[cursor("tables", (name,)) for name in names])
+    return Leak(names=[encode_cursor("tables", (name,)) for name in names])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: 
     platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     words = Words(seed=7)
     here = founded(platform, words)
-    one = router("/leaky", "Leaky")
+    one = make_router("/leaky", "Leaky")
     one.routes[:] = [route for route in leaky.routes if getattr(route, "path", "") == f"/leaky{path}"]
     with served(platform, here.uid, [one]) as api:
         crawl = Crawl(api, (here,), words)

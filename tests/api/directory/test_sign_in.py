@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import invites, links, members, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -38,10 +38,10 @@ class Browser:
         api._client.cookies.clear()
         self.csrf = answer.json()["csrf"]
         self.header = answer.headers["set-cookie"]
-        self.secret = self.header.partition(f"{COOKIE}=")[2].partition(";")[0]
+        self.secret = self.header.partition(f"{SESSION_COOKIE}=")[2].partition(";")[0]
 
     def call(self, method: str, path: str, json: object = None, csrf: str | None = None) -> httpx.Response:
-        headers = {"Cookie": f"{COOKIE}={self.secret}", "X-CSRF-Token": self.csrf if csrf is None else csrf}
+        headers = {"Cookie": f"{SESSION_COOKIE}={self.secret}", "X-CSRF-Token": self.csrf if csrf is None else csrf}
         return self._api.call(method, path, json=json, headers=headers)
 
 

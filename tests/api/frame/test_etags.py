@@ -8,24 +8,24 @@ from threading import Barrier
 
 import pytest
 
-from lakehold.api.frame.etags import IfMatch, Tagged
-from lakehold.api.frame.models import Body, NameText
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.etags import IfMatch, TaggedResponse
+from lakehold.api.http.models import NameText, RequestModel
+from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.house import ADA
 
-routes = router("/test/layers", "Test")
+routes = make_router("/test/layers", "Test")
 
 
-class Rename(Body):
+class Rename(RequestModel):
     name: NameText
 
 
-class Layer(Tagged):
+class Layer(TaggedResponse):
     id: str
     name: str
 
@@ -36,13 +36,13 @@ def show(ctx: RequestContext, uid: str) -> Layer:
 
 
 @routes.get("/{layer}")
-def get_layer(ctx: Reading, layer: str) -> Layer:
+def get_layer(ctx: ReadContext, layer: str) -> Layer:
     """A layer."""
     return show(ctx, layer)
 
 
-@routes.patch("/{layer}", responses=problems(412, 428))
-def rename_layer(ctx: Writing, layer: str, body: Rename, seen: IfMatch) -> Layer:
+@routes.patch("/{layer}", responses=problem_responses(412, 428))
+def rename_layer(ctx: WriteContext, layer: str, body: Rename, seen: IfMatch) -> Layer:
     """Rename a layer."""
     ctx.need("edit", layer)
     seen.need(show(ctx, layer))

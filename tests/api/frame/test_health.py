@@ -44,5 +44,5 @@ def test_requests_are_counted_by_route_and_status(api: Api) -> None:
 
 
 def test_the_application_never_imports_spark() -> None:
-    code = "import sys, lakehold.api.routers, lakehold.api.frame.app as a; sys.exit('pyspark' in sys.modules)"
+    code = "import sys, lakehold.api.routers, lakehold.api.http.app as a; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603 - our own code

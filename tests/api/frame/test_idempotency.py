@@ -9,36 +9,36 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold.access import Add, Grant
-from lakehold.api.frame.idempotency import REPLAYED, idempotency_table
-from lakehold.api.frame.models import Answer, Body, NameText
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating
+from lakehold.api.http.dependencies import CreateContext
+from lakehold.api.http.idempotency import REPLAYED_HEADER, idempotency_table
+from lakehold.api.http.models import NameText, RequestModel, ResponseModel
+from lakehold.api.http.routing import make_router
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.house import ADA
 
-routes = router("/test/layers", "Test")
+routes = make_router("/test/layers", "Test")
 
 
-class NewLayer(Body):
+class NewLayer(RequestModel):
     name: NameText
 
 
-class Layer(Answer):
+class Layer(ResponseModel):
     id: str
     secret: str
 
 
 @routes.post("", status_code=201)
-def create_layer(ctx: Creating, body: NewLayer) -> Layer:
+def create_layer(ctx: CreateContext, body: NewLayer) -> Layer:
     """Make a layer."""
     return Layer(id=ctx.create("lakehouse.layer", body.name, edges={"lakehouse": "lh"}), secret="shown-once")
 
 
 @routes.post("/{lake}", status_code=201)
-def create_layer_in(ctx: Creating, lake: str, body: NewLayer) -> Layer:
+def create_layer_in(ctx: CreateContext, lake: str, body: NewLayer) -> Layer:
     """Make a layer there."""
     return Layer(id=ctx.create("lakehouse.layer", body.name, edges={"lakehouse": lake}), secret="")
 
@@ -60,9 +60,9 @@ def test_the_same_request_is_done_once_and_answered_alike(api: Api) -> None:
         api.post("/test/layers", "ada", {"name": "Silver"}, headers={"Idempotency-Key": "k1"}) for _ in range(2)
     )
     assert (first.status_code, first.content) == (second.status_code, second.content)
-    assert second.headers[REPLAYED] == "true"
+    assert second.headers[REPLAYED_HEADER] == "true"
     assert second.headers["content-type"] == "application/json"
-    assert REPLAYED not in first.headers
+    assert REPLAYED_HEADER not in first.headers
     assert layers(api) == before + 1
 
 

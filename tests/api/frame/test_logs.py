@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from lakehold.api.frame import logs
-from lakehold.api.frame.callers import COOKIE
-from lakehold.api.frame.models import Answer, Body
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.http import json_logging
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.models import RequestModel, ResponseModel
+from lakehold.api.http.routing import make_router
 from lakehold.directory.platform import Platform
 from tests.access.company import TENANT
 from tests.api.client import Api, served, told
@@ -23,31 +23,31 @@ __all__ = ["database_url"]
 
 PASSWORD, LINK, QUERY = "correct-horse-battery", "lhl_4fK0aQx9Zb_link", "secret-in-a-query"
 
-routes = router("/test", "Test")
+routes = make_router("/test", "Test")
 
 
-class SignIn(Body):
+class SignIn(RequestModel):
     password: str
 
 
-class Done(Answer):
+class Done(ResponseModel):
     done: bool = True
 
 
 @routes.post("/sign-in")
-def sign_in(platform: House, body: SignIn) -> Done:
+def sign_in(platform: CurrentPlatform, body: SignIn) -> Done:
     """Sign in."""
     return Done(done=platform.clock() > len(body.password))
 
 
 @routes.post("/links/{secret}")
-def use_link(platform: House, secret: str, body: SignIn) -> Done:
+def use_link(platform: CurrentPlatform, secret: str, body: SignIn) -> Done:
     """Use a link, and fail."""
     raise ValueError(f"{secret} {body.password} {platform}")
 
 
 @routes.get("/me")
-def me(ctx: Reading) -> Done:
+def me(ctx: ReadContext) -> Done:
     """Who calls."""
     return Done(done=ctx.at > 0)
 
@@ -63,7 +63,7 @@ def written() -> Iterator[io.StringIO]:
     """What the whole process logs, at its most talkative."""
     out = io.StringIO()
     handler = logging.StreamHandler(out)
-    handler.setFormatter(logs.Lines())
+    handler.setFormatter(json_logging.JsonLineFormatter())
     # What the test's own client says of what it sends is not the server's.
     handler.addFilter(lambda record: not record.name.startswith("http"))
     root = logging.getLogger()
@@ -94,7 +94,7 @@ def test_no_secret_is_in_any_line(api: Api, written: io.StringIO) -> None:
     told(api.post(f"/test/links/{LINK}", json={"passwort": PASSWORD}), 422)
     told(api.post(f"/test/nothing/{LINK}"), 404)
     told(api.get("/test/me", token=token, params={"q": QUERY}))
-    told(api.get("/test/me", headers={"Cookie": f"{COOKIE}={cookie}"}), 401)
+    told(api.get("/test/me", headers={"Cookie": f"{SESSION_COOKIE}={cookie}"}), 401)
     told(api.get("/test/me", headers={"Authorization": f"Bearer {token[:-1]}"}), 401)
     told(api.get("/test/me", token=token, headers={"X-Request-ID": token}))
     told(api.call("BREW" + LINK.upper(), "/test/me", token=token), 405)
@@ -111,7 +111,7 @@ def test_no_secret_is_in_any_line(api: Api, written: io.StringIO) -> None:
 
 def test_the_server_writes_no_log_of_its_own_that_names_addresses() -> None:
     before = list(logging.getLogger().handlers)
-    logs.install()
+    json_logging.configure_logging()
     try:
         assert logging.getLogger("uvicorn.access").disabled
     finally:

@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from lakehold.api.frame import pages
-from lakehold.api.frame.app import assembled
-from lakehold.api.frame.openapi import operations
-from lakehold.api.frame.problems import MEDIA_TYPE
+from lakehold.api.http import app
+from lakehold.api.http.app import assemble_app
+from lakehold.api.http.openapi import operations
+from lakehold.api.http.problems import MEDIA_TYPE
 
-DOCUMENT = assembled().openapi()
+DOCUMENT = assemble_app().openapi()
 OPERATIONS = list(operations(DOCUMENT))
 NAMES = [operation["operationId"] for _, _, operation in OPERATIONS]
 OURS = [found for found in OPERATIONS if not found[0].startswith(("/healthz", "/readyz", "/metrics"))]
@@ -75,4 +75,4 @@ def test_names_are_used_once() -> None:
 
 def test_the_one_in_the_docs_is_not_stale() -> None:
     kept = Path(__file__).parents[3] / "docs" / "openapi.json"
-    assert kept.read_text(encoding="utf-8") == pages.document(), "Run `make docs`."
+    assert kept.read_text(encoding="utf-8") == app.openapi_text(), "Run `make docs`."

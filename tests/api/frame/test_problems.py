@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold.access import Add, Grant
-from lakehold.api.frame import logs
-from lakehold.api.frame.models import Answer, Body, NameText
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.http import json_logging
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.models import NameText, RequestModel, ResponseModel
+from lakehold.api.http.routing import make_router
 from lakehold.directory.errors import ThrottledError
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import BusyError
@@ -22,58 +22,58 @@ from tests.house import ADA
 
 __all__ = ["database_url"]
 
-routes = router("/test", "Test")
+routes = make_router("/test", "Test")
 
 
-class Wanted(Body):
+class Wanted(RequestModel):
     name: NameText
     count: int = 1
 
 
-class Done(Answer):
+class Done(ResponseModel):
     name: str
 
 
 @routes.post("/echo")
-def echo(ctx: Reading, body: Wanted) -> Done:
+def echo(ctx: ReadContext, body: Wanted) -> Done:
     """Say it again."""
     return Done(name=f"{ctx.caller.member} {body.name}")
 
 
 @routes.post("/grant")
-def grant(ctx: Writing) -> Done:
+def grant(ctx: WriteContext) -> Done:
     """Give oneself a role."""
     ctx.make(Add(Grant(ctx.caller.member, "editor", "bronze")))
     return Done(name="given")
 
 
 @routes.get("/see/{uid}")
-def see(ctx: Reading, uid: str) -> Done:
+def see(ctx: ReadContext, uid: str) -> Done:
     """See something."""
     ctx.need("edit", uid)
     return Done(name=uid)
 
 
 @routes.get("/throttled")
-def throttled(_platform: House) -> Done:
+def throttled(_platform: CurrentPlatform) -> Done:
     """Too often."""
     raise ThrottledError("Too many attempts.", "Wait.", wait=17)
 
 
 @routes.get("/busy")
-def busy(_work: Reading) -> Done:
+def busy(_work: ReadContext) -> Done:
     """Never free."""
     raise BusyError("Somebody else was first.", "Try again.")
 
 
 @routes.get("/overloaded")
-def overloaded(_work: Reading) -> Done:
+def overloaded(_work: ReadContext) -> Done:
     """No connection to be had."""
     raise sa.exc.TimeoutError("QueuePool limit of secret-host reached")
 
 
 @routes.get("/broken")
-def broken(_work: Reading) -> Done:
+def broken(_work: ReadContext) -> Done:
     """A defect."""
     raise RuntimeError("the password is hunter2")
 
@@ -191,8 +191,8 @@ def test_a_defect_tells_nothing_but_its_request_id(api: Api, caplog: pytest.LogC
     assert found["request_id"] == "mine-42"
     assert "hunter2" not in answer.text
     assert "RuntimeError" not in answer.text
-    (record,) = [record for record in caplog.records if record.name == logs.errors.name]
-    line = logs.Lines().format(record)
+    (record,) = [record for record in caplog.records if record.name == json_logging.error_log.name]
+    line = json_logging.JsonLineFormatter().format(record)
     assert "mine-42" in line
     assert "RuntimeError" in line
     assert "hunter2" not in line

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from lakehold.api.frame.callers import COOKIE, csrf_of
-from lakehold.api.frame.models import Answer
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.authentication import SESSION_COOKIE, make_csrf_token
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.models import ResponseModel
+from lakehold.api.http.routing import make_router
 from lakehold.directory import sign_ins, tokens
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
@@ -19,22 +19,22 @@ from tests.access.company import TENANT
 from tests.api.client import Api, problem, served, told
 from tests.house import ADA
 
-routes = router("/test", "Test")
+routes = make_router("/test", "Test")
 tries: list[str] = []
 
 
-class Made(Answer):
+class Made(ResponseModel):
     id: str
 
 
 @routes.post("/layers", status_code=201)
-def make_layer(ctx: Writing) -> Made:
+def make_layer(ctx: WriteContext) -> Made:
     """Make a layer."""
     return Made(id=ctx.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"}))
 
 
 @routes.post("/late")
-def fail_late(ctx: Writing) -> Made:
+def fail_late(ctx: WriteContext) -> Made:
     """Make a layer, and fail at the very end."""
     ctx.create("lakehouse.layer", "Gold", uid="gold", edges={"lakehouse": "lh"})
     ctx.session.transaction.before_commit.append(_refuse)
@@ -42,7 +42,7 @@ def fail_late(ctx: Writing) -> Made:
 
 
 @routes.post("/third")
-def third_time(ctx: Writing) -> Made:
+def third_time(ctx: WriteContext) -> Made:
     """Succeed at the third try."""
     tries.append(ctx.caller.member)
     ctx.create("lakehouse.layer", "Tin", uid="tin", edges={"lakehouse": "lh"})
@@ -52,13 +52,13 @@ def third_time(ctx: Writing) -> Made:
 
 
 @routes.get("/me")
-def who_am_i(ctx: Reading) -> Made:
+def who_am_i(ctx: ReadContext) -> Made:
     """Who calls."""
     return Made(id=f"{ctx.caller.member}/{ctx.caller.request}/{ctx.caller.token_id}")
 
 
 @routes.delete("/layers/{uid}", status_code=204)
-def delete_layer(ctx: Writing, uid: str) -> None:
+def delete_layer(ctx: WriteContext, uid: str) -> None:
     """Delete a layer."""
     ctx.delete(uid)
 
@@ -121,15 +121,15 @@ def cookie(api: Api) -> str:
 
 
 def test_a_sign_in_reads_by_its_cookie_alone(api: Api, cookie: str) -> None:
-    assert told(api.get("/test/me", headers={"Cookie": f"{COOKIE}={cookie}"}))["id"].startswith("ada/")
+    assert told(api.get("/test/me", headers={"Cookie": f"{SESSION_COOKIE}={cookie}"}))["id"].startswith("ada/")
 
 
 def test_a_change_by_cookie_must_come_from_our_own_pages(api: Api, cookie: str) -> None:
-    by_cookie = {"Cookie": f"{COOKIE}={cookie}"}
+    by_cookie = {"Cookie": f"{SESSION_COOKIE}={cookie}"}
     problem(api.post("/test/layers", headers=by_cookie), 403, "csrf")
     problem(api.post("/test/layers", headers={**by_cookie, "X-CSRF-Token": "x" * 64}), 403, "csrf")
     assert not has(api, "silver")
-    ours = {**by_cookie, "X-CSRF-Token": csrf_of(api.platform.keys, cookie)}
+    ours = {**by_cookie, "X-CSRF-Token": make_csrf_token(api.platform.keys, cookie)}
     told(api.post("/test/layers", headers=ours), 201)
     assert has(api, "silver")
 

@@ -10,7 +10,7 @@ import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyspark.sql import SparkSession
 
-from lakehold.api.frame.app import create_app
+from lakehold.api.http.app import create_app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from tests.pipeline.shop import TENANT, Shop, open_shop

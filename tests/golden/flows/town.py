@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from lakehold import workspaces
 from lakehold.access import Grant
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
@@ -63,7 +63,7 @@ class Town:
                 transport=httpx.ASGITransport(self._app),
                 base_url="http://127.0.0.1",
                 headers={"Accept": "text/html", "Accept-Encoding": "identity"},
-                cookies={} if member.startswith(GUEST) else {COOKIE: self._cookie(member)},
+                cookies={} if member.startswith(GUEST) else {SESSION_COOKIE: self._cookie(member)},
             )
         return self._portal.call(partial(self._browsers[member].request, method, path, **more))
 

@@ -14,7 +14,7 @@ import httpx
 
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.kit.errors import NotFoundError
@@ -201,7 +201,7 @@ def visitor(api: Api, tenant: Tenant, demo: str, name: str = "") -> Person:
 
 def browser_of(person: Person, address: str) -> httpx.Client:
     """What they look with."""
-    cookies = {COOKIE: person.token} if person.token else {}
+    cookies = {SESSION_COOKIE: person.token} if person.token else {}
     return httpx.Client(base_url=address, headers={"Accept": "text/html"}, cookies=cookies, timeout=60)
 
 

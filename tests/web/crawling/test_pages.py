@@ -9,8 +9,8 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from lakehold.access.facts.view import FactView
-from lakehold.api.frame.app import create_app
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.app import create_app
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import pages, shell
@@ -37,7 +37,7 @@ def start() -> Response:
 
 
 @leaky.get("/hidden-deep")
-def names(ctx: Reading, sort: str = "") -> Response:
+def names(ctx: ReadContext, sort: str = "") -> Response:
     """Names of everything, where only a link leads."""
     found = ctx.session.read_view(lambda view: [view.names.get(table) or "" for table in _tables(view)])
     return HTMLResponse(" ".join(found) if sort else "")
@@ -49,7 +49,7 @@ def broken() -> Response:
 
 
 @leaky.get("/exists/{uid:path}")
-def exists(ctx: Reading, uid: str) -> Response:
+def exists(ctx: ReadContext, uid: str) -> Response:
     """Another answer for what is hidden than for what is not there."""
     if ctx.view.ids.get(uid) is None:
         return HTMLResponse(f"There is no {uid}.", status_code=404)
@@ -58,7 +58,7 @@ def exists(ctx: Reading, uid: str) -> Response:
 
 
 @leaky.get("/fine/{uid:path}")
-def fine(request: Request, ctx: Reading, uid: str) -> Response:
+def fine(request: Request, ctx: ReadContext, uid: str) -> Response:
     ctx.need_visible(uid)
     return pages.page(request, "search.html", {"q": "", "found": []})
 

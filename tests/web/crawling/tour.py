@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from tests.web.axe import Axe
 from tests.web.crawling.links import links_in
 from tests.web.crawling.round import Round
@@ -57,7 +57,7 @@ class Tour:
         context = self._browser.new_context(base_url=shop.address, viewport=WIDE, reduced_motion="reduce")  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE)
         if member:
-            context.add_cookies([{"name": COOKIE, "value": shop.cookie_of(member), "url": shop.address}])
+            context.add_cookies([{"name": SESSION_COOKIE, "value": shop.cookie_of(member), "url": shop.address}])
         page = context.new_page()
         page.on("console", self._heard)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
 from tests.corner import TENANT
@@ -126,7 +126,7 @@ def test_a_new_password_signs_out_everywhere(shop: Shop) -> None:
             send(client, made(shop, "ana", "password"), made(shop, "ana", "password"), password=SECRET).status_code
             == 303
         )
-        client.cookies.set(COOKIE, cookie)
+        client.cookies.set(SESSION_COOKIE, cookie)
         assert client.get("/").headers["location"].startswith("/sign-in")
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lakehold import workspaces
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import impersonation
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
@@ -67,7 +67,7 @@ def test_an_unknown_account_gets_the_answer_of_a_wrong_password(shop: Shop) -> N
         with shop.client() as client:
             answer = send(client, "/sign-in", "/sign-in", email=each, password="wrong")
         assert answer.status_code == 401
-        assert COOKIE not in answer.cookies
+        assert SESSION_COOKIE not in answer.cookies
         told.append(plain(answer, each))
     assert told[0] == told[1] == told[2]
     assert "The e-mail address or the password is wrong." in told[0]
@@ -93,26 +93,26 @@ def test_the_cookie_is_new_and_the_visit_is_over(shop: Shop) -> None:
         visit = token(client, "/sign-in")
         first = client.post("/sign-in", data={"csrf_token": visit, "email": email, "password": SECRET})
         assert first.status_code == 303
-        (cookie,) = [each for each in first.headers.get_list("set-cookie") if each.startswith(COOKIE)]
+        (cookie,) = [each for each in first.headers.get_list("set-cookie") if each.startswith(SESSION_COOKIE)]
         assert "HttpOnly" in cookie
         assert "samesite=lax" in cookie.lower()
         assert "secure" not in cookie.lower()
         assert VISIT not in client.cookies
-        old = client.cookies[COOKIE]
+        old = client.cookies[SESSION_COOKIE]
         # What was shown before the sign-in is good for nothing after it.
         assert client.post("/sign-out", data={"csrf_token": visit}).status_code == 403
-    with httpx.Client(base_url=shop.address, cookies={COOKIE: old}, headers={"Accept": "text/html"}) as client:
+    with httpx.Client(base_url=shop.address, cookies={SESSION_COOKIE: old}, headers={"Accept": "text/html"}) as client:
         assert client.get("/profile").status_code == 200
 
 
 def test_a_new_sign_in_ends_the_one_before(shop: Shop) -> None:
     email = give_password(shop, "tara")
     with shop.client("nils") as client:
-        nils = client.cookies[COOKIE]
+        nils = client.cookies[SESSION_COOKIE]
         answer = send(client, "/profile", "/sign-in", email=email, password=SECRET)
         assert answer.headers["location"] == "/"
         client.cookies.clear()
-        client.cookies.set(COOKIE, nils)
+        client.cookies.set(SESSION_COOKIE, nils)
         assert client.get("/").status_code == 303
 
 
@@ -157,13 +157,13 @@ def test_the_organisation_is_asked_for_where_there_are_several(shop: Shop) -> No
 
 def test_one_signs_out_while_viewing_as_somebody_else(shop: Shop) -> None:
     with shop.client("olga") as client:
-        secret = client.cookies[COOKIE]
+        secret = client.cookies[SESSION_COOKIE]
         with shop.platform.write(Caller(TENANT, "olga", sign_in_id=secret.split("_")[1])) as ctx:
             impersonation.start(ctx, "nils")
         assert "Nils, New here" in client.get("/").text
         answer = send(client, "/", "/sign-out")
         assert answer.status_code == 303
-        assert any(f'{COOKIE}=""' in cookie for cookie in answer.headers.get_list("set-cookie"))
+        assert any(f'{SESSION_COOKIE}=""' in cookie for cookie in answer.headers.get_list("set-cookie"))
         assert client.get("/").headers["location"].startswith("/sign-in")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from lakehold import workspaces
-from lakehold.api.catalog import using
+from lakehold.api.catalog import resource_usage
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import FAILED, run_table
@@ -40,7 +40,7 @@ def test_a_newcomer_reads_no_name_that_is_not_theirs_to_see(shop: Shop) -> None:
 def test_what_was_opened_lately_is_found_again(open_as: Open, shop: Shop) -> None:
     page = open_as("tara", "/resources/daily_sales")
     expect(page.get_by_role("heading", name="Daily sales")).to_be_visible()
-    using.write(shop.platform)  # as the server does every twenty seconds
+    resource_usage.flush(shop.platform)  # as the server does every twenty seconds
     page.goto("/")
     page.get_by_role("main").get_by_role("link", name="Daily sales").click()
     expect(page).to_have_url(f"{shop.address}/resources/daily_sales/mart")

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.web import site
@@ -40,7 +40,7 @@ def client(there: Moving) -> Iterator[httpx.Client]:
         secret = sign_ins.create(ctx, platform.settings, "ed", "test", ClientInfo("127.0.0.1", "a test", "")).secret
     with (
         running(site.application(platform)) as address,
-        httpx.Client(base_url=address, cookies={COOKIE: secret}, timeout=60) as opened,
+        httpx.Client(base_url=address, cookies={SESSION_COOKIE: secret}, timeout=60) as opened,
     ):
         yield opened
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lakehold.api.frame.callers import COOKIE, CSRF_HEADER, csrf_of
+from lakehold.api.http.authentication import CSRF_HEADER, SESSION_COOKIE, make_csrf_token
 from lakehold.catalog import workspaces
 from lakehold.catalog.resource_view import owners_of
 from tests.web.demo import Shop
@@ -105,7 +105,7 @@ def test_it_is_not_handed_over_by_who_may_not_nor_to_a_group(shop: Shop) -> None
 
 def test_over_rest_somebody_leaves_with_a_hand_over(shop: Shop) -> None:
     adam = shop.client("adam")
-    headers = {CSRF_HEADER: csrf_of(shop.platform.keys, adam.cookies[COOKIE])}
+    headers = {CSRF_HEADER: make_csrf_token(shop.platform.keys, adam.cookies[SESSION_COOKIE])}
     asked = {"subject": "boris", "receiver": "bella"}
     gone = adam.delete("/api/v1/workspaces/sales/members", params=asked, headers=headers)
     assert gone.status_code == 204, gone.text

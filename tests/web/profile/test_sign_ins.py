@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.web.profile.devices import spoken
@@ -26,7 +26,7 @@ def signed_in(shop: Shop, agent: str) -> str:
 
 def is_in(shop: Shop, secret: str) -> bool:
     with shop.client() as client:
-        client.cookies.set(COOKIE, secret)
+        client.cookies.set(SESSION_COOKIE, secret)
         return client.get("/").status_code == 200
 
 
@@ -53,7 +53,7 @@ def test_somebody_signs_out_a_browser_they_do_not_know(shop: Shop, open_as: Open
 
 def test_ending_the_present_one_is_the_way_out(shop: Shop) -> None:
     with shop.client("tara") as client:
-        id_ = client.cookies[COOKIE].split("_")[1]
+        id_ = client.cookies[SESSION_COOKIE].split("_")[1]
         answer = send(client, "/profile", f"/profile/sign-ins/{id_}/end")
         assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
         assert client.get("/").headers["location"].startswith("/sign-in")

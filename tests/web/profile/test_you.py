@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import impersonation
 from lakehold.directory.caller import Caller
 from tests.corner import TENANT
@@ -61,7 +61,7 @@ def test_somebody_changes_their_password(shop: Shop, open_as: Open) -> None:
     with shop.client() as client:
         assert send(client, "/sign-in", "/sign-in", email=email, password="four green elephants").status_code == 303
         client.cookies.clear()
-        client.cookies.set(COOKIE, elsewhere)
+        client.cookies.set(SESSION_COOKIE, elsewhere)
         assert client.get("/").headers["location"].startswith("/sign-in")
 
 
@@ -114,7 +114,9 @@ def test_who_came_with_a_link_is_told_how_to_get_a_password(shop: Shop) -> None:
 
 def test_a_profile_is_not_seen_with_another_s_eyes(shop: Shop) -> None:
     with shop.client("olga") as client:
-        with shop.platform.write(Caller(TENANT, "olga", sign_in_id=client.cookies[COOKIE].split("_")[1])) as ctx:
+        with shop.platform.write(
+            Caller(TENANT, "olga", sign_in_id=client.cookies[SESSION_COOKIE].split("_")[1])
+        ) as ctx:
             impersonation.start(ctx, "tara")
         for path in PAGES:
             page = client.get(path).text.partition("<main")[2]

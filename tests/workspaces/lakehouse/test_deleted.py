@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.access import Grant
-from lakehold.api.frame.callers import COOKIE
+from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
@@ -39,7 +39,9 @@ def visitor(here: Moving) -> Iterator[Visitor]:
             with platform.write(ADA) as ctx:
                 cookie = sign_ins.create(ctx, platform.settings, member, "test", visit).secret
             headers = {"Accept": "text/html"}
-            clients.append(httpx.Client(base_url=address, headers=headers, cookies={COOKIE: cookie}, timeout=60))
+            clients.append(
+                httpx.Client(base_url=address, headers=headers, cookies={SESSION_COOKIE: cookie}, timeout=60)
+            )
             return clients[-1]
 
         yield visits

@@ -1,11 +1,13 @@
-"""Questions to the access engine over HTTP, under `/api/v1/access`.
+"""REST endpoints of the access engine, under `/api/v1/access`.
 
-- `asking`: who may ask about whom, and what they may be told; everything here goes through it
-- `facts`: grants, attributes, edges and changes as JSON
-- `checks`, `explains`, `members`, `abilities`, `what_ifs`: may they, why, who, what, and what would a change do
-- `models`: the tenant's access models: list, read, try, adopt
-- `audits`: the audit log: page, export, verify
-- `reviews`: every member × resource × action, as a job
+A question is not an attempt: a question about something that the caller may not see is answered 404, and not recorded
+in the audit log.
 
-Asking is no attempt: a question about something that the caller may not see is answered 404, and not written down.
+- `question_scope`: who may ask about whom, and what they may see; all others use it
+- `checks`: check and explain
+- `listings`: who may do something, and with which resources
+- `what_if`: the effect of changes, and facts as JSON
+- `access_models`: list, read, try and adopt access models
+- `audit_log`: read, export and verify the audit log
+- `reviews`: every member × resource × action, as a background job
 """

@@ -1,4 +1,4 @@
-"""May they? One question, or many at once."""
+"""Endpoints that check and explain access."""
 
 from __future__ import annotations
 
@@ -7,114 +7,231 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from lakehold.access import Draft
-from lakehold.api.access.asking import Asking
-from lakehold.api.frame.models import Answer, Body, IdText, Time, Word
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Reading
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import Reason, RulePath, describe_fact
+from lakehold.access.decisions.ways import MissingFact, Way
+from lakehold.api.access.question_scope import NamedRefJson, QuestionScope
+from lakehold.api.access.what_if import FactJson, fact_json
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, Word
+from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import LakeholdError
 
-routes = router("/api/v1/access/check", "Access")
+routes = make_router("/api/v1/access/check", "Access")
 
-_MOST = 1_000
-Ends = Annotated[list[IdText], Field(max_length=_MOST, examples=[["clean"]])]
+_MAX_QUESTIONS = 1_000
+Ends = Annotated[list[IdText], Field(max_length=_MAX_QUESTIONS, examples=[["clean"]])]
 Edges = Annotated[dict[Word, Ends], Field(max_length=50, examples=[{"layer": ["clean"]}])]
-Subject = Annotated[IdText | None, Field(description="A member's id; without one the caller.", examples=["ana"])]
+OptionalSubjectId = Annotated[
+    IdText | None, Field(description="A member's id; without one the caller.", examples=["ana"])
+]
 
 
-class NewResource(Body):
-    """A resource that is not there yet, with what is proposed for it."""
+class ProposedResource(RequestModel):
+    """A resource that does not exist yet, with its proposed edges and attributes."""
 
     kind: Annotated[Word, Field(examples=["lakehouse.table"])]
     edges: Edges = Field(default_factory=dict, examples=[{"layer": ["clean"]}])
     attributes: dict[Word, str | bool] = Field(default_factory=dict, max_length=50, examples=[{}])
 
 
-class Question(Body):
-    """May this member do this with that? Either `resource` or, to create one, `new`."""
+class CheckQuestion(RequestModel):
+    """A question whether a member may do something, with `resource` or, to create one, `new`."""
 
-    subject: Subject = None
+    subject: OptionalSubjectId = None
     action: Word
     resource: IdText | None = None
-    new: NewResource | None = Field(default=None, examples=[None])
+    new: ProposedResource | None = Field(default=None, examples=[None])
     role: Word | None = Field(default=None, examples=[None], description="With `give` and `invite`: which role.")
     edges: Edges | None = Field(default=None, examples=[None], description="May they, so that these edges point there?")
 
     @model_validator(mode="after")
-    def _one_thing(self) -> Question:
+    def _require_one_target(self) -> CheckQuestion:
         if (self.resource is None) == (self.new is None):
             raise ValueError("Name either a resource, or something new.")
         return self
 
 
-class QuestionAt(Question):
-    """The same at another moment."""
+class CheckBody(CheckQuestion):
+    """A question, optionally as of another moment."""
 
     at: Time | None = Field(default=None, examples=[None], description="Ask as of this moment instead of now.")
 
 
-class Allowed(Answer):
-    """Yes or no."""
+class CheckResultJson(ResponseModel):
+    """Whether it is allowed."""
 
     allowed: bool
 
 
-class Allowance(Answer):
-    """Yes or no, and why there is no proper answer if there is none."""
+class BatchCheckItemJson(ResponseModel):
+    """Whether it is allowed, or why the question has no answer."""
 
     allowed: bool
     error: str | None = Field(default=None, examples=[None], description="The code of the problem, if it is one.")
     detail: str | None = Field(default=None, examples=[None])
 
 
-class Questions(Body):
-    """Many questions, answered in their order at one moment."""
+class BatchCheckBody(RequestModel):
+    """Many questions, answered in their order as of one moment."""
 
-    questions: Annotated[list[Question], Field(min_length=1, max_length=_MOST)]
+    questions: Annotated[list[CheckQuestion], Field(min_length=1, max_length=_MAX_QUESTIONS)]
     at: Time | None = Field(default=None, examples=[None])
 
 
-class Allowances(Answer):
+class BatchCheckResultJson(ResponseModel):
     """The answers, in the order of the questions."""
 
-    items: list[Allowance]
+    items: list[BatchCheckItemJson]
 
 
 @routes.post("")
-def check(ctx: Reading, body: QuestionAt) -> Allowed:
-    """May they do this?
+def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
+    """Check whether a member may do something.
 
     Asking about others needs the right `ask_about_others`.
     """
-    return Allowed(allowed=_answer(Asking(ctx, body.at), body))
+    return CheckResultJson(allowed=_decide(QuestionScope(ctx, body.at), body))
 
 
 @routes.post("/many")
-def check_many(ctx: Reading, body: Questions) -> Allowances:
-    """May they do each of these?
+def check_many(ctx: ReadContext, body: BatchCheckBody) -> BatchCheckResultJson:
+    """Check many questions at once.
 
     A question that has no answer, because what it names does not exist or may not be seen, is answered with
     `allowed: false` and its error; the others are answered all the same.
     """
-    asking = Asking(ctx, body.at)
-    return Allowances(items=[_allowance(asking, question) for question in body.questions])
+    scope = QuestionScope(ctx, body.at)
+    return BatchCheckResultJson(items=[_batch_item(scope, question) for question in body.questions])
 
 
-def _allowance(asking: Asking, question: Question) -> Allowance:
+def _batch_item(scope: QuestionScope, question: CheckQuestion) -> BatchCheckItemJson:
     try:
-        return Allowance(allowed=_answer(asking, question))
+        return BatchCheckItemJson(allowed=_decide(scope, question))
     except LakeholdError as error:
-        return Allowance(allowed=False, error=error.code, detail=str(error))
+        return BatchCheckItemJson(allowed=False, error=error.code, detail=str(error))
 
 
-def _answer(asking: Asking, question: Question) -> bool:
-    asker = asking.subject(question.subject)
+def _decide(scope: QuestionScope, question: CheckQuestion) -> bool:
+    asker = scope.resolve_subject(question.subject)
     if question.new is not None:
         new = question.new
-        asking.see(uid for ends in new.edges.values() for uid in ends)
+        scope.require_visible(uid for ends in new.edges.values() for uid in ends)
         edges = {edge: ends[0] if len(ends) == 1 else ends for edge, ends in new.edges.items()}
-        return asking.at.check(asker, question.action, Draft(new.kind, edges, new.attributes), role=question.role)
+        return scope.questions.check(asker, question.action, Draft(new.kind, edges, new.attributes), role=question.role)
     assert question.resource is not None  # noqa: S101 - one of the two is there
-    asking.see((question.resource,))
+    scope.require_visible((question.resource,))
     if question.edges is not None:
-        asking.see(uid for ends in question.edges.values() for uid in ends)
-    return asking.at.check(asker, question.action, question.resource, role=question.role, edges=question.edges)
+        scope.require_visible(uid for ends in question.edges.values() for uid in ends)
+    return scope.questions.check(asker, question.action, question.resource, role=question.role, edges=question.edges)
+
+
+explain_routes = make_router("/api/v1/access/explain", "Access")
+
+
+class ExplainBody(RequestModel):
+    """A request to explain why a member may or may not do something."""
+
+    subject: OptionalSubjectId = None
+    action: Word
+    resource: IdText
+    at: Time | None = Field(default=None, examples=[None])
+
+
+class ReasonJson(ResponseModel):
+    """A part of a path, with whether it held, and by which facts."""
+
+    text: str = Field(examples=["Editor on table orders"])
+    held: bool
+    facts: list[FactJson] = Field(examples=[[]])
+    parts: list[ReasonJson] = Field(examples=[[]])
+
+
+class PathJson(ResponseModel):
+    """A rule of the model that could allow it."""
+
+    rule: str = Field(examples=["editor"])
+    place: str = Field(examples=["lakehouse/model.yaml:54"], description="Where the line stands in its model.")
+    held: bool
+    reason: ReasonJson
+
+
+class NeededFactJson(ResponseModel):
+    """A fact to add, and who may add it."""
+
+    fact: FactJson
+    text: str = Field(examples=["Editor on table orders for member Ana"])
+    givers: list[NamedRefJson]
+    more_givers: int
+
+
+class WayJson(ResponseModel):
+    """Facts that together would allow it."""
+
+    needed: list[NeededFactJson]
+
+
+class ExplanationJson(ResponseModel):
+    """Why a member may or may not do something."""
+
+    allowed: bool
+    subject: IdText
+    action: Word
+    resource: IdText
+    paths: list[PathJson] = Field(description="For a yes every line that held; for a no all that speak of the action.")
+    gates: list[PathJson] = Field(description="What every path has to pass.")
+    ways: list[WayJson] = Field(description="For a no what would have to be added, fewest facts first.")
+    hidden_ways: bool = Field(description="Whether there are ways that would name what the caller may not see.")
+
+
+@explain_routes.post("")
+def explain(ctx: ReadContext, body: ExplainBody) -> ExplanationJson:
+    """Explain why a member may or may not do something.
+
+    What the caller may not see is never named.
+    """
+    scope = QuestionScope(ctx, body.at)
+    asker = scope.resolve_subject(body.subject)
+    scope.require_visible((body.resource,))
+    found = scope.questions.explain(asker, body.action, body.resource, viewer=ctx.asker)
+    return scope.questions.read_view(lambda _: _explanation_json(scope, found))
+
+
+def _explanation_json(scope: QuestionScope, found: Explanation) -> ExplanationJson:
+    return ExplanationJson(
+        allowed=found.allowed,
+        subject=found.member,
+        action=found.action,
+        resource=found.resource,
+        paths=[_path_json(path) for path in found.paths],
+        gates=[_path_json(path) for path in found.gates],
+        ways=[_way_json(scope, way) for way in found.ways],
+        hidden_ways=found.hidden_ways,
+    )
+
+
+def _path_json(path: RulePath) -> PathJson:
+    return PathJson(rule=path.rule, place=path.place, held=path.held, reason=_reason_json(path.reason))
+
+
+def _reason_json(reason: Reason) -> ReasonJson:
+    return ReasonJson(
+        text=reason.text,
+        held=reason.held,
+        facts=[fact_json(fact) for fact in reason.facts],
+        parts=[_reason_json(part) for part in reason.parts],
+    )
+
+
+def _way_json(scope: QuestionScope, way: Way) -> WayJson:
+    return WayJson(needed=[_needed_fact_json(scope, needed) for needed in way.needed])
+
+
+def _needed_fact_json(scope: QuestionScope, needed: MissingFact) -> NeededFactJson:
+    visible = [giver for giver in needed.givers if scope.is_visible(giver)]
+    return NeededFactJson(
+        fact=fact_json(needed.fact),
+        text=describe_fact(scope.questions.current_view(), needed.fact),
+        givers=[scope.named_ref(giver) for giver in visible],
+        more_givers=needed.more_givers if len(visible) == len(needed.givers) else 0,
+    )

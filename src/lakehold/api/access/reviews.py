@@ -1,4 +1,4 @@
-"""Reviews: every member × resource × action, worked out in the background and fetched as a file."""
+"""Endpoints of reviews, which compute every member × resource × action in the background."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from pydantic import Field
 
-from lakehold.api.frame.models import Answer, Body, IdText, Time, Word, time_of, told
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating, Reading, Writing, house_of
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext, get_platform
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.jobs import service
 from lakehold.runs.jobs.registry import ACCESS_REVIEW
 
-routes = router("/api/v1/access/reviews", "Reviews")
+routes = make_router("/api/v1/access/reviews", "Reviews")
 
 
-class NewReview(Body):
-    """What is to be reviewed, and how it is to be handed over."""
+class NewReview(RequestModel):
+    """The scope and file format of a review to start."""
 
     format: Literal["arrow", "csv", "parquet"] = "parquet"
     kinds: Annotated[list[Word], Field(max_length=200)] | None = Field(
@@ -30,8 +30,8 @@ class NewReview(Body):
     inside: IdText | None = Field(default=None, examples=["clean"], description="Only what lies in this resource.")
 
 
-class Review(Answer):
-    """A review, and how far it is."""
+class ReviewJson(ResponseModel):
+    """A review, and its progress."""
 
     id: str = Field(examples=["job_1f0c3f1de1a44d54"])
     state: str = Field(examples=["done"])
@@ -47,28 +47,28 @@ class Review(Answer):
 
 
 @routes.post("", status_code=202)
-def start_review(ctx: Creating, body: NewReview) -> Review:
-    """Let a review be made.
+def start_review(ctx: CreateContext, body: NewReview) -> ReviewJson:
+    """Start a review.
 
-    Needs the right `ask_about_others`. Ask for it again until its state is `done`, then fetch its result.
+    Needs the right `ask_about_others`. Poll until its state is `done`, then fetch its result.
     """
-    wanted = body.model_dump(exclude_none=True)
-    return _told(service.start_job(ctx, ACCESS_REVIEW, wanted))
+    options = body.model_dump(exclude_none=True)
+    return _review_json(service.start_job(ctx, ACCESS_REVIEW, options))
 
 
 @routes.get("")
-def list_reviews(ctx: Reading, paged: Paged) -> Page[Review]:
-    """Reviews, the newest first: one's own, or all for those who may see the audit log."""
-    behind = paged.start("reviews", str)
+def list_reviews(ctx: ReadContext, paged: PageParams) -> PageResponse[ReviewJson]:
+    """List reviews, newest first; one's own, or all for those who may see the audit log."""
+    behind = paged.start_key("reviews", str)
     before = None if behind is None else str(behind[0])
     found = service.list_jobs(ctx, kind=ACCESS_REVIEW, before=before, limit=paged.limit + 1)
-    return paged.page("reviews", found, lambda job: (job.id,), _told)
+    return paged.build_page("reviews", found, lambda job: (job.id,), _review_json)
 
 
 @routes.get("/{review}")
-def get_review(ctx: Reading, review: IdText) -> Review:
-    """A review, and how far it is."""
-    return _told(_job(service.get_job(ctx, review)))
+def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
+    """Get a review, and its progress."""
+    return _review_json(_require_review(service.get_job(ctx, review)))
 
 
 @routes.get(
@@ -76,21 +76,21 @@ def get_review(ctx: Reading, review: IdText) -> Review:
     response_class=FileResponse,
     responses={200: {"description": "The file", "content": {"application/octet-stream": {}}}},
 )
-def get_review_result(ctx: Writing, request: Request, review: IdText) -> Response:
-    """The file that a review made. Fetching it is written down."""
-    _job(service.get_job(ctx, review))
-    found = service.get_result(ctx, review, house_of(request).settings.data)
+def get_review_result(ctx: WriteContext, request: Request, review: IdText) -> Response:
+    """Download the file of a review. The download is recorded in the audit log."""
+    _require_review(service.get_job(ctx, review))
+    found = service.get_result(ctx, review, get_platform(request).settings.data)
     return FileResponse(found.file, media_type=found.media_type, filename=f"review{found.file.suffix}")
 
 
-def _job(job: service.Job) -> service.Job:
+def _require_review(job: service.Job) -> service.Job:
     if job.kind != ACCESS_REVIEW:
         raise NotFoundError(f"There is no review {quote(job.id)}.", "Look the id up in the list of reviews.")
     return job
 
 
-def _told(job: service.Job) -> Review:
-    return Review(
+def _review_json(job: service.Job) -> ReviewJson:
+    return ReviewJson(
         id=job.id,
         state=job.state,
         started_by=job.started_by,
@@ -99,7 +99,7 @@ def _told(job: service.Job) -> Review:
         doing=job.doing,
         error=job.error,
         rows=job.rows,
-        made_at=time_of(job.made_at),
-        started_at=told(job.started_at),
-        ended_at=told(job.ended_at),
+        made_at=to_datetime(job.made_at),
+        started_at=to_optional_datetime(job.started_at),
+        ended_at=to_optional_datetime(job.ended_at),
     )

@@ -1,10 +1,8 @@
 """AuthZEN Authorization API 1.0 under `/access/v1`: any application can use Lakehold as its decision point.
 
-- `entities`: subjects, resources, actions and contexts, as the standard has them
-- `deciding`: one evaluation: what its words mean here, and the decision
-- `evaluations`: one evaluation, or many with their three semantics
-- `searches`: which subjects, resources or actions
-- `metadata`: where everything is: `/.well-known/authzen-configuration`
+As the standard demands, unknown fields are ignored, and an invalid request answers 400.
 
-As the standard asks, unknown fields are ignored, and a request that cannot be used answers 400.
+- `entities`: subjects, resources, actions and contexts
+- `evaluations`: one evaluation or many, and `/.well-known/authzen-configuration`
+- `searches`: subject, resource and action search
 """

@@ -1,4 +1,4 @@
-"""Subjects, resources, actions and contexts, as the standard has them."""
+"""Subjects, resources, actions and contexts of the AuthZEN standard."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lakehold.api.frame.models import Answer, IdText, Word
+from lakehold.api.http.models import IdText, ResponseModel, Word
 
 Properties = Annotated[dict[str, object], Field(max_length=200, examples=[{"department": "Sales"}])]
 Context = Annotated[dict[str, object], Field(max_length=200, examples=[{"hour": 14}])]
 
 
-class Entity(BaseModel):
-    """What the standard speaks of. What it does not name is ignored."""
+class AuthzenEntity(BaseModel):
+    """Base class of AuthZEN entities. Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Subject(Entity):
-    """Whom the question is about."""
+class AuthzenSubject(AuthzenEntity):
+    """The subject of a question."""
 
     type: Word = Field(examples=["member"], description="`member`, or `tenant.member`.")
     id: IdText = Field(examples=["ana"])
     properties: Properties = Field(default_factory=dict)
 
 
-class SubjectType(Entity):
-    """Whom to look for. An id is ignored."""
+class AuthzenSubjectType(AuthzenEntity):
+    """The type of subjects to search for. An id is ignored."""
 
     type: Word = Field(examples=["member"])
     properties: Properties = Field(default_factory=dict)
 
 
-class Resource(Entity):
-    """What the question is about."""
+class AuthzenResource(AuthzenEntity):
+    """The resource of a question."""
 
     type: Word = Field(
         examples=["lakehouse.table"], description="A kind; its short name too, if only one model has it."
@@ -43,22 +43,22 @@ class Resource(Entity):
     properties: Properties = Field(default_factory=dict)
 
 
-class ResourceType(Entity):
-    """What to look for. An id is ignored."""
+class AuthzenResourceType(AuthzenEntity):
+    """The type of resources to search for. An id is ignored."""
 
     type: Word = Field(examples=["lakehouse.table"])
     properties: Properties = Field(default_factory=dict)
 
 
-class Action(Entity):
-    """What they want to do."""
+class AuthzenAction(AuthzenEntity):
+    """The action of a question."""
 
     name: Word = Field(examples=["edit"])
     properties: Properties = Field(default_factory=dict)
 
 
-class Decision(Answer):
-    """May they?"""
+class AuthzenDecision(ResponseModel):
+    """Whether it is allowed."""
 
     omits_null = True
 
@@ -68,21 +68,21 @@ class Decision(Answer):
     )
 
 
-class FoundSubject(Answer):
-    """A subject of a search."""
+class SubjectResult(ResponseModel):
+    """A subject that a search has found."""
 
     type: str = Field(default="member", examples=["member"])
     id: IdText = Field(examples=["ana"])
 
 
-class FoundResource(Answer):
-    """A resource of a search."""
+class ResourceResult(ResponseModel):
+    """A resource that a search has found."""
 
     type: str = Field(examples=["lakehouse.table"])
     id: IdText
 
 
-class FoundAction(Answer):
-    """An action of a search."""
+class ActionResult(ResponseModel):
+    """An action that a search has found."""
 
     name: str = Field(examples=["edit"])

@@ -1,22 +1,139 @@
-"""One evaluation, or many."""
+"""AuthZEN evaluations: resolves the entities of a request, and decides.
+
+What does not exist, or may not be seen by the caller, is denied with the reason in the decision's context. This is
+also the one place where the properties of a request are passed to the engine.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from lakehold.api.authzen.deciding import decide, decision
-from lakehold.api.authzen.entities import Action, Context, Decision, Entity, Resource, Subject
-from lakehold.api.frame.models import Answer
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Reading
+from lakehold.access import RequestProperties
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.policy import MEMBER
+from lakehold.access.session import AccessQueries
+from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.authzen.entities import (
+    AuthzenAction,
+    AuthzenDecision,
+    AuthzenEntity,
+    AuthzenResource,
+    AuthzenSubject,
+    Context,
+    Properties,
+)
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.models import ResponseModel
+from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote
 
-routes = router("/access/v1", "AuthZEN")
+_SUBJECT_TYPES = ("member", MEMBER)
 
-_MOST = 1_000
+
+def decide(
+    ctx: RequestContext,
+    subject: AuthzenSubject,
+    action: AuthzenAction,
+    resource: AuthzenResource,
+    context: Context | None,
+) -> bool:
+    """Return the decision, or raise if there is none."""
+    asker = resolve_asker(ctx, subject)
+    uid = resolve_resource(ctx, resource)
+    questions = with_properties(ctx, subject.properties, resource.properties, context)
+    return questions.check(asker, action.name, uid)
+
+
+def decide_or_deny(
+    ctx: RequestContext,
+    subject: AuthzenSubject,
+    action: AuthzenAction,
+    resource: AuthzenResource,
+    context: Context | None,
+) -> AuthzenDecision:
+    """Return the decision; if there is none, a denial with the reason."""
+    try:
+        return AuthzenDecision(decision=decide(ctx, subject, action, resource, context))
+    except LakeholdError as error:
+        status = 400 if error.status == InvalidInputError.status else error.status
+        return AuthzenDecision(
+            decision=False,
+            context={"reason": error.message, "error": {"status": status, "code": error.code, "message": str(error)}},
+        )
+
+
+def with_properties(
+    ctx: RequestContext, subject: Properties, resource: Properties, context: Context | None
+) -> AccessQueries:
+    """Return the engine's questions with these properties."""
+    if not subject and not resource and not context:
+        return ctx.session
+    return ctx.session.with_properties(RequestProperties(subject, resource, context or {}))
+
+
+def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
+    """Return whom the question is about. Asking about others needs a right; its lack is not recorded in the audit
+    log here.
+    """
+    need_subject_type(subject.type)
+    if subject.id != ctx.caller.member:
+        need_others(ctx)
+    return QuestionScope(ctx).resolve_subject(subject.id)
+
+
+def need_others(ctx: RequestContext) -> None:
+    """Raise unless the caller may ask about others."""
+    if not ctx.session.check(ctx.asker, "ask_about_others", ctx.caller.tenant):
+        raise ForbiddenError("You may not ask about others.", "Ask about yourself, or ask an admin for the right.")
+
+
+def resolve_resource(ctx: RequestContext, resource: AuthzenResource) -> str:
+    """Return the id of the resource if it exists, is of that kind, and is visible to the caller."""
+    kind = resolve_kind(ctx, resource.type)
+    QuestionScope(ctx).require_visible((resource.id,))
+    view = ctx.view
+    if view.kind(view.resource(resource.id)) != kind:
+        raise NotFoundError(f"There is no {kind} {quote(resource.id)}.", "Look the id up in a list.")
+    return resource.id
+
+
+def resolve_kind(ctx: RequestContext, name: str) -> str:
+    """Return the kind of this name, or of this short name if only one model has it."""
+    return ctx.session.read_view(lambda view: _find_kind(view, name))
+
+
+def _find_kind(view: FactView, name: str) -> str:
+    kinds = view.policy.kinds
+    if name in kinds:
+        return name
+    short = [kind for kind in kinds if kind.rpartition(".")[2] == name]
+    if len(short) == 1:
+        return short[0]
+    if short:
+        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Say which: {_join_names(short)}.")
+    raise InvalidInputError(f"There is no resource type {quote(name)}.", did_you_mean(name, kinds))
+
+
+def need_subject_type(name: str) -> None:
+    """Raise if this is not a type of subject."""
+    if name not in _SUBJECT_TYPES:
+        raise InvalidInputError(f"There is no subject type {quote(name)}.", "Use member.")
+
+
+def _join_names(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+routes = make_router("/access/v1", "AuthZEN")
+
+_MAX_EVALUATIONS = 1_000
 T = TypeVar("T")
 
 Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
@@ -27,94 +144,126 @@ _STOPS_AT: dict[Semantic, bool | None] = {
 }
 
 
-class Evaluation(Entity):
-    """May this subject do this with that resource?"""
+class Evaluation(AuthzenEntity):
+    """A question whether a subject may perform an action on a resource."""
 
-    subject: Subject
-    action: Action
-    resource: Resource
+    subject: AuthzenSubject
+    action: AuthzenAction
+    resource: AuthzenResource
     context: Context = Field(default_factory=dict)
 
 
-class PartialEvaluation(Entity):
-    """One of many: what is left out is taken from the request around it."""
+class PartialEvaluation(AuthzenEntity):
+    """One of many evaluations. What is left out is taken from the request around it."""
 
-    subject: Subject | None = None
-    action: Action | None = None
-    resource: Resource | None = None
+    subject: AuthzenSubject | None = None
+    action: AuthzenAction | None = None
+    resource: AuthzenResource | None = None
     context: Context | None = None
 
 
-class Options(Entity):
-    """How many evaluations are gone through."""
+class EvaluationOptions(AuthzenEntity):
+    """How many evaluations are processed."""
 
     evaluations_semantic: Semantic = "execute_all"
 
 
-class ManyEvaluations(PartialEvaluation):
-    """Evaluations with their defaults; without any it is one evaluation."""
+class EvaluationBatch(PartialEvaluation):
+    """Evaluations with their defaults; without any, a single evaluation."""
 
-    evaluations: Annotated[list[PartialEvaluation], Field(max_length=_MOST)] = Field(
+    evaluations: Annotated[list[PartialEvaluation], Field(max_length=_MAX_EVALUATIONS)] = Field(
         default_factory=list, examples=[[{"resource": {"type": "lakehouse.table", "id": "orders"}}]]
     )
-    options: Options = Field(default_factory=Options, examples=[{"evaluations_semantic": "execute_all"}])
+    options: EvaluationOptions = Field(
+        default_factory=EvaluationOptions, examples=[{"evaluations_semantic": "execute_all"}]
+    )
 
 
-class Decisions(Answer):
-    """Decisions in the order of the evaluations; or, if there was only one question, its decision."""
+class DecisionList(ResponseModel):
+    """Decisions in the order of the evaluations."""
 
     omits_null = True
 
-    evaluations: list[Decision]
+    evaluations: list[AuthzenDecision]
 
 
-@routes.post("/evaluation", responses=problems(400))
-def evaluate(ctx: Reading, body: Evaluation) -> Decision:
-    """May they?
+@routes.post("/evaluation", responses=problem_responses(400))
+def evaluate(ctx: ReadContext, body: Evaluation) -> AuthzenDecision:
+    """Evaluate one access question.
 
     A resource or subject that does not exist, or that the caller may not see, is `decision: false` with the reason in
     `context`. Asking about others needs the right `ask_about_others`.
     """
-    return _single(ctx, body)
+    return _evaluate_one(ctx, body)
 
 
-@routes.post("/evaluations", responses=problems(400))
-def evaluate_many(ctx: Reading, body: ManyEvaluations) -> Decision | Decisions:
-    """May they do each of these?
+@routes.post("/evaluations", responses=problem_responses(400))
+def evaluate_many(ctx: ReadContext, body: EvaluationBatch) -> AuthzenDecision | DecisionList:
+    """Evaluate many access questions.
 
     `options.evaluations_semantic` says whether all are decided, or only up to the first denial or the first permit.
     """
     if not body.evaluations:
-        return _single(ctx, _filled(body, body, ""))
-    asked = [_filled(each, body, f"evaluations.{place}.") for place, each in enumerate(body.evaluations)]
+        return _evaluate_one(ctx, _with_defaults(body, body, ""))
+    asked = [_with_defaults(each, body, f"evaluations.{place}.") for place, each in enumerate(body.evaluations)]
     stop = _STOPS_AT[body.options.evaluations_semantic]
-    decided: list[Decision] = []
+    decided: list[AuthzenDecision] = []
     for each in asked:
-        decided.append(decision(ctx, each.subject, each.action, each.resource, each.context))
+        decided.append(decide_or_deny(ctx, each.subject, each.action, each.resource, each.context))
         if decided[-1].decision is stop:
             break
-    return Decisions(evaluations=decided)
+    return DecisionList(evaluations=decided)
 
 
-def _single(ctx: RequestContext, asked: Evaluation) -> Decision:
-    """What is unknown is denied; what cannot be asked, or not by this caller, is an error of the request."""
+def _evaluate_one(ctx: RequestContext, asked: Evaluation) -> AuthzenDecision:
+    """Evaluate one question. What is unknown is denied; what cannot be asked, or not by this caller, is an error."""
     try:
-        return Decision(decision=decide(ctx, asked.subject, asked.action, asked.resource, asked.context))
+        return AuthzenDecision(decision=decide(ctx, asked.subject, asked.action, asked.resource, asked.context))
     except NotFoundError:
-        return decision(ctx, asked.subject, asked.action, asked.resource, asked.context)
+        return decide_or_deny(ctx, asked.subject, asked.action, asked.resource, asked.context)
 
 
-def _filled(one: PartialEvaluation, defaults: PartialEvaluation, place: str) -> Evaluation:
+def _with_defaults(one: PartialEvaluation, defaults: PartialEvaluation, place: str) -> Evaluation:
     return Evaluation(
-        subject=_given(one.subject, defaults.subject, f"{place}subject"),
-        action=_given(one.action, defaults.action, f"{place}action"),
-        resource=_given(one.resource, defaults.resource, f"{place}resource"),
+        subject=_own_or_default(one.subject, defaults.subject, f"{place}subject"),
+        action=_own_or_default(one.action, defaults.action, f"{place}action"),
+        resource=_own_or_default(one.resource, defaults.resource, f"{place}resource"),
         context=one.context if one.context is not None else defaults.context or {},
     )
 
 
-def _given(own: T | None, default: T | None, place: str) -> T:
+def _own_or_default(own: T | None, default: T | None, place: str) -> T:
     found = default if own is None else own
     if found is None:
         raise InvalidInputError(f"{place} is missing.", "Give it there, or once for all at the top.")
     return found
+
+
+configuration_routes = make_router("/.well-known", "AuthZEN")
+
+_EXAMPLE_BASE = "http://127.0.0.1:8400"
+
+
+class AuthzenConfiguration(ResponseModel):
+    """The endpoint addresses of the decision point."""
+
+    policy_decision_point: str = Field(examples=[_EXAMPLE_BASE])
+    access_evaluation_endpoint: str = Field(examples=[f"{_EXAMPLE_BASE}/access/v1/evaluation"])
+    access_evaluations_endpoint: str = Field(examples=[f"{_EXAMPLE_BASE}/access/v1/evaluations"])
+    search_subject_endpoint: str = Field(examples=[f"{_EXAMPLE_BASE}/access/v1/search/subject"])
+    search_resource_endpoint: str = Field(examples=[f"{_EXAMPLE_BASE}/access/v1/search/resource"])
+    search_action_endpoint: str = Field(examples=[f"{_EXAMPLE_BASE}/access/v1/search/action"])
+
+
+@configuration_routes.get("/authzen-configuration")
+def authzen_configuration(platform: CurrentPlatform) -> AuthzenConfiguration:
+    """Get the endpoint addresses of the decision point."""
+    base = platform.settings.base_url
+    return AuthzenConfiguration(
+        policy_decision_point=base,
+        access_evaluation_endpoint=f"{base}/access/v1/evaluation",
+        access_evaluations_endpoint=f"{base}/access/v1/evaluations",
+        search_subject_endpoint=f"{base}/access/v1/search/subject",
+        search_resource_endpoint=f"{base}/access/v1/search/resource",
+        search_action_endpoint=f"{base}/access/v1/search/action",
+    )

@@ -1,6 +1,6 @@
-"""Which subjects may, on which resources, and which actions.
+"""AuthZEN searches for subjects, resources and actions.
 
-Every result of a search, asked for by itself, is a permit. Results are what the caller may know of.
+Every result, evaluated by itself, is a permit. Results are limited to what the caller may see.
 """
 
 from __future__ import annotations
@@ -10,163 +10,165 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
-from lakehold.api.access.abilities import Listed
-from lakehold.api.access.asking import Asking
-from lakehold.api.authzen import deciding
+from lakehold.api.access.listings import AllowedResourcePages
+from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.authzen import evaluations
 from lakehold.api.authzen.entities import (
-    Action,
+    ActionResult,
+    AuthzenAction,
+    AuthzenEntity,
+    AuthzenResource,
+    AuthzenResourceType,
+    AuthzenSubject,
+    AuthzenSubjectType,
     Context,
-    Entity,
-    FoundAction,
-    FoundResource,
-    FoundSubject,
-    Resource,
-    ResourceType,
-    Subject,
-    SubjectType,
+    ResourceResult,
+    SubjectResult,
 )
-from lakehold.api.frame.models import Answer
-from lakehold.api.frame.paging import DEFAULT, MOST, Key, cursor, read_cursor
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import ResponseModel
+from lakehold.api.http.paging import DEFAULT_LIMIT, MAX_LIMIT, CursorKey, decode_cursor, encode_cursor
+from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name
 
-routes = router("/access/v1/search", "AuthZEN")
+routes = make_router("/access/v1/search", "AuthZEN")
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
-class PageWanted(Entity):
-    """Which part of the results."""
+class SearchPageBody(AuthzenEntity):
+    """The page of results to return."""
 
     token: Annotated[str, Field(max_length=4_000, examples=[""])] = ""
-    limit: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] | None = None
 
 
-class PageTold(Answer):
-    """Where the next results begin."""
+class SearchPageInfo(ResponseModel):
+    """The token of the next page, and the size of this one."""
 
     next_token: str = Field(examples=[""], description="Empty after the last page.")
     count: int = Field(description="How many results this page has.")
 
 
-class Found(Answer, Generic[T]):
-    """Results, one page at a time."""
+class SearchResults(ResponseModel, Generic[T]):
+    """One page of results."""
 
-    page: PageTold
+    page: SearchPageInfo
     results: list[T]
 
 
-class Search(Entity):
-    """What every search may bring along."""
+class AuthzenSearch(AuthzenEntity):
+    """Base class of searches."""
 
     context: Context = Field(default_factory=dict)
-    page: PageWanted = Field(default_factory=PageWanted)
+    page: SearchPageBody = Field(default_factory=SearchPageBody)
 
 
-class SubjectSearch(Search):
-    """Who may do this with that?"""
+class SubjectSearch(AuthzenSearch):
+    """A search for subjects that may perform an action on a resource."""
 
-    subject: SubjectType
-    action: Action
-    resource: Resource
-
-
-class ResourceSearch(Search):
-    """With what may they do this?"""
-
-    subject: Subject
-    action: Action
-    resource: ResourceType
+    subject: AuthzenSubjectType
+    action: AuthzenAction
+    resource: AuthzenResource
 
 
-class ActionSearch(Search):
-    """What may they do with that?"""
+class ResourceSearch(AuthzenSearch):
+    """A search for resources on which a subject may perform an action."""
 
-    subject: Subject
-    resource: Resource
+    subject: AuthzenSubject
+    action: AuthzenAction
+    resource: AuthzenResourceType
 
 
-class Place:
-    """Where in the results of a search a page begins. A token is good for the search that it came from, alone."""
+class ActionSearch(AuthzenSearch):
+    """A search for actions that a subject may perform on a resource."""
 
-    def __init__(self, search: Search, *shape: type[Key]) -> None:
-        self._of = _told(search)
-        wanted = search.page
-        self.limit = wanted.limit or DEFAULT
-        self.behind: tuple[Key, ...] | None = None
-        if wanted.token:
-            limit, *key = read_cursor(wanted.token, self._of, int, *shape)
-            if wanted.limit is not None and wanted.limit != limit:
+    subject: AuthzenSubject
+    resource: AuthzenResource
+
+
+class SearchCursor:
+    """The position in the results of a search. A token is valid only for the search that it came from."""
+
+    def __init__(self, search: AuthzenSearch, *shape: type[CursorKey]) -> None:
+        self._search_key = _make_search_key(search)
+        page_body = search.page
+        self.limit = page_body.limit or DEFAULT_LIMIT
+        self.after_key: tuple[CursorKey, ...] | None = None
+        if page_body.token:
+            limit, *key = decode_cursor(page_body.token, self._search_key, int, *shape)
+            if page_body.limit is not None and page_body.limit != limit:
                 raise InvalidInputError("The limit differs from that of the page before.", "Keep it, or leave it out.")
-            self.limit = min(max(int(limit), 1), MOST)
-            self.behind = tuple(key)
+            self.limit = min(max(int(limit), 1), MAX_LIMIT)
+            self.after_key = tuple(key)
 
-    def page(self, rows: Sequence[S], key: Callable[[S], Sequence[Key]], show: Callable[[S], T]) -> Found[T]:
-        """The page of these rows, of which one more than the limit was fetched."""
+    def page(
+        self, rows: Sequence[S], key: Callable[[S], Sequence[CursorKey]], show: Callable[[S], T]
+    ) -> SearchResults[T]:
+        """Build the page of these rows, of which one more than the limit was fetched."""
         results = [show(row) for row in rows[: self.limit]]
         more = len(rows) > self.limit
-        return self.told(results, key(rows[self.limit - 1]) if more else None)
+        return self.make_page(results, key(rows[self.limit - 1]) if more else None)
 
-    def told(self, results: list[T], last: Sequence[Key] | None) -> Found[T]:
-        """The page of these results, and the key that the next one begins behind."""
-        token = "" if last is None else cursor(self._of, (self.limit, *last))
-        return Found(page=PageTold(next_token=token, count=len(results)), results=results)
+    def make_page(self, results: list[T], last: Sequence[CursorKey] | None) -> SearchResults[T]:
+        """Build the page of these results, with the key that the next one begins after."""
+        token = "" if last is None else encode_cursor(self._search_key, (self.limit, *last))
+        return SearchResults(page=SearchPageInfo(next_token=token, count=len(results)), results=results)
 
 
-@routes.post("/subject", responses=problems(400))
-def search_subjects(ctx: Reading, body: SubjectSearch) -> Found[FoundSubject]:
-    """Which members may do this with that resource?
+@routes.post("/subject", responses=problem_responses(400))
+def search_subjects(ctx: ReadContext, body: SubjectSearch) -> SearchResults[SubjectResult]:
+    """Search the members who may do this with a resource.
 
     Needs the right `ask_about_others`.
     """
-    deciding.need_subject_type(body.subject.type)
-    deciding.need_others(ctx)
-    place = Place(body, str, str)
-    asking = Asking(ctx)
+    evaluations.need_subject_type(body.subject.type)
+    evaluations.need_others(ctx)
+    position = SearchCursor(body, str, str)
+    scope = QuestionScope(ctx)
     try:
-        uid = deciding.resource_of(ctx, body.resource)
+        uid = evaluations.resolve_resource(ctx, body.resource)
     except NotFoundError:
-        return place.told([], None)
-    questions = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
-    known = [(fold_name(asking.name(who)), who) for who in questions.who(body.action.name, uid) if asking.sees(who)]
-    left = [each for each in known if place.behind is None or each > place.behind]
-    return place.page(left[: place.limit + 1], lambda each: each, lambda each: FoundSubject(id=each[1]))
+        return position.make_page([], None)
+    questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
+    known = [(fold_name(scope.name(who)), who) for who in questions.who(body.action.name, uid) if scope.is_visible(who)]
+    left = [each for each in known if position.after_key is None or each > position.after_key]
+    return position.page(left[: position.limit + 1], lambda each: each, lambda each: SubjectResult(id=each[1]))
 
 
-@routes.post("/resource", responses=problems(400))
-def search_resources(ctx: Reading, body: ResourceSearch) -> Found[FoundResource]:
-    """With which resources of a kind may this subject do this?"""
-    place = Place(body, str)
-    kind = deciding.kind_of(ctx, body.resource.type)
+@routes.post("/resource", responses=problem_responses(400))
+def search_resources(ctx: ReadContext, body: ResourceSearch) -> SearchResults[ResourceResult]:
+    """Search the resources of a kind with which a subject may do this."""
+    position = SearchCursor(body, str)
+    kind = evaluations.resolve_kind(ctx, body.resource.type)
     try:
-        asker = deciding.asker_of(ctx, body.subject)
+        asker = evaluations.resolve_asker(ctx, body.subject)
     except NotFoundError:
-        return place.told([], None)
-    asking = Asking(ctx)
-    asking.at = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
-    after = None if place.behind is None else str(place.behind[0])
-    found, following = Listed(asking, asker, body.action.name, kind).page(after, place.limit)
-    results = [FoundResource(type=body.resource.type, id=each.uid) for each in found]
-    return place.told(results, None if following is None else (following,))
+        return position.make_page([], None)
+    scope = QuestionScope(ctx)
+    scope.questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
+    after = None if position.after_key is None else str(position.after_key[0])
+    found, next_cursor = AllowedResourcePages(scope, asker, body.action.name, kind).page(after, position.limit)
+    results = [ResourceResult(type=body.resource.type, id=each.uid) for each in found]
+    return position.make_page(results, None if next_cursor is None else (next_cursor,))
 
 
-@routes.post("/action", responses=problems(400))
-def search_actions(ctx: Reading, body: ActionSearch) -> Found[FoundAction]:
-    """Which actions may this subject do with that resource?"""
-    place = Place(body, int)
+@routes.post("/action", responses=problem_responses(400))
+def search_actions(ctx: ReadContext, body: ActionSearch) -> SearchResults[ActionResult]:
+    """Search the actions that a subject may perform on a resource."""
+    position = SearchCursor(body, int)
     try:
-        asker, uid = deciding.asker_of(ctx, body.subject), deciding.resource_of(ctx, body.resource)
+        asker, uid = evaluations.resolve_asker(ctx, body.subject), evaluations.resolve_resource(ctx, body.resource)
     except NotFoundError:
-        return place.told([], None)
-    questions = deciding.given(ctx, body.subject.properties, body.resource.properties, body.context)
+        return position.make_page([], None)
+    questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
     actions = list(enumerate(questions.actions(asker, uid)))
-    left = [each for each in actions if place.behind is None or each[0] > int(place.behind[0])]
-    return place.page(left[: place.limit + 1], lambda each: (each[0],), lambda each: FoundAction(name=each[1]))
+    left = [each for each in actions if position.after_key is None or each[0] > int(position.after_key[0])]
+    return position.page(left[: position.limit + 1], lambda each: (each[0],), lambda each: ActionResult(name=each[1]))
 
 
-def _told(search: BaseModel) -> str:
-    """The search itself, without which page of it."""
+def _make_search_key(search: BaseModel) -> str:
+    """Return the key of a search, which does not depend on the page."""
     return f"{type(search).__name__} {search.model_dump_json(exclude={'page'})}"

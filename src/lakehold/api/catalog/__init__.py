@@ -1,11 +1,12 @@
-"""The catalog over HTTP, one file for each noun.
+"""REST endpoints of the catalog, a module for each noun.
 
-- `kinds`: what kinds of resources there are, in the words of the models
-- `workspaces`, `resources`, `grants`, `moves`, `owners`, `credentials`: what there is, and who holds what on it
-- `requests`: asking for access, and answering
-- `discoveries`: what can be found by name and asked for
-- `view_as`: seeing with another member's eyes
-- `usages`: when who last did what; `using` collects it
-- `shown`: resources as answers tell them
-- `routers`: the list of all of these
+- `kinds`: the kinds of resources that the access models define
+- `workspaces`: workspaces and their members
+- `resources`: resources of every kind; moving them, and transferring ownership
+- `grants`: who holds which role on what
+- `credentials`: the secrets of a resource
+- `requests`: access requests, and the discovery of what can be requested
+- `view_as`: impersonation by admins
+- `resource_usage`: the last use of resources by members
+- `schemas`: response models and field types that these share
 """

@@ -1,4 +1,4 @@
-"""Who holds which role on what."""
+"""Endpoints of grants."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.access.what_ifs import told as effects_told
-from lakehold.api.catalog import shown
-from lakehold.api.catalog.shown import EffectsJson, RefJson, ResourceId, SubjectId
-from lakehold.api.frame.models import Answer, Body, Time, Word, time_of, told
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.api.access.what_if import effect_groups_json as effects_told
+from lakehold.api.catalog import schemas
+from lakehold.api.catalog.schemas import EffectsJson, RefJson, ResourceId, SubjectId
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
+from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
+from lakehold.api.http.routing import make_router
 from lakehold.catalog import change_preview, grants
 from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
 
-routes = router("/api/v1/resources/{resource}/grants", "Grants")
-held = router("/api/v1/grants", "Grants")
-who = router("/api/v1/resources/{resource}/who", "Grants")
+routes = make_router("/api/v1/resources/{resource}/grants", "Grants")
+subject_grant_routes = make_router("/api/v1/grants", "Grants")
+who_routes = make_router("/api/v1/resources/{resource}/who", "Grants")
 
 RoleName = Annotated[Word, Field(examples=["viewer"])]
 
 
-class GrantJson(Answer):
-    """A role that somebody holds, or will."""
+class GrantJson(ResponseModel):
+    """A role that a member or group holds now or later."""
 
     subject: RefJson
     role: RoleName
@@ -35,20 +35,20 @@ class GrantJson(Answer):
     until: Time | None = Field(description="Null if it has no end.")
 
 
-class Grants(Answer):
-    """Who holds what."""
+class GrantListJson(ResponseModel):
+    """A list of grants."""
 
     items: list[GrantJson]
 
 
-class Members(Answer):
+class MemberRefsJson(ResponseModel):
     """Members, by name."""
 
     items: list[RefJson]
 
 
-class NewGrant(Body):
-    """A role for a member or group."""
+class NewGrant(RequestModel):
+    """A role to grant to a member or group."""
 
     subject: SubjectId
     role: RoleName
@@ -56,8 +56,8 @@ class NewGrant(Body):
     until: Time | None = Field(default=None, description="When it ends.")
 
 
-class ChangedGrant(Body):
-    """Another role in place of this one, or the same one until another time."""
+class GrantUpdate(RequestModel):
+    """Another role in place of a grant's, or another end."""
 
     subject: SubjectId
     role: RoleName = Field(description="The role that is held.")
@@ -65,52 +65,54 @@ class ChangedGrant(Body):
     until: Time | None = Field(default=None, description="When it ends.")
 
 
-class TriedGrant(Body):
-    """A grant that is added or taken away in a preview."""
+class GrantChangeBody(RequestModel):
+    """A grant to add or remove in a preview."""
 
     change: Literal["add", "remove"]
     subject: SubjectId
     role: RoleName
 
 
-class TriedGrants(Body):
-    """Changes that are tried together, in order."""
+class GrantPreviewBody(RequestModel):
+    """Changes to preview together, in order."""
 
-    changes: Annotated[list[TriedGrant], Field(min_length=1, max_length=100)]
+    changes: Annotated[list[GrantChangeBody], Field(min_length=1, max_length=100)]
 
 
 @routes.get("")
-def list_grants(ctx: Reading, resource: ResourceId) -> Grants:
-    """Who holds which role on the resource itself.
+def list_grants(ctx: ReadContext, resource: ResourceId) -> GrantListJson:
+    """List the grants on the resource itself.
 
-    Who gives roles there, or may ask about others, sees all of it; everybody else their own, and its owners.
+    Those who may grant roles there, or may ask about others, get all of them; everybody else their own, and its owners.
     """
-    return _listed(grants.list_direct(ctx, resource))
+    return _grant_list_json(grants.list_direct(ctx, resource))
 
 
 @routes.post("", status_code=201)
-def create_grant(ctx: Creating, resource: ResourceId, body: NewGrant) -> Grants:
-    """Give a role, from now on or for a time."""
+def create_grant(ctx: CreateContext, resource: ResourceId, body: NewGrant) -> GrantListJson:
+    """Grant a role, permanently or for a time."""
     grants.give(ctx, Grant(body.subject, body.role, resource), since=body.since, until=body.until)
-    return _of(ctx, resource, body.subject)
+    return _grants_of_subject(ctx, resource, body.subject)
 
 
 @routes.patch("")
-def change_grant(ctx: Writing, resource: ResourceId, body: ChangedGrant) -> Grants:
-    """Change the level of a grant, or when it ends."""
+def change_grant(ctx: WriteContext, resource: ResourceId, body: GrantUpdate) -> GrantListJson:
+    """Change the role of a grant, or when it ends."""
     grants.change_role(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
-    return _of(ctx, resource, body.subject)
+    return _grants_of_subject(ctx, resource, body.subject)
 
 
 @routes.delete("", status_code=204)
-def revoke_grant(ctx: Writing, resource: ResourceId, subject: SubjectId, role: RoleName) -> None:
-    """Take a role away."""
+def revoke_grant(ctx: WriteContext, resource: ResourceId, subject: SubjectId, role: RoleName) -> None:
+    """Revoke a role."""
     grants.revoke(ctx, Grant(subject, role, resource))
 
 
 @routes.post("/preview")
-def preview_grants(ctx: Reading, resource: ResourceId, body: TriedGrants) -> EffectsJson:
-    """Who would win and lose what by these grants? For who may give them, or may ask about others."""
+def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBody) -> EffectsJson:
+    """Preview which rights members would gain and lose by these grants. For those who may make them, or may ask
+    about others.
+    """
     changes: list[Add | Remove] = []
     for tried in body.changes:
         grant = Grant(tried.subject, tried.role, resource)
@@ -118,35 +120,35 @@ def preview_grants(ctx: Reading, resource: ResourceId, body: TriedGrants) -> Eff
     return EffectsJson(groups=effects_told(change_preview.preview(ctx, changes)))
 
 
-@who.get("")
-def list_who_may(ctx: Reading, resource: ResourceId, action: Word) -> Members:
-    """All members who may do this, by whatever path. For who gives roles there, or may ask about others."""
-    return Members(items=[shown.ref(one) for one in grants.list_effective(ctx, action, resource)])
+@who_routes.get("")
+def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> MemberRefsJson:
+    """List all members who may do this, by any path. For those who may grant roles there, or may ask about others."""
+    return MemberRefsJson(items=[schemas.ref_json(one) for one in grants.list_effective(ctx, action, resource)])
 
 
-@held.get("")
-def list_grants_of(ctx: Reading, subject: SubjectId) -> Grants:
-    """What a member or group itself holds, of what the caller may see.
+@subject_grant_routes.get("")
+def list_grants_of(ctx: ReadContext, subject: SubjectId) -> GrantListJson:
+    """List the grants of a member or group, on resources that the caller may see.
 
-    One's own and one's groups', or anybody's for who may ask about others.
+    One's own and one's groups', or anybody's for those who may ask about others.
     """
-    return _listed(grants.list_held_by(ctx, subject))
+    return _grant_list_json(grants.list_held_by(ctx, subject))
 
 
-def _of(ctx: RequestContext, resource: str, subject: str) -> Grants:
-    return _listed([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
+def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> GrantListJson:
+    return _grant_list_json([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
 
 
-def _listed(found: list[GrantedRole]) -> Grants:
-    return Grants(
+def _grant_list_json(found: list[GrantedRole]) -> GrantListJson:
+    return GrantListJson(
         items=[
             GrantJson(
-                subject=shown.ref(one.subject),
+                subject=schemas.ref_json(one.subject),
                 role=one.role,
                 title=one.title,
-                resource=shown.ref(one.resource),
-                since=time_of(one.since),
-                until=told(one.until),
+                resource=schemas.ref_json(one.resource),
+                since=to_datetime(one.since),
+                until=to_optional_datetime(one.until),
             )
             for one in found
         ]

@@ -1,4 +1,4 @@
-"""Which kinds of resources there are, in the words of the models."""
+"""Endpoints of the kinds of resources that the access models define."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from fastapi import Query
 from pydantic import Field
 
 from lakehold.access.model.schema import AttributeKind, KindSchema
-from lakehold.api.frame.models import Answer, Word
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import ResponseModel, Word
+from lakehold.api.http.routing import make_router
 from lakehold.catalog import kinds
 
-routes = router("/api/v1/kinds", "Kinds")
+routes = make_router("/api/v1/kinds", "Kinds")
 
 
-class RoleJson(Answer):
+class RoleJson(ResponseModel):
     """A role that can be held on a resource of the kind."""
 
     name: Word
@@ -25,23 +25,23 @@ class RoleJson(Answer):
     single: bool = Field(description="Whether one holds it at a time.")
 
 
-class AttributeJson(Answer):
-    """A value that a resource of the kind has."""
+class AttributeJson(ResponseModel):
+    """An attribute of resources of the kind."""
 
     name: Word
     values: list[str] = Field(examples=[["false", "true"]])
     default: str = Field(examples=["false"])
 
 
-class EdgeJson(Answer):
-    """Where a resource of the kind can point."""
+class EdgeJson(ResponseModel):
+    """An edge of resources of the kind, and the kinds it can point at."""
 
     name: Word
     to: list[str] = Field(examples=[["lakehouse.table"]])
     many: bool
 
 
-class KindJson(Answer):
+class KindJson(ResponseModel):
     """A kind of resources."""
 
     id: str = Field(examples=["lakehouse.table"])
@@ -57,27 +57,27 @@ class KindJson(Answer):
     edges: list[EdgeJson]
 
 
-class Kinds(Answer):
-    """All of them."""
+class KindListJson(ResponseModel):
+    """A list of kinds."""
 
     items: list[KindJson]
 
 
 @routes.get("")
 def list_kinds(
-    ctx: Reading, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
-) -> Kinds:
-    """All kinds of resources, model by model."""
+    ctx: ReadContext, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
+) -> KindListJson:
+    """List all kinds of resources, by model."""
     policy = ctx.view.policy
     roots = {root.id for root in kinds.workspace_kinds(policy)}
     found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
     steps = {kind.id: policy.kinds[kind.id].steps for kind in found}
-    return Kinds(
-        items=[_told(kind, {name: step.kinds for name, step in steps[kind.id].items()}, roots) for kind in found]
+    return KindListJson(
+        items=[_kind_json(kind, {name: step.kinds for name, step in steps[kind.id].items()}, roots) for kind in found]
     )
 
 
-def _told(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
+def _kind_json(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
     return KindJson(
         id=kind.id,
         title=kind.title,
@@ -90,11 +90,11 @@ def _told(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[str]) -
             RoleJson(name=role.name, title=role.title, person_only=role.person_only, single=role.single)
             for role in kind.roles.values()
         ],
-        attributes=[_attribute(attribute) for attribute in kind.attributes.values()],
-        membership=[_attribute(attribute) for attribute in kind.membership.values()],
+        attributes=[_attribute_json(attribute) for attribute in kind.attributes.values()],
+        membership=[_attribute_json(attribute) for attribute in kind.membership.values()],
         edges=[EdgeJson(name=edge.name, to=list(ends[edge.name]), many=edge.many) for edge in kind.edges.values()],
     )
 
 
-def _attribute(attribute: AttributeKind) -> AttributeJson:
+def _attribute_json(attribute: AttributeKind) -> AttributeJson:
     return AttributeJson(name=attribute.name, values=list(attribute.values), default=attribute.default)

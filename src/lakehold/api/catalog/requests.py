@@ -1,58 +1,72 @@
-"""Asking for access, and answering."""
+"""Endpoints of access requests, and of the discovery of what can be requested."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Annotated, Literal
 
+from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.access.facts import FactJson, fact_of
-from lakehold.api.access.facts import told as fact_told
-from lakehold.api.catalog import shown
-from lakehold.api.catalog.shown import RefJson
-from lakehold.api.frame.models import Answer, Body, IdText, Time, Word, checked, time_of, told
-from lakehold.api.frame.paging import Page, Paged, Paging
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.catalog import approvals, requests
+from lakehold.api.access.what_if import FactJson, parse_fact
+from lakehold.api.access.what_if import fact_json as fact_told
+from lakehold.api.catalog import schemas
+from lakehold.api.catalog.schemas import KindName, RefJson
+from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.models import (
+    IdText,
+    NameText,
+    RequestModel,
+    ResponseModel,
+    SearchText,
+    Time,
+    Word,
+    to_datetime,
+    to_optional_datetime,
+    validated_by,
+)
+from lakehold.api.http.paging import PageParams, PageRequest, PageResponse
+from lakehold.api.http.routing import make_router
+from lakehold.catalog import approvals, discovery, requests
 from lakehold.catalog.requests import MAX_REASON, RequestView, valid_reason
 from lakehold.kit.ids import valid_id
 
-routes = router("/api/v1/requests", "Access requests")
+routes = make_router("/api/v1/requests", "Access requests")
 
 RequestId = Annotated[IdText, Field(examples=["9b1de1f20c3a4d5e"])]
-Reason = Annotated[str, Field(max_length=MAX_REASON, examples=["For the yearly report."]), checked(valid_reason)]
-Action = Annotated[str, Field(min_length=1, max_length=200, examples=["read"]), checked(valid_id)]
-State = Literal["pending", "approved", "refused", "withdrawn", "expired"]
+ReasonText = Annotated[
+    str, Field(max_length=MAX_REASON, examples=["For the yearly report."]), validated_by(valid_reason)
+]
+ActionText = Annotated[str, Field(min_length=1, max_length=200, examples=["read"]), validated_by(valid_id)]
+RequestState = Literal["pending", "approved", "refused", "withdrawn", "expired"]
 
 
-class NewRequest(Body):
-    """What somebody wants to be allowed."""
+class NewAccessRequest(RequestModel):
+    """An access request to create."""
 
     resource: IdText
-    action: Action
-    reason: Reason = ""
+    action: ActionText
+    reason: ReasonText = ""
     facts: Annotated[list[FactJson], Field(min_length=1, max_length=50)] | None = Field(
         default=None, description="One of the ways that explain proposes, as it is; the nearest one without."
     )
 
 
-class Approval(Body):
-    """For good, or for a time."""
+class Approval(RequestModel):
+    """The approval of a request, permanently or for a time."""
 
     until: Time | None = Field(default=None, description="When what is given ends.")
-    answer: Reason = ""
+    answer: ReasonText = ""
 
 
-class Refusal(Body):
-    """Why not."""
+class Refusal(RequestModel):
+    """The refusal of a request, with its reason."""
 
-    answer: Reason = Field(min_length=1, examples=["Ask Erik to do it."])
+    answer: ReasonText = Field(min_length=1, examples=["Ask Erik to do it."])
 
 
-class RequestJson(Answer):
-    """A request for access, as the caller may see it."""
+class RequestJson(ResponseModel):
+    """An access request, as the caller may see it."""
 
     id: RequestId
     asker: RefJson | None
@@ -60,7 +74,7 @@ class RequestJson(Answer):
     resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
     action: Word
     reason: str = Field(examples=["For the yearly report."])
-    state: State
+    state: RequestState
     facts: list[FactJson] = Field(description="What would have to be given, if the caller may see all of it.")
     may_answer: bool = Field(description="Whether the caller can give some of it.")
     asked_at: Time
@@ -72,87 +86,134 @@ class RequestJson(Answer):
 
 
 @routes.post("", status_code=201)
-def request_access(ctx: Creating, platform: House, body: NewRequest) -> RequestJson:
-    """Ask to be allowed something.
+def request_access(ctx: CreateContext, platform: CurrentPlatform, body: NewAccessRequest) -> RequestJson:
+    """Request access.
 
-    Those who can give it are told. Something that the caller may not see is asked for by its id, and answered alike
-    whether or not it exists. Who asks again for the same gets the same request.
+    Those who can grant it are notified. Something that the caller may not see is requested by its id, and answered
+    alike
+    whether or not it exists. A second request for the same returns the first one.
     """
-    facts = None if body.facts is None else [fact_of(fact) for fact in body.facts]
+    facts = None if body.facts is None else [parse_fact(fact) for fact in body.facts]
     made = requests.create(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
-    return _told(made)
+    return _request_json(made)
 
 
 @routes.get("")
-def list_my_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
-    """What the caller has asked for, newest first."""
-    return _page(paged, "my requests", lambda before, limit: requests.list_own(ctx, before=before, limit=limit))
+def list_my_requests(ctx: ReadContext, paged: PageParams) -> PageResponse[RequestJson]:
+    """List the caller's own requests, newest first."""
+    return _request_page(paged, "my requests", lambda before, limit: requests.list_own(ctx, before=before, limit=limit))
 
 
 @routes.get("/waiting")
-def list_waiting_requests(ctx: Reading, paged: Paged) -> Page[RequestJson]:
-    """What waits for an answer that the caller can give, newest first."""
-    return _page(paged, "waiting", lambda before, limit: approvals.list_answerable(ctx, before=before, limit=limit))
+def list_waiting_requests(ctx: ReadContext, paged: PageParams) -> PageResponse[RequestJson]:
+    """List pending requests that the caller can answer, newest first."""
+    return _request_page(
+        paged, "waiting", lambda before, limit: approvals.list_answerable(ctx, before=before, limit=limit)
+    )
 
 
 @routes.get("/{request}")
-def get_request(ctx: Reading, request: RequestId) -> RequestJson:
-    """One request: for who asked, and for those who can give it."""
-    return _told(requests.get(ctx, request))
+def get_request(ctx: ReadContext, request: RequestId) -> RequestJson:
+    """Get a request: for its author, and for those who can grant it."""
+    return _request_json(requests.get(ctx, request))
 
 
 @routes.post("/{request}/approve")
-def approve_request(ctx: Writing, platform: House, request: RequestId, body: Approval) -> RequestJson:
-    """Give what was asked for, with the caller's own right.
+def approve_request(ctx: WriteContext, platform: CurrentPlatform, request: RequestId, body: Approval) -> RequestJson:
+    """Approve a request, with the caller's own rights.
 
-    What the caller cannot give stays asked for, and others can give the rest of it.
+    What the caller cannot grant stays pending, and others can grant the rest of it.
     """
-    return _told(approvals.approve(ctx, request, until=body.until, answer=body.answer, settings=platform.settings))
+    return _request_json(
+        approvals.approve(ctx, request, until=body.until, answer=body.answer, settings=platform.settings)
+    )
 
 
 @routes.post("/{request}/refuse")
-def refuse_request(ctx: Writing, platform: House, request: RequestId, body: Refusal) -> RequestJson:
-    """Say no, and why."""
-    return _told(approvals.refuse(ctx, request, body.answer, settings=platform.settings))
+def refuse_request(ctx: WriteContext, platform: CurrentPlatform, request: RequestId, body: Refusal) -> RequestJson:
+    """Refuse a request, with a reason."""
+    return _request_json(approvals.refuse(ctx, request, body.answer, settings=platform.settings))
 
 
 @routes.post("/{request}/withdraw")
-def withdraw_request(ctx: Writing, request: RequestId) -> RequestJson:
-    """Ask no longer."""
-    return _told(requests.withdraw(ctx, request))
+def withdraw_request(ctx: WriteContext, request: RequestId) -> RequestJson:
+    """Withdraw one's own request."""
+    return _request_json(requests.withdraw(ctx, request))
 
 
-def _page(paged: Paging, of: str, some: Callable[[int | None, int], list[RequestView]]) -> Page[RequestJson]:
-    start = paged.start(of, int)
+def _request_page(
+    paged: PageRequest, of: str, some: Callable[[int | None, int], list[RequestView]]
+) -> PageResponse[RequestJson]:
+    start = paged.start_key(of, int)
     found = some(None if start is None else int(start[0]), paged.limit + 1)
-    return paged.page(of, found, lambda one: (one.request.n,), _told)
+    return paged.build_page(of, found, lambda one: (one.request.n,), _request_json)
 
 
-def _told(found: RequestView) -> RequestJson:
+def _request_json(found: RequestView) -> RequestJson:
     request = found.request
     return RequestJson(
         id=request.uid,
-        asker=shown.maybe(found.asker),
+        asker=schemas.optional_ref_json(found.asker),
         asked_for=request.resource,
-        resource=shown.maybe(found.resource),
+        resource=schemas.optional_ref_json(found.resource),
         action=request.action,
         reason=request.reason,
         state=_STATES[request.state],
         facts=[fact_told(fact) for fact in found.facts],
         may_answer=found.may_answer,
-        asked_at=time_of(request.asked_at),
-        expires_at=time_of(request.expires_at),
-        decided_at=told(request.decided_at),
+        asked_at=to_datetime(request.asked_at),
+        expires_at=to_datetime(request.expires_at),
+        decided_at=to_optional_datetime(request.decided_at),
         decided_by=request.decided_by,
         answer=request.answer,
-        until=told(request.until),
+        until=to_optional_datetime(request.until),
     )
 
 
-_STATES: dict[str, State] = {
+_STATES: dict[str, RequestState] = {
     "pending": "pending",
     "approved": "approved",
     "refused": "refused",
     "withdrawn": "withdrawn",
     "expired": "expired",
 }
+
+
+discovery_routes = make_router("/api/v1/discover", "Discovery")
+
+
+class DiscoverableResourceJson(ResponseModel):
+    """A resource that the caller may not see, but may find and request."""
+
+    id: IdText
+    kind: KindName
+    name: NameText
+    description: str = Field(examples=["What everybody earns."])
+    workspace: RefJson | None = Field(description="Null if the caller may not see it.")
+
+
+@discovery_routes.get("", openapi_extra={"x-tells-what-is": "discoverable"})
+def discover(
+    ctx: ReadContext,
+    paged: PageParams,
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
+    kind: Annotated[KindName | None, Query(description="Of this kind.")] = None,
+) -> PageResponse[DiscoverableResourceJson]:
+    """List resources that the caller may not see but may request.
+
+    Only those whose managers have made them discoverable, and of these only name, description and kind.
+    """
+    found = discovery.find(ctx, search, kind=kind, after=paged.after, limit=paged.limit)
+    return PageResponse(
+        items=[
+            DiscoverableResourceJson(
+                id=item.uid,
+                kind=item.kind,
+                name=item.name,
+                description=item.description,
+                workspace=schemas.optional_ref_json(item.workspace),
+            )
+            for item in found.items
+        ],
+        next=found.after,
+    )

@@ -1,4 +1,4 @@
-"""Resources of every kind."""
+"""Endpoints of resources of every kind, their moves and the transfer of ownership."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from typing import Annotated
 from fastapi import Query, Response
 from pydantic import Field
 
-from lakehold.api.catalog import shown, using
-from lakehold.api.catalog.shown import (
+from lakehold.api.access.what_if import effect_groups_json
+from lakehold.api.catalog import resource_usage, schemas
+from lakehold.api.catalog.schemas import (
     Attributes,
     Description,
     Edges,
+    EffectsJson,
     KindName,
     ResourceId,
     ResourceJson,
-    Settings,
+    SettingsJson,
     Sort,
     SummaryJson,
 )
-from lakehold.api.frame.etags import IfMatch
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Word
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.catalog import kinds, resource_edit, resources
+from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.etags import IfMatch
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Word
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.catalog import kinds, ownership, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 
-routes = router("/api/v1/resources", "Resources")
+routes = make_router("/api/v1/resources", "Resources")
 
 
-class NewResource(Body):
-    """A resource that is to be: its parent is one of its edges."""
+class NewResource(RequestModel):
+    """A resource to create. Its parent is one of its edges."""
 
     kind: KindName
     name: NameText
@@ -39,40 +41,40 @@ class NewResource(Body):
     edges: Edges = Field(default_factory=dict)
     attributes: Attributes = Field(default_factory=dict)
     description: Description = ""
-    settings: Settings = Field(default_factory=dict)
+    settings: SettingsJson = Field(default_factory=dict)
 
 
-class ChangedResource(Body):
-    """What is to be so afterwards; what is left out stays."""
+class ResourceUpdate(RequestModel):
+    """Changes of a resource; what is left out stays."""
 
     name: NameText | None = None
     description: Description | None = None
-    settings: Settings | None = None
+    settings: SettingsJson | None = None
     attributes: Attributes = Field(default_factory=dict)
     edges: Edges = Field(
         default_factory=dict, description="All ends of each edge that is named. Ends out of the caller's sight stay."
     )
 
 
-class Deleted(Answer):
-    """What became of it."""
+class DeletionResultJson(ResponseModel):
+    """The result of a deletion."""
 
     restorable: bool = Field(description="Whether others still point at it, so that it can be restored.")
 
 
 @routes.get("")
 def list_resources(
-    ctx: Reading,
-    paged: Paged,
+    ctx: ReadContext,
+    paged: PageParams,
     kind: Annotated[list[KindName] | None, Query(max_length=50, description="Of these kinds; of all without.")] = None,
     action: Annotated[
         Word | None, Query(description="That the caller may do this with; goes with one kind.", examples=["read"])
     ] = None,
     within: Annotated[ResourceId | None, Query(description="In this layer, project, workspace …")] = None,
-    search: Annotated[Search, Query(description="A part of the name.")] = "",
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
-) -> Page[SummaryJson]:
-    """The resources that the caller may see, of one kind, of some, or of all."""
+) -> PageResponse[SummaryJson]:
+    """List the resources that the caller may see, of one kind, of some, or of all."""
     if kind is not None and len(kind) == 1:
         found = resources.page(
             ctx,
@@ -86,61 +88,61 @@ def list_resources(
         )
     else:
         found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=paged.after, limit=paged.limit)
-    return Page(items=[shown.summary(item) for item in found.items], next=found.after)
+    return PageResponse(items=[schemas.summary_json(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_resource(ctx: Creating, body: NewResource) -> ResourceJson:
-    """Make a resource."""
+def create_resource(ctx: CreateContext, body: NewResource) -> ResourceJson:
+    """Create a resource."""
     made = resources.create(
         ctx,
         body.kind,
         body.name,
         uid=body.id,
-        edges=shown.one_or_many(body.edges),
+        edges=schemas.edges_argument(body.edges),
         attributes=body.attributes,
         description=body.description,
         settings=body.settings,
     )
-    return shown.shown(ctx, made)
+    return schemas.load_resource_json(ctx, made)
 
 
 @routes.get("/{resource}")
-def get_resource(ctx: Reading, platform: House, resource: ResourceId) -> ResourceJson:
-    """A resource, as the caller may see it."""
+def get_resource(ctx: ReadContext, platform: CurrentPlatform, resource: ResourceId) -> ResourceJson:
+    """Get a resource, as the caller may see it."""
     found = resources.get(ctx, resource)
-    using.note(platform, ctx, ctx.view.policy.kind(found.kind).schema.visible, resource)
-    return shown.resource(found)
+    resource_usage.record(platform, ctx, ctx.view.policy.kind(found.kind).schema.visible, resource)
+    return schemas.resource_json(found)
 
 
-@routes.patch("/{resource}", responses=problems(412, 428))
+@routes.patch("/{resource}", responses=problem_responses(412, 428))
 def edit_resource(
-    ctx: Writing, platform: House, resource: ResourceId, body: ChangedResource, seen: IfMatch
+    ctx: WriteContext, platform: CurrentPlatform, resource: ResourceId, body: ResourceUpdate, seen: IfMatch
 ) -> ResourceJson:
-    """Change what a resource says: name, description, settings, attributes and edges, all or nothing."""
-    wanted = ResourceEdit(
+    """Change name, description, settings, attributes and edges of a resource, all or nothing."""
+    edit = ResourceEdit(
         name=body.name,
         description=body.description,
         settings=body.settings,
         attributes=body.attributes,
-        edges=shown.one_or_many(body.edges),
+        edges=schemas.edges_argument(body.edges),
     )
-    plan = resource_edit.plan_edit(ctx, resource, wanted)
-    seen.need(shown.shown(ctx, resource))
+    plan = resource_edit.plan_edit(ctx, resource, edit)
+    seen.need(schemas.load_resource_json(ctx, resource))
     resource_edit.apply_edit_plan(ctx, plan)
     right = ctx.session.read_view(lambda view: kinds.edit_right(view, resource))
     if right is not None:
-        using.note(platform, ctx, right.action, resource)
-    return shown.shown(ctx, resource)
+        resource_usage.record(platform, ctx, right.action, resource)
+    return schemas.load_resource_json(ctx, resource)
 
 
 @routes.delete("/{resource}")
-def delete_resource(ctx: Writing, resource: ResourceId) -> Deleted:
+def delete_resource(ctx: WriteContext, resource: ResourceId) -> DeletionResultJson:
     """Delete a resource.
 
     Where the model knows deleted ones and others point at it, it can be restored. What lies in it must go first.
     """
-    return Deleted(restorable=not resources.delete(ctx, resource))
+    return DeletionResultJson(restorable=not resources.delete(ctx, resource))
 
 
 @routes.post(
@@ -148,10 +150,61 @@ def delete_resource(ctx: Writing, resource: ResourceId) -> Deleted:
     response_model=ResourceJson,
     responses={204: {"description": "It is back, and not visible to the caller"}},
 )
-def restore_resource(ctx: Writing, resource: ResourceId) -> ResourceJson | Response:
-    """Bring back what was deleted while others pointed at it.
+def restore_resource(ctx: WriteContext, resource: ResourceId) -> ResourceJson | Response:
+    """Restore a resource that was deleted while others pointed at it.
 
-    Who may need not see it: a Technical User restores the destination of a report that they see.
+    The caller need not see it: a Technical User restores the destination of a report that they see.
     """
     resources.restore(ctx, resource)
-    return shown.shown(ctx, resource) if ctx.session.can_see(ctx.asker, resource) else Response(status_code=204)
+    return (
+        schemas.load_resource_json(ctx, resource)
+        if ctx.session.can_see(ctx.asker, resource)
+        else Response(status_code=204)
+    )
+
+
+move_routes = make_router("/api/v1/resources/{resource}/move", "Resources")
+
+
+class MoveTargetBody(RequestModel):
+    """The new parent of a resource."""
+
+    to: IdText = Field(examples=["clean"])
+
+
+@move_routes.post("", responses=problem_responses(412, 428))
+def move_resource(ctx: WriteContext, resource: ResourceId, body: MoveTargetBody, seen: IfMatch) -> ResourceJson:
+    """Move a resource to another parent.
+
+    Its own grants stay; inherited rights change. Rights are needed on both sides.
+    """
+    resource_edit.need_reparent(ctx, resource, body.to)
+    seen.need(schemas.load_resource_json(ctx, resource))
+    resource_edit.reparent(ctx, resource, body.to)
+    return schemas.load_resource_json(ctx, resource)
+
+
+@move_routes.post("/preview")
+def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -> EffectsJson:
+    """Preview which rights members would gain and lose by a move. For those who may make it."""
+    return EffectsJson(groups=effect_groups_json(resource_edit.preview_reparent(ctx, resource, body.to)))
+
+
+transfer_routes = make_router("/api/v1/resources/{resource}/transfer", "Resources")
+
+
+class OwnershipTransferBody(RequestModel):
+    """The role to transfer, and to whom."""
+
+    role: Word = Field(examples=["owner"])
+    to: IdText = Field(examples=["tim"])
+    from_member: IdText | None = Field(
+        default=None, examples=["tara"], description="May be left out where one person holds it."
+    )
+
+
+@transfer_routes.post("")
+def transfer_ownership(ctx: WriteContext, resource: ResourceId, body: OwnershipTransferBody) -> ResourceJson:
+    """Transfer a role to another member, in one step."""
+    ownership.transfer_role(ctx, resource, body.role, body.to, from_=body.from_member)
+    return schemas.load_resource_json(ctx, resource)

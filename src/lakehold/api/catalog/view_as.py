@@ -1,27 +1,27 @@
-"""Seeing with another member's eyes."""
+"""Endpoints of impersonation ("View as")."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from lakehold.api.catalog import shown
-from lakehold.api.catalog.shown import RefJson
-from lakehold.api.frame.models import Answer, Body, IdText, Time, told
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.catalog import schemas
+from lakehold.api.catalog.schemas import RefJson
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_optional_datetime
+from lakehold.api.http.routing import make_router
 from lakehold.catalog import impersonation, resource_view
 
-routes = router("/api/v1/view-as", "View as")
+routes = make_router("/api/v1/view-as", "View as")
 
 
-class Eyes(Body):
-    """Whose."""
+class ViewAsBody(RequestModel):
+    """The member to view as."""
 
     member: IdText = Field(examples=["bella"])
 
 
-class Viewing(Answer):
-    """With whose eyes the caller looks."""
+class ViewAsState(ResponseModel):
+    """Whom the caller views as."""
 
     member: RefJson | None = Field(description="Null: with their own.")
     behind: str | None = Field(examples=["adam"], description="Who really looks.")
@@ -29,28 +29,34 @@ class Viewing(Answer):
 
 
 @routes.get("")
-def get_view_as(ctx: Reading) -> Viewing:
-    """With whose eyes does the caller look?"""
+def get_view_as(ctx: ReadContext) -> ViewAsState:
+    """Get whom the caller views as."""
     if not ctx.caller.impersonator:
-        return Viewing(member=None, behind=None, until=None)
+        return ViewAsState(member=None, behind=None, until=None)
     seen = resource_view.VisibleRefs(ctx).ref(ctx.caller.member)
-    return Viewing(
-        member=shown.maybe(seen), behind=ctx.caller.impersonator, until=told(impersonation.active_until(ctx))
+    return ViewAsState(
+        member=schemas.optional_ref_json(seen),
+        behind=ctx.caller.impersonator,
+        until=to_optional_datetime(impersonation.active_until(ctx)),
     )
 
 
 @routes.post("")
-def begin_view_as(ctx: Writing, body: Eyes) -> Viewing:
-    """Begin to look with another member's eyes, with this sign-in or token.
+def begin_view_as(ctx: WriteContext, body: ViewAsBody) -> ViewAsState:
+    """Begin to view as another member, with this sign-in or token.
 
-    Needs the right `view_as`; an Admin does not look with an Owner's. Nothing can be changed until it ends.
+    Needs the right `view_as`; an Admin may not view as an Owner. Nothing can be changed until it ends.
     """
     seen = impersonation.start(ctx, body.member)
     member = ctx.session.read_view(lambda view: resource_view.make_ref(view, seen.member))
-    return Viewing(member=shown.ref(member), behind=seen.impersonator, until=told(ctx.at + impersonation.MAX_DURATION))
+    return ViewAsState(
+        member=schemas.ref_json(member),
+        behind=seen.impersonator,
+        until=to_optional_datetime(ctx.at + impersonation.MAX_DURATION),
+    )
 
 
 @routes.delete("", status_code=204)
-def end_view_as(ctx: Writing) -> None:
-    """Look with one's own eyes again."""
+def end_view_as(ctx: WriteContext) -> None:
+    """Stop viewing as another member."""
     impersonation.stop(ctx)

@@ -1,4 +1,4 @@
-"""Workspaces and who is in them."""
+"""Endpoints of workspaces and their members."""
 
 from __future__ import annotations
 
@@ -7,23 +7,33 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.catalog import shown
-from lakehold.api.catalog.shown import Attributes, Description, RefJson, ResourceJson, Sort, SubjectId, SummaryJson
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Time, Word, time_of, told
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.api.catalog import schemas
+from lakehold.api.catalog.schemas import Attributes, Description, RefJson, ResourceJson, Sort, SubjectId, SummaryJson
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
+from lakehold.api.http.models import (
+    IdText,
+    NameText,
+    RequestModel,
+    ResponseModel,
+    SearchText,
+    Time,
+    Word,
+    to_datetime,
+    to_optional_datetime,
+)
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
 from lakehold.catalog import ownership, workspaces
 from lakehold.directory.request_context import RequestContext
 
-routes = router("/api/v1/workspaces", "Workspaces")
+routes = make_router("/api/v1/workspaces", "Workspaces")
 
 WorkspaceId = Annotated[IdText, Field(examples=["sales"])]
 ModelName = Annotated[Word, Field(examples=["marts"])]
 
 
-class NewWorkspace(Body):
-    """A workspace that is to be."""
+class NewWorkspace(RequestModel):
+    """A workspace to create."""
 
     model: ModelName
     name: NameText = Field(examples=["Sales marts"])
@@ -32,8 +42,8 @@ class NewWorkspace(Body):
     attributes: Attributes = Field(default_factory=dict)
 
 
-class HeldRole(Answer):
-    """A role on the workspace, and for how long."""
+class WorkspaceRoleJson(ResponseModel):
+    """A role on the workspace, and its duration."""
 
     role: Word
     title: str = Field(examples=["Technical User"])
@@ -41,24 +51,24 @@ class HeldRole(Answer):
     until: Time | None = Field(description="Null if it has no end.")
 
 
-class WorkspaceMember(Answer):
+class WorkspaceMember(ResponseModel):
     """A member or group of a workspace."""
 
     subject: RefJson
-    roles: list[HeldRole]
+    roles: list[WorkspaceRoleJson]
     attributes: dict[str, str] = Field(
         examples=[{"scope": "entire_project"}], description="What belongs to the membership."
     )
 
 
-class WorkspaceMembers(Answer):
-    """Who is in a workspace."""
+class WorkspaceMembers(ResponseModel):
+    """The members of a workspace."""
 
     items: list[WorkspaceMember]
 
 
-class WantedMember(Body):
-    """What is to be so; what is left out stays."""
+class WorkspaceMemberUpdate(RequestModel):
+    """Changes of a membership; what is left out stays."""
 
     subject: SubjectId
     roles: Annotated[list[Word], Field(max_length=50, examples=[["technical_user"]])] | None = Field(
@@ -70,71 +80,76 @@ class WantedMember(Body):
 
 @routes.get("")
 def list_workspaces(
-    ctx: Reading,
-    paged: Paged,
+    ctx: ReadContext,
+    paged: PageParams,
     model: Annotated[ModelName | None, Query(description="Of one model.")] = None,
-    search: Annotated[Search, Query(description="A part of the name.")] = "",
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
-) -> Page[SummaryJson]:
-    """The workspaces that the caller may see."""
+) -> PageResponse[SummaryJson]:
+    """List the workspaces that the caller may see."""
     found = workspaces.page(ctx, model=model, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return Page(items=[shown.summary(item) for item in found.items], next=found.after)
+    return PageResponse(items=[schemas.summary_json(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_workspace(ctx: Creating, body: NewWorkspace) -> ResourceJson:
-    """Make a workspace.
+def create_workspace(ctx: CreateContext, body: NewWorkspace) -> ResourceJson:
+    """Create a workspace.
 
-    Its maker gets the role that the model names. It is edited and deleted like every other resource.
+    Its creator gets the role that the model names. It is edited and deleted like every other resource.
     """
     made = workspaces.create(
         ctx, body.model, body.name, uid=body.id, attributes=body.attributes, description=body.description
     )
-    return shown.shown(ctx, made)
+    return schemas.load_resource_json(ctx, made)
 
 
 @routes.get("/{workspace}/members")
-def list_workspace_members(ctx: Reading, workspace: WorkspaceId) -> WorkspaceMembers:
-    """Who is in a workspace, with which roles and scope.
+def list_workspace_members(ctx: ReadContext, workspace: WorkspaceId) -> WorkspaceMembers:
+    """List the members of a workspace, with their roles and scope.
 
-    Who keeps its members sees all of them, everybody else themself and its owners.
+    Those who manage its members get all of them, everybody else themself and its owners.
     """
-    return _members(ctx, workspace)
+    return _workspace_members_json(ctx, workspace)
 
 
 @routes.put("/{workspace}/members")
-def set_workspace_member(ctx: Writing, workspace: WorkspaceId, body: WantedMember) -> WorkspaceMembers:
-    """Let a member or group have these roles and this scope in a workspace."""
+def set_workspace_member(ctx: WriteContext, workspace: WorkspaceId, body: WorkspaceMemberUpdate) -> WorkspaceMembers:
+    """Set the roles and scope of a member or group in a workspace."""
     workspaces.set_member(ctx, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
-    return _members(ctx, workspace)
+    return _workspace_members_json(ctx, workspace)
 
 
 @routes.delete("/{workspace}/members", status_code=204)
 def remove_workspace_member(
-    ctx: Writing,
+    ctx: WriteContext,
     workspace: WorkspaceId,
     subject: SubjectId,
     receiver: Annotated[
         IdText | None, Query(examples=["mona"], description="Who gets what they own in it. Without one it waits.")
     ] = None,
 ) -> None:
-    """Take a member or group out of a workspace.
+    """Remove a member or group from a workspace.
 
     What they hold on single resources in it stays, and counts again should they come back; with a receiver, what they
-    own is handed over, as far as you may give it away.
+    own is transferred, as far as you may give it away.
     """
     if receiver is not None:
         ownership.transfer_all(ctx, workspace, subject, receiver)
     workspaces.remove_member(ctx, workspace, subject)
 
 
-def _members(ctx: RequestContext, workspace: str) -> WorkspaceMembers:
+def _workspace_members_json(ctx: RequestContext, workspace: str) -> WorkspaceMembers:
     return WorkspaceMembers(
         items=[
             WorkspaceMember(
-                subject=shown.ref(member.subject),
+                subject=schemas.ref_json(member.subject),
                 roles=[
-                    HeldRole(role=role.name, title=role.title, since=time_of(role.since), until=told(role.until))
+                    WorkspaceRoleJson(
+                        role=role.name,
+                        title=role.title,
+                        since=to_datetime(role.since),
+                        until=to_optional_datetime(role.until),
+                    )
                     for role in member.roles
                 ],
                 attributes=dict(member.attributes),

@@ -1,9 +1,10 @@
-"""The directory over HTTP, one file for each noun.
+"""REST endpoints of the directory, a module for each noun.
 
-- `first_runs`, `sign_in`, and in `invites` what is done by link: for people who are not signed in yet
-- `me`: who one is, one's sign-ins and one's password
-- `members`, `removals`, `invites`, `groups`, `service_accounts`, `tokens`: for members
-- `routers`: all of them, in order
-- `visiting`: where a visitor comes from, and the cookie that they get; `texts`: e-mail addresses and secrets;
-  `people`, `sign_in_list`: members and sign-ins as answers tell them
+- `sign_in`: the first run, sign-in, sign-out and the session cookie
+- `me`: the caller, their sign-ins and their password
+- `members`: members, their removal, and service accounts
+- `groups`: groups and their members
+- `invites`: invites and their acceptance
+- `tokens`: API tokens
+- `schemas`: response models and field types that these share
 """

@@ -1,4 +1,4 @@
-"""Groups."""
+"""Endpoints of groups."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.directory.members import MemberId, Sort, WantedRoles
-from lakehold.api.frame.etags import IfMatch, Tagged
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.api.directory.members import MemberId, RolesUpdate, Sort
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
+from lakehold.api.http.etags import IfMatch, TaggedResponse
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 
-routes = router("/api/v1/groups", "Groups")
+routes = make_router("/api/v1/groups", "Groups")
 
 GroupId = Annotated[IdText, Field(examples=["analysts"])]
 
 
-class NewGroup(Body):
-    """A group that is to be."""
+class NewGroup(RequestModel):
+    """A group to create."""
 
     name: NameText = Field(examples=["Analysts"])
     id: IdText | None = Field(default=None, examples=["analysts"], description="Without one it is made.")
 
 
-class RenamedGroup(Body):
-    """What it is to be called."""
+class GroupUpdate(RequestModel):
+    """The new name of a group."""
 
     name: NameText = Field(examples=["Analysts"])
 
 
-class GroupSummary(Answer):
+class GroupSummary(ResponseModel):
     """A group by name."""
 
     id: GroupId
     name: NameText = Field(examples=["Analysts"])
 
 
-class GroupJson(Tagged):
-    """A group with those who are in it."""
+class GroupJson(TaggedResponse):
+    """A group with its members."""
 
     id: GroupId
     name: NameText = Field(examples=["Analysts"])
@@ -53,68 +53,68 @@ class GroupJson(Tagged):
 
 @routes.get("")
 def list_groups(
-    ctx: Reading,
-    paged: Paged,
-    search: Annotated[Search, Query(description="A part of the name.")] = "",
+    ctx: ReadContext,
+    paged: PageParams,
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
-) -> Page[GroupSummary]:
-    """All groups but the built-in one."""
+) -> PageResponse[GroupSummary]:
+    """List all groups but the built-in one."""
     found = groups.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return Page(items=[GroupSummary(id=item.uid, name=item.name) for item in found.items], next=found.after)
+    return PageResponse(items=[GroupSummary(id=item.uid, name=item.name) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def create_group(ctx: Creating, body: NewGroup) -> GroupJson:
-    """Make a group, with nobody in it."""
-    return _shown(ctx, groups.create(ctx, body.name, uid=body.id))
+def create_group(ctx: CreateContext, body: NewGroup) -> GroupJson:
+    """Create a group without members."""
+    return _group_json(ctx, groups.create(ctx, body.name, uid=body.id))
 
 
 @routes.get("/{group}")
-def get_group(ctx: Reading, group: GroupId) -> GroupJson:
-    """A group with its members."""
-    return _shown(ctx, group)
+def get_group(ctx: ReadContext, group: GroupId) -> GroupJson:
+    """Get a group with its members."""
+    return _group_json(ctx, group)
 
 
-@routes.patch("/{group}", responses=problems(412, 428))
-def rename_group(ctx: Writing, group: GroupId, body: RenamedGroup, seen: IfMatch) -> GroupJson:
+@routes.patch("/{group}", responses=problem_responses(412, 428))
+def rename_group(ctx: WriteContext, group: GroupId, body: GroupUpdate, seen: IfMatch) -> GroupJson:
     """Rename a group."""
     groups.need_edit(ctx, group)
-    seen.need(_shown(ctx, group))
+    seen.need(_group_json(ctx, group))
     groups.rename(ctx, group, body.name)
-    return _shown(ctx, group)
+    return _group_json(ctx, group)
 
 
-@routes.put("/{group}/roles", responses=problems(412, 428))
-def set_group_roles(ctx: Writing, group: GroupId, body: WantedRoles, seen: IfMatch) -> GroupJson:
-    """Let these be the tenant and security roles of a group."""
-    current = _shown(ctx, group)
+@routes.put("/{group}/roles", responses=problem_responses(412, 428))
+def set_group_roles(ctx: WriteContext, group: GroupId, body: RolesUpdate, seen: IfMatch) -> GroupJson:
+    """Set the tenant and security roles of a group."""
+    current = _group_json(ctx, group)
     members.need_set_tenant_roles(ctx, group, body.roles)
     seen.need(current)
     members.set_tenant_roles(ctx, group, body.roles)
-    return _shown(ctx, group)
+    return _group_json(ctx, group)
 
 
 @routes.put("/{group}/members/{member}")
-def add_group_member(ctx: Writing, group: GroupId, member: MemberId) -> GroupJson:
-    """Take a member in."""
+def add_group_member(ctx: WriteContext, group: GroupId, member: MemberId) -> GroupJson:
+    """Add a member to a group."""
     groups.add(ctx, group, member)
-    return _shown(ctx, group)
+    return _group_json(ctx, group)
 
 
 @routes.delete("/{group}/members/{member}")
-def remove_group_member(ctx: Writing, group: GroupId, member: MemberId) -> GroupJson:
-    """Let a member go."""
+def remove_group_member(ctx: WriteContext, group: GroupId, member: MemberId) -> GroupJson:
+    """Remove a member from a group."""
     groups.remove(ctx, group, member)
-    return _shown(ctx, group)
+    return _group_json(ctx, group)
 
 
 @routes.delete("/{group}", status_code=204)
-def delete_group(ctx: Writing, group: GroupId) -> None:
-    """End a group. Its members lose what they had by it, and nothing else."""
+def delete_group(ctx: WriteContext, group: GroupId) -> None:
+    """Delete a group. Its members lose what they had by it, and nothing else."""
     groups.delete(ctx, group)
 
 
-def _shown(ctx: RequestContext, group: str) -> GroupJson:
+def _group_json(ctx: RequestContext, group: str) -> GroupJson:
     found = groups.get(ctx, group)
     return GroupJson(
         id=found.uid,

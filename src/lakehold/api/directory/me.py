@@ -1,4 +1,4 @@
-"""Oneself: who one is, where one is signed in, and one's password."""
+"""Endpoints of the caller, their sign-ins and their password."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ from typing import Any
 from fastapi import Request
 from pydantic import Field
 
-from lakehold.api.directory import people, sign_in_list
-from lakehold.api.directory.people import MemberJson
-from lakehold.api.directory.sign_in_list import Ended, SignInJson
-from lakehold.api.directory.texts import NewPassword, SecretId, TypedPassword
-from lakehold.api.directory.visiting import caller_now
-from lakehold.api.frame.models import Answer, Body, IdText, NameText
-from lakehold.api.frame.paging import Page
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import House, Reading, Writing, retried
+from lakehold.api.directory import schemas
+from lakehold.api.directory.schemas import (
+    MemberJson,
+    NewPassword,
+    SecretId,
+    SignInJson,
+    SignOutResultJson,
+    TypedPassword,
+)
+from lakehold.api.directory.sign_in import authenticate_now
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, retry_when_busy
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel
+from lakehold.api.http.paging import PageResponse
+from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import authentication, groups, members, sign_ins
 
-routes = router("/api/v1/me", "Me")
+routes = make_router("/api/v1/me", "Me")
 
-_SIGNED_IN: dict[str, Any] = {"security": [{"token": []}, {"session": []}]}
+_SECURITY: dict[str, Any] = {"security": [{"token": []}, {"session": []}]}
 
 
-class Me(Answer):
-    """Who calls, and what they may do with the tenant."""
+class Me(ResponseModel):
+    """The caller, and what they may do with the tenant."""
 
     tenant: IdText = Field(examples=["corner"])
     tenant_name: NameText = Field(examples=["Corner & Main"])
@@ -35,7 +40,7 @@ class Me(Answer):
     may: list[str] = Field(examples=[["see"]], description="What they may do with the tenant itself.")
 
 
-class ChangedPassword(Body):
+class PasswordChange(RequestModel):
     """The old password, and the new one."""
 
     old: TypedPassword
@@ -43,43 +48,45 @@ class ChangedPassword(Body):
 
 
 @routes.get("")
-def get_me(ctx: Reading) -> Me:
-    """Who am I?"""
+def get_me(ctx: ReadContext) -> Me:
+    """Get the caller."""
     tenant, everybody = ctx.caller.tenant, groups.all_members_group(ctx)
     ctx.need("see", tenant)
     return Me(
         tenant=tenant,
         tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
-        member=people.told(members.get(ctx, ctx.caller.member)),
+        member=schemas.member_json(members.get(ctx, ctx.caller.member)),
         everybody=everybody if ctx.session.can_see(ctx.asker, everybody) else None,
         may=list(ctx.session.actions(ctx.asker, tenant)),
     )
 
 
-@routes.put("/password", status_code=204, responses=problems(401, 403, 404, 409), openapi_extra=_SIGNED_IN)
-def change_password(platform: House, request: Request, body: ChangedPassword) -> None:
+@routes.put("/password", status_code=204, responses=problem_responses(401, 403, 404, 409), openapi_extra=_SECURITY)
+def change_password(platform: CurrentPlatform, request: Request, body: PasswordChange) -> None:
     """Change one's own password.
 
-    All other sign-ins end, and all links that nobody has used yet.
+    All other sign-ins end, and all unused links.
     """
-    caller = caller_now(request, platform)
+    caller = authenticate_now(request, platform)
     old, new = body.old.get_secret_value(), body.new.get_secret_value()
-    retried(lambda: authentication.change_password(platform, caller, old, new))
+    retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
 
 
 @routes.get("/sign-ins")
-def list_my_sign_ins(ctx: Reading) -> Page[SignInJson]:
-    """Where am I signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)])
+def list_my_sign_ins(ctx: ReadContext) -> PageResponse[SignInJson]:
+    """List the caller's sign-ins."""
+    return PageResponse(
+        items=[schemas.sign_in_json(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)]
+    )
 
 
 @routes.delete("/sign-ins")
-def end_my_other_sign_ins(ctx: Writing) -> Ended:
-    """Sign out everywhere else."""
-    return Ended(ended=sign_ins.end_all(ctx, ctx.caller.member, but=ctx.caller.sign_in_id))
+def end_my_other_sign_ins(ctx: WriteContext) -> SignOutResultJson:
+    """Sign out on all other devices."""
+    return SignOutResultJson(ended=sign_ins.end_all(ctx, ctx.caller.member, but=ctx.caller.sign_in_id))
 
 
 @routes.delete("/sign-ins/{sign_in}", status_code=204)
-def end_my_sign_in(ctx: Writing, sign_in: SecretId) -> None:
+def end_my_sign_in(ctx: WriteContext, sign_in: SecretId) -> None:
     """Sign out on one device."""
     sign_ins.end(ctx, ctx.caller.member, sign_in)

@@ -1,59 +1,59 @@
-"""Members."""
+"""Endpoints of members, their removal, and service accounts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.directory import people, sign_in_list
-from lakehold.api.directory.people import MemberJson
-from lakehold.api.directory.sign_in_list import Ended, SignInJson
-from lakehold.api.directory.texts import EmailText, SecretId
-from lakehold.api.frame.etags import IfMatch
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Search, Time, Word, time_of
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import Creating, House, Reading, Writing
-from lakehold.directory import links, members, sign_ins
+from lakehold.api.directory import schemas
+from lakehold.api.directory.schemas import EmailText, MemberJson, SecretId, SignInJson, SignOutResultJson
+from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.etags import IfMatch
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Time, Word, to_datetime
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.directory import links, member_removal, members, sign_ins
+from lakehold.directory.member_removal import OwnedRole
 
-routes = router("/api/v1/members", "Members")
+routes = make_router("/api/v1/members", "Members")
 
 Sort = Literal["name", "-name", "created", "-created"]
 MemberId = Annotated[IdText, Field(examples=["ana"])]
 
 
-class NewMember(Body):
-    """Somebody who is added without an invite."""
+class NewMember(RequestModel):
+    """A member to add without an invite."""
 
     name: NameText = Field(examples=["Ana, Analyst"])
     email: EmailText | None = None
     id: IdText | None = Field(default=None, examples=["ana"], description="Without one it is made.")
 
 
-class ChangedMember(Body):
-    """What is to be different; what is left out stays."""
+class MemberUpdate(RequestModel):
+    """Changes of a member; what is left out stays."""
 
     name: NameText | None = Field(default=None, examples=["Ana, Analyst"])
     email: EmailText | None = None
 
 
-class WantedRoles(Body):
-    """All roles that it is to hold on the tenant."""
+class RolesUpdate(RequestModel):
+    """All roles that a member or group is to hold on the tenant."""
 
     roles: Annotated[list[Word], Field(max_length=20, examples=[["editor"]])]
 
 
-class WantedLink(Body):
-    """What the link is for."""
+class NewMemberLink(RequestModel):
+    """The purpose of a link to create."""
 
     purpose: Literal["sign_in", "password"] = "sign_in"
     mail: bool = Field(default=False, description="Mail it to the member instead of showing it here.")
 
 
-class MadeLink(Answer):
-    """A new link. It is shown here and now, or was mailed."""
+class CreatedMemberLinkJson(ResponseModel):
+    """A new link. It is returned here once, or was mailed."""
 
     purpose: str = Field(examples=["sign_in"])
     link: str | None = Field(examples=["http://127.0.0.1:8400/link/lhl_…"], description="Null if it was mailed.")
@@ -62,77 +62,177 @@ class MadeLink(Answer):
 
 @routes.get("")
 def list_members(
-    ctx: Reading,
-    paged: Paged,
-    search: Annotated[Search, Query(description="A part of the name.")] = "",
+    ctx: ReadContext,
+    paged: PageParams,
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
     sort: Sort = "name",
-) -> Page[MemberJson]:
-    """All members of the tenant."""
+) -> PageResponse[MemberJson]:
+    """List all members of the tenant."""
     found = members.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return Page(items=[people.told(member) for member in found.items], next=found.after)
+    return PageResponse(items=[schemas.member_json(member) for member in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
-def add_member(ctx: Creating, body: NewMember) -> MemberJson:
+def add_member(ctx: CreateContext, body: NewMember) -> MemberJson:
     """Add a member without an invite.
 
     With an e-mail address they can sign in as soon as they have a link.
     """
     made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
-    return people.told(members.get(ctx, made))
+    return schemas.member_json(members.get(ctx, made))
 
 
 @routes.get("/{member}")
-def get_member(ctx: Reading, member: MemberId) -> MemberJson:
-    """A member's profile."""
-    return people.told(members.get(ctx, member))
+def get_member(ctx: ReadContext, member: MemberId) -> MemberJson:
+    """Get a member's profile."""
+    return schemas.member_json(members.get(ctx, member))
 
 
-@routes.patch("/{member}", responses=problems(412, 428))
-def change_member(ctx: Writing, member: MemberId, body: ChangedMember, seen: IfMatch) -> MemberJson:
-    """Rename a member, or let them sign in with another e-mail address."""
+@routes.patch("/{member}", responses=problem_responses(412, 428))
+def change_member(ctx: WriteContext, member: MemberId, body: MemberUpdate, seen: IfMatch) -> MemberJson:
+    """Change a member's name or e-mail address."""
     if body.email is not None:
         members.need_set_email(ctx, member)
     if body.name is not None or body.email is None:
         members.need_rename(ctx, member)
-    seen.need(people.told(members.get(ctx, member)))
+    seen.need(schemas.member_json(members.get(ctx, member)))
     if body.name is not None:
         members.rename(ctx, member, body.name)
     if body.email is not None:
         members.set_email(ctx, member, body.email)
-    return people.told(members.get(ctx, member))
+    return schemas.member_json(members.get(ctx, member))
 
 
-@routes.put("/{member}/roles", responses=problems(412, 428))
-def set_member_roles(ctx: Writing, member: MemberId, body: WantedRoles, seen: IfMatch) -> MemberJson:
-    """Let these be the tenant and security roles of a member."""
-    current = people.told(members.get(ctx, member))
+@routes.put("/{member}/roles", responses=problem_responses(412, 428))
+def set_member_roles(ctx: WriteContext, member: MemberId, body: RolesUpdate, seen: IfMatch) -> MemberJson:
+    """Set the tenant and security roles of a member."""
+    current = schemas.member_json(members.get(ctx, member))
     members.need_set_tenant_roles(ctx, member, body.roles)
     seen.need(current)
     members.set_tenant_roles(ctx, member, body.roles)
-    return people.told(members.get(ctx, member))
+    return schemas.member_json(members.get(ctx, member))
 
 
 @routes.post("/{member}/links", status_code=201)
-def make_member_link(ctx: Creating, platform: House, member: MemberId, body: WantedLink) -> MadeLink:
-    """Make a link with which a member signs in, or sets a password."""
+def make_member_link(
+    ctx: CreateContext, platform: CurrentPlatform, member: MemberId, body: NewMemberLink
+) -> CreatedMemberLinkJson:
+    """Create a link with which a member signs in, or sets a password."""
     made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail)
-    return MadeLink(purpose=made.purpose, link=made.link or None, until=time_of(made.until))
+    return CreatedMemberLinkJson(purpose=made.purpose, link=made.link or None, until=to_datetime(made.until))
 
 
 @routes.get("/{member}/sign-ins")
-def list_member_sign_ins(ctx: Reading, member: MemberId) -> Page[SignInJson]:
-    """Where is a member signed in?"""
-    return Page(items=[sign_in_list.told(found) for found in sign_ins.list_of_member(ctx, member)])
+def list_member_sign_ins(ctx: ReadContext, member: MemberId) -> PageResponse[SignInJson]:
+    """List the sign-ins of a member."""
+    return PageResponse(items=[schemas.sign_in_json(found) for found in sign_ins.list_of_member(ctx, member)])
 
 
 @routes.delete("/{member}/sign-ins")
-def end_member_sign_ins(ctx: Writing, member: MemberId) -> Ended:
-    """Sign a member out everywhere."""
-    return Ended(ended=sign_ins.end_all(ctx, member))
+def end_member_sign_ins(ctx: WriteContext, member: MemberId) -> SignOutResultJson:
+    """Sign a member out on all devices."""
+    return SignOutResultJson(ended=sign_ins.end_all(ctx, member))
 
 
 @routes.delete("/{member}/sign-ins/{sign_in}", status_code=204)
-def end_member_sign_in(ctx: Writing, member: MemberId, sign_in: SecretId) -> None:
+def end_member_sign_in(ctx: WriteContext, member: MemberId, sign_in: SecretId) -> None:
     """Sign a member out on one device."""
     sign_ins.end(ctx, member, sign_in)
+
+
+service_account_routes = make_router("/api/v1/service-accounts", "Service accounts")
+
+
+class NewServiceAccount(RequestModel):
+    """A service account to create."""
+
+    name: NameText = Field(examples=["Nightly import"])
+    id: IdText | None = Field(default=None, examples=["nightly"], description="Without one it is made.")
+
+
+@service_account_routes.get("")
+def list_service_accounts(ctx: ReadContext) -> PageResponse[MemberJson]:
+    """List all service accounts, by name."""
+    return PageResponse(items=[schemas.member_json(found) for found in members.list_service_accounts(ctx)])
+
+
+@service_account_routes.post("", status_code=201)
+def create_service_account(ctx: CreateContext, body: NewServiceAccount) -> MemberJson:
+    """Create a service account.
+
+    It can do nothing until it is given roles and a token. For the rest it is a member like others.
+    """
+    return schemas.member_json(members.get(ctx, members.create_service_account(ctx, body.name, uid=body.id)))
+
+
+removal_routes = make_router("/api/v1/members", "Members")
+
+
+class OwnedResourceJson(ResponseModel):
+    """A resource that the member owns."""
+
+    id: IdText
+    name: NameText
+    kind: Word = Field(examples=["marts.data_mart"])
+    role: Word = Field(examples=["technical_owner"])
+
+
+class RemovalPreview(ResponseModel):
+    """What a removal would affect."""
+
+    member: IdText = Field(examples=["ana"])
+    name: NameText = Field(examples=["Ana, Analyst"])
+    owns: list[OwnedResourceJson]
+    owns_more: bool = Field(description="Whether they own more than the caller may see.")
+    tokens: int = Field(description="How many API tokens end with them.")
+    sign_ins: int = Field(description="On how many devices they are signed out.")
+
+
+class RemovalResultJson(ResponseModel):
+    """The result of a removal."""
+
+    member: IdText = Field(examples=["ana"])
+    name: NameText = Field(examples=["Ana, Analyst"])
+    moved: list[OwnedResourceJson] = Field(description="What the receiver holds now.")
+    left: list[OwnedResourceJson] = Field(description="What nobody was given. Nothing of it was deleted.")
+    more: bool = Field(description="Whether there is more that the caller may not see.")
+
+
+@removal_routes.get("/{member}/removal")
+def preview_removal(ctx: ReadContext, member: MemberId) -> RemovalPreview:
+    """Preview what a member owns, before removing them."""
+    found = member_removal.preview(ctx, member)
+    return RemovalPreview(
+        member=found.member,
+        name=found.name,
+        owns=_owned_resources_json(found.owns),
+        owns_more=found.more,
+        tokens=found.tokens,
+        sign_ins=found.sign_ins,
+    )
+
+
+@removal_routes.delete("/{member}")
+def remove_member(
+    ctx: WriteContext,
+    member: MemberId,
+    receiver: Annotated[
+        IdText | None, Query(examples=["mona"], description="Who gets what they own. Without one it is left.")
+    ] = None,
+) -> RemovalResultJson:
+    """Remove a member, or leave.
+
+    What they own is transferred or left without an owner; nothing is deleted. Their sign-ins, tokens and links end.
+    """
+    done = member_removal.remove(ctx, member, receiver=receiver)
+    return RemovalResultJson(
+        member=done.member,
+        name=done.name,
+        moved=_owned_resources_json(done.moved),
+        left=_owned_resources_json(done.left),
+        more=done.more,
+    )
+
+
+def _owned_resources_json(owned: Iterable[OwnedRole]) -> list[OwnedResourceJson]:
+    return [OwnedResourceJson(id=one.resource, name=one.name, kind=one.kind, role=one.role) for one in owned]

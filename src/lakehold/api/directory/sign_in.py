@@ -1,63 +1,147 @@
-"""Signing in, and out."""
+"""Endpoints of the first run, sign-in and sign-out, and the session cookie."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
-from fastapi import Response
-from pydantic import Field
+from fastapi import Depends, Request, Response
+from pydantic import Field, PrivateAttr
+from starlette.responses import Response
 
-from lakehold.api.directory.texts import NewPassword, PathSecret, SecretText, TypedEmail, TypedPassword, TypedTenant
-from lakehold.api.directory.visiting import SignedInJson, Visiting, cookie, let_in
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, time_of
-from lakehold.api.frame.routes import problems, router
-from lakehold.api.frame.works import House, Writing, retried
-from lakehold.directory import authentication, links, sign_ins
+from lakehold import workspaces
+from lakehold.api.directory.schemas import (
+    EmailText,
+    NewPassword,
+    PathSecret,
+    SecretText,
+    TypedEmail,
+    TypedPassword,
+    TypedTenant,
+)
+from lakehold.api.http.authentication import SESSION_COOKIE, authenticate, make_csrf_token, read_credentials
+from lakehold.api.http.dependencies import (
+    CurrentPlatform,
+    WriteContext,
+    get_authenticator,
+    get_platform,
+    retry_when_busy,
+)
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.directory import authentication, links, sign_ins, tenants
 from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
+from lakehold.directory.caller import Caller, ClientInfo
+from lakehold.directory.platform import Platform
+from lakehold.directory.sign_ins import CreatedSignIn
+from lakehold.directory.tenants import TenantSetup
+from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
-
-routes = router("/api/v1/sign-in", "Sign-in")
-
-Purpose = Literal["sign_in", "password"]
+from lakehold.kit.settings import Settings
 
 
-class ByPassword(Body):
-    """An e-mail address and a password."""
+async def _client_info(request: Request) -> ClientInfo:
+    client = request.scope.get("client")
+    agent = request.headers.get("user-agent", "").encode("ascii", "replace").decode()
+    return ClientInfo(client[0] if client else "", agent, request.scope.get("lakehold.request_id", ""))
+
+
+CurrentClient = Annotated[ClientInfo, Depends(_client_info)]
+"""For endpoints at which nobody is signed in yet."""
+
+
+class SignInResultJson(ResponseModel):
+    """The result of a sign-in. The session itself is in the cookie."""
+
+    tenant: IdText
+    member: IdText
+    until: Time
+    csrf: str = Field(examples=["5f0c3f1d…"], description="Send it as `X-CSRF-Token` with every change by cookie.")
+    _cookie: str = PrivateAttr(default="")
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the header that sets the session cookie."""
+        return {"set-cookie": self._cookie}
+
+
+def sign_in_result(platform: Platform, signed_in: CreatedSignIn) -> SignInResultJson:
+    """Return the response to a successful sign-in."""
+    result = SignInResultJson(
+        tenant=signed_in.tenant,
+        member=signed_in.member,
+        until=to_datetime(signed_in.until),
+        csrf=make_csrf_token(platform.keys, signed_in.secret),
+    )
+    seconds = max(0, signed_in.until - platform.clock()) // SECOND
+    result._cookie = session_cookie_header(platform.settings, signed_in.secret, seconds)  # noqa: SLF001 - it is this model's own
+    return result
+
+
+def session_cookie_header(settings: Settings, secret: str, seconds: int) -> str:
+    """Return the header that sets the session cookie, or removes it if the secret is empty.
+
+    Scripts cannot read the cookie, and other sites cannot send it along with a change.
+    """
+    response = Response()
+    response.set_cookie(
+        SESSION_COOKIE,
+        secret,
+        max_age=seconds,
+        httponly=True,
+        samesite="lax",
+        secure=settings.base_url.startswith("https:"),
+    )
+    return response.headers["set-cookie"]
+
+
+def authenticate_now(request: Request, platform: Platform) -> Caller:
+    """Authenticate the caller of an endpoint that works outside of a transaction."""
+    with platform.database.read() as transaction:
+        return authenticate(get_authenticator(request), get_platform(request), transaction, read_credentials(request))
+
+
+routes = make_router("/api/v1/sign-in", "Sign-in")
+
+LinkPurpose = Literal["sign_in", "password"]
+
+
+class PasswordSignInBody(RequestModel):
+    """A sign-in with e-mail address and password."""
 
     email: TypedEmail
     password: TypedPassword
     tenant: TypedTenant = ""
 
 
-class ByLink(Body):
-    """What a link carries."""
+class LinkSignInBody(RequestModel):
+    """A sign-in with the secret of a link."""
 
     secret: SecretText
 
 
-class AskedLink(Body):
-    """To whom a link is to be mailed, and what for."""
+class LinkRequestBody(RequestModel):
+    """A request to mail a link."""
 
     email: TypedEmail
-    purpose: Purpose = "sign_in"
+    purpose: LinkPurpose = "sign_in"
     tenant: TypedTenant = ""
 
 
-class PasswordByLink(Body):
-    """A link for it, and the new password."""
+class PasswordResetBody(RequestModel):
+    """The secret of a link, and the new password."""
 
     secret: SecretText
     password: NewPassword
 
 
-class Asking(Answer):
-    """The same whoever it is about."""
+class LinkRequestResultJson(ResponseModel):
+    """The result of a link request, which is the same whether or not the account exists."""
 
     told: str = Field(examples=["If there is such an account, a mail is on its way."])
 
 
-class OpenLink(Answer):
-    """What a link can still be used for."""
+class LinkInfoJson(ResponseModel):
+    """The purpose of a link that is still valid."""
 
     purpose: str = Field(examples=["sign_in"])
     tenant: IdText
@@ -66,60 +150,103 @@ class OpenLink(Answer):
     until: Time
 
 
-@routes.post("", responses=problems(401))
-def sign_in_with_password(platform: House, visit: Visiting, body: ByPassword) -> SignedInJson:
+@routes.post("", responses=problem_responses(401))
+def sign_in_with_password(
+    platform: CurrentPlatform, client: CurrentClient, body: PasswordSignInBody
+) -> SignInResultJson:
     """Sign in with a password.
 
     The answer to a wrong password is the same as that to an unknown account. After some attempts one has to wait.
     """
     method = PasswordMethod(body.email, body.password.get_secret_value(), body.tenant)
-    return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
+    return sign_in_result(platform, retry_when_busy(lambda: sign_in(platform, method, client)))
 
 
-@routes.post("/link", responses=problems(401))
-def sign_in_with_link(platform: House, visit: Visiting, body: ByLink) -> SignedInJson:
-    """Sign in with a link. It works once."""
+@routes.post("/link", responses=problem_responses(401))
+def sign_in_with_link(platform: CurrentPlatform, client: CurrentClient, body: LinkSignInBody) -> SignInResultJson:
+    """Sign in with a link, which works once."""
     method = MagicLinkMethod(body.secret.get_secret_value())
-    return let_in(platform, retried(lambda: sign_in(platform, method, visit)))
+    return sign_in_result(platform, retry_when_busy(lambda: sign_in(platform, method, client)))
 
 
-@routes.get("/link/{secret}", responses=problems(401))
-def look_at_link(platform: House, secret: PathSecret) -> OpenLink:
-    """What is this link for? Looking does not use it."""
+@routes.get("/link/{secret}", responses=problem_responses(401))
+def look_at_link(platform: CurrentPlatform, secret: PathSecret) -> LinkInfoJson:
+    """Get the purpose of a link, without using it."""
     found = links.get_info(platform, secret)
-    return OpenLink(
+    return LinkInfoJson(
         purpose=found.purpose,
         tenant=found.tenant,
         tenant_name=found.tenant_name,
         member_name=found.member_name,
-        until=time_of(found.until),
+        until=to_datetime(found.until),
     )
 
 
 @routes.post("/ask", status_code=202)
-def ask_for_link(platform: House, visit: Visiting, body: AskedLink) -> Asking:
-    """Ask for a link by mail.
+def ask_for_link(platform: CurrentPlatform, client: CurrentClient, body: LinkRequestBody) -> LinkRequestResultJson:
+    """Request a link by mail.
 
-    The answer is the same whether or not there is such an account.
+    The response is the same whether or not there is such an account.
     """
-    retried(lambda: links.request_link(platform, body.email, body.purpose, visit, body.tenant))
-    return Asking(told="If there is such an account and mails are sent here, one is on its way.")
+    retry_when_busy(lambda: links.request_link(platform, body.email, body.purpose, client, body.tenant))
+    return LinkRequestResultJson(told="If there is such an account and mails are sent here, one is on its way.")
 
 
-@routes.post("/password", status_code=204, responses=problems(401))
-def set_password_with_link(platform: House, visit: Visiting, body: PasswordByLink) -> None:
+@routes.post("/password", status_code=204, responses=problem_responses(401))
+def set_password_with_link(platform: CurrentPlatform, client: CurrentClient, body: PasswordResetBody) -> None:
     """Set a new password with a link for it.
 
     All sign-ins and all other links of the member end.
     """
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    retried(lambda: authentication.set_password_with_link(platform, secret, password, visit))
+    retry_when_busy(lambda: authentication.set_password_with_link(platform, secret, password, client))
 
 
 @routes.delete("", status_code=204)
-def sign_out(ctx: Writing, platform: House) -> Response:
-    """Sign out here."""
+def sign_out(ctx: WriteContext, platform: CurrentPlatform) -> Response:
+    """End the caller's own sign-in."""
     if not ctx.caller.sign_in_id:
         raise ConflictError("Nobody is signed in here: the call came with an API token.", "Revoke the token instead.")
     sign_ins.end(ctx, ctx.caller.member, ctx.caller.sign_in_id)
-    return Response(status_code=204, headers={"set-cookie": cookie(platform.settings, "", 0)})
+    return Response(status_code=204, headers={"set-cookie": session_cookie_header(platform.settings, "", 0)})
+
+
+first_run_routes = make_router("/api/v1/first-run", "First run")
+
+
+class FirstRunState(ResponseModel):
+    """Whether the platform has been set up."""
+
+    open: bool = Field(description="Whether nobody has come yet: then whoever comes first becomes the Owner.")
+
+
+class FirstOwnerBody(RequestModel):
+    """The first tenant, and its Owner."""
+
+    tenant: NameText = Field(examples=["Corner & Main"], description="The name of the tenant.")
+    name: NameText = Field(examples=["Olga, Owner"], description="The Owner's name.")
+    email: EmailText
+    password: NewPassword
+    secret: SecretText = Field(examples=["lhf_4fK0aQx9Zb…"], description="What `lakehold up` printed.")
+
+
+@first_run_routes.get("")
+def get_first_run(platform: CurrentPlatform) -> FirstRunState:
+    """Get whether the platform has been set up."""
+    return FirstRunState(open=tenants.is_setup_open(platform))
+
+
+@first_run_routes.post("", status_code=201, responses=problem_responses(401, 409))
+def begin_first_run(platform: CurrentPlatform, client: CurrentClient, body: FirstOwnerBody) -> SignInResultJson:
+    """Set the platform up by creating its first tenant and its Owner.
+
+    Works once, with the secret that `lakehold up` printed. The caller is signed in.
+    """
+    tenants.need_setup_secret(platform, body.secret.get_secret_value())
+    password = body.password.get_secret_value()
+    founding = TenantSetup(body.tenant, body.name, body.email, password)
+    founded = retry_when_busy(lambda: tenants.create_first_tenant(platform, workspaces.models(), founding, client))
+    return sign_in_result(
+        platform,
+        retry_when_busy(lambda: sign_in(platform, PasswordMethod(body.email, password, founded.tenant), client)),
+    )

@@ -1,4 +1,4 @@
-"""API tokens."""
+"""Endpoints of API tokens."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.directory.texts import SecretId
-from lakehold.api.frame.models import Answer, Body, IdText, NameText, Time, Word, time_of
-from lakehold.api.frame.models import told as told_time
-from lakehold.api.frame.paging import Page, Paged
-from lakehold.api.frame.routes import router
-from lakehold.api.frame.works import Creating, Reading, Writing
+from lakehold.api.directory.schemas import SecretId
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
+from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.models import to_optional_datetime as told_time
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS, ApiToken
 
-routes = router("/api/v1/tokens", "API tokens")
+routes = make_router("/api/v1/tokens", "API tokens")
 
 
-class NewToken(Body):
-    """A token that is to be."""
+class NewToken(RequestModel):
+    """A token to create."""
 
     name: NameText = Field(examples=["Nightly import"])
     member: IdText | None = Field(
@@ -38,7 +38,7 @@ class NewToken(Body):
     )
 
 
-class TokenJson(Answer):
+class TokenJson(ResponseModel):
     """A token, without its secret."""
 
     id: SecretId
@@ -55,7 +55,7 @@ class TokenJson(Answer):
     used_at: Time | None = Field(description="When it was last used, to the minute; null if never.")
 
 
-class MadeToken(Answer):
+class CreatedTokenJson(ResponseModel):
     """A new token with its secret, which is never shown again."""
 
     token: TokenJson
@@ -64,32 +64,32 @@ class MadeToken(Answer):
 
 @routes.get("")
 def list_tokens(
-    ctx: Reading,
-    paged: Paged,
+    ctx: ReadContext,
+    paged: PageParams,
     member: Annotated[IdText | None, Query(examples=["nightly"], description="Whose; without one, one's own.")] = None,
-) -> Page[TokenJson]:
-    """The tokens of a member, the newest first."""
+) -> PageResponse[TokenJson]:
+    """List the tokens of a member, newest first."""
     found = tokens.list_of_member(ctx, member or ctx.caller.member)
     of = f"tokens {member or ''}"
-    behind = paged.start(of, int, str)
+    behind = paged.start_key(of, int, str)
     rows = [token for token in found if behind is None or (token.made_at, token.id) < behind]
-    return paged.page(of, rows, _key, lambda token: _told(ctx, token))
+    return paged.build_page(of, rows, _sort_key, lambda token: _token_json(ctx, token))
 
 
 @routes.get("/all")
-def list_all_tokens(ctx: Reading, paged: Paged) -> Page[TokenJson]:
-    """The tokens of everybody, the newest first."""
-    behind = paged.start("all tokens", int, str)
+def list_all_tokens(ctx: ReadContext, paged: PageParams) -> PageResponse[TokenJson]:
+    """List the tokens of all members, newest first."""
+    behind = paged.start_key("all tokens", int, str)
     after = None if behind is None else (int(behind[0]), str(behind[1]))
     rows = tokens.list_all(ctx, after=after, limit=paged.limit + 1)
-    return paged.page("all tokens", rows, _key, lambda token: _told(ctx, token))
+    return paged.build_page("all tokens", rows, _sort_key, lambda token: _token_json(ctx, token))
 
 
 @routes.post("", status_code=201)
-def make_token(ctx: Creating, body: NewToken) -> MadeToken:
-    """Make a token.
+def make_token(ctx: CreateContext, body: NewToken) -> CreatedTokenJson:
+    """Create a token.
 
-    It acts as its member, live. Its secret is shown once. A narrowed token makes none.
+    It acts as its member, with their current rights. Its secret is shown once. A narrowed token cannot create tokens.
     """
     made = tokens.create(
         ctx,
@@ -99,39 +99,39 @@ def make_token(ctx: Creating, body: NewToken) -> MadeToken:
         actions=body.actions,
         resources=body.resources,
     )
-    return MadeToken(token=_told(ctx, made.token), secret=made.secret)
+    return CreatedTokenJson(token=_token_json(ctx, made.token), secret=made.secret)
 
 
 @routes.get("/{token}")
-def get_token(ctx: Reading, token: SecretId) -> TokenJson:
-    """One token."""
-    return _told(ctx, tokens.get(ctx, token))
+def get_token(ctx: ReadContext, token: SecretId) -> TokenJson:
+    """Get a token."""
+    return _token_json(ctx, tokens.get(ctx, token))
 
 
 @routes.delete("/{token}", status_code=204)
-def revoke_token(ctx: Writing, token: SecretId) -> None:
-    """End a token at once."""
+def revoke_token(ctx: WriteContext, token: SecretId) -> None:
+    """Revoke a token at once."""
     tokens.revoke(ctx, token)
 
 
-def _key(token: ApiToken) -> tuple[int, str]:
+def _sort_key(token: ApiToken) -> tuple[int, str]:
     return token.made_at, token.id
 
 
-def _told(ctx: RequestContext, token: ApiToken) -> TokenJson:
+def _token_json(ctx: RequestContext, token: ApiToken) -> TokenJson:
     return TokenJson(
         id=token.id,
         prefix=token.prefix,
         name=token.name,
         member=token.member,
         actions=None if token.actions is None else list(token.actions),
-        resources=None if token.resources is None else [uid for uid in token.resources if _sees(ctx, uid)],
+        resources=None if token.resources is None else [uid for uid in token.resources if _is_visible(ctx, uid)],
         made_by=token.made_by,
-        made_at=time_of(token.made_at),
+        made_at=to_datetime(token.made_at),
         until=told_time(token.until),
-        used_at=time_of(token.used_at) if token.used_at else None,
+        used_at=to_datetime(token.used_at) if token.used_at else None,
     )
 
 
-def _sees(ctx: RequestContext, uid: str) -> bool:
+def _is_visible(ctx: RequestContext, uid: str) -> bool:
     return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)

@@ -9,8 +9,8 @@ import tempfile
 
 from uvicorn import Server
 
-from lakehold.api.frame import logs
-from lakehold.api.frame.server import configured
+from lakehold.api.http import json_logging
+from lakehold.api.http.app import server_config
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.settings import Settings
@@ -19,14 +19,14 @@ from lakehold.web import site
 
 def run(settings: Settings, descriptor: int | None = None) -> None:
     """Serve on the given socket, or on one of its own."""
-    logs.install()
+    json_logging.configure_logging()
     parent_watch.watch_parent()
     platform = Platform(settings)
     platform.database.migrate()
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = platform.keys
     _set_upload_folder(settings)
-    server = Server(configured(site.application(platform), settings))
+    server = Server(server_config(site.application(platform), settings))
     for number in (signal.SIGINT, signal.SIGTERM):
         # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
         # on as if nobody had heard it.

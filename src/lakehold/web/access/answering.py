@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import approvals, requests
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import pages
@@ -19,13 +19,13 @@ routes = router("/requests/{uid}")
 
 
 @routes.get("")
-def request_page(request: Request, ctx: Reading, uid: str) -> Response:
+def request_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """One request."""
     return one_page(request, ctx, uid)
 
 
 @routes.post("/approve")
-def approve(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
+def approve(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Give what was asked for. Its effect was on the page."""
     filled = {name: str(sent.get(name) or "") for name in ("until", "until_date", "answer")}
     try:
@@ -42,7 +42,7 @@ def approve(request: Request, ctx: Writing, platform: House, uid: str, sent: Sen
 
 
 @routes.post("/refuse")
-def refuse(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
+def refuse(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Say no, and why."""
     words = str(sent.get("reason") or "")
     try:
@@ -56,7 +56,7 @@ def refuse(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent
 
 
 @routes.post("/withdraw")
-def withdraw(request: Request, ctx: Writing, uid: str) -> Response:
+def withdraw(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Ask no longer."""
     told = requests.withdraw(ctx, uid)
     return pages.go(request, "/requests/mine", Flash(f"You no longer ask for {thing(told)}.", tone="info"))

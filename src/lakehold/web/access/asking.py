@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fastapi import Request, Response
 
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import discovery, kinds, request_table, requests
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -47,7 +47,7 @@ class Wish:
 
 
 @routes.get("")
-def new_page(request: Request, ctx: Reading, *, resource: str = "", action: str = "", way: int = -1) -> Response:
+def new_page(request: Request, ctx: ReadContext, *, resource: str = "", action: str = "", way: int = -1) -> Response:
     """What, and why."""
     wish = _wish(ctx, resource, action)
     first = next(iter(wish.ways.values()), ("",))
@@ -55,7 +55,7 @@ def new_page(request: Request, ctx: Reading, *, resource: str = "", action: str 
 
 
 @routes.post("")
-def ask(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response:
+def ask(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: Sent) -> Response:
     """Ask. Who can give it is told."""
     filled = {name: str(sent.get(name) or "") for name in ("resource", "action", "way", "reason")}
     if not filled["resource"].strip() or not filled["action"]:

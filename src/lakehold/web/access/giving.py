@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import grants, kinds
 from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
@@ -27,13 +27,15 @@ _MENDED = (InvalidInputError, ConflictError, NotFoundError)
 
 
 @routes.get("/give")
-def give_page(request: Request, ctx: Reading, uid: str, *, q: str = "", subject: str = "", role: str = "") -> Response:
+def give_page(
+    request: Request, ctx: ReadContext, uid: str, *, q: str = "", subject: str = "", role: str = ""
+) -> Response:
     """Whom, what, and until when."""
     return _give_form(request, ctx, uid, {"q": q, "subject": subject, "role": role})
 
 
 @routes.post("/give")
-def give(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def give(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Give a role, once its effect has been seen."""
     filled = _filled(sent)
     try:
@@ -56,13 +58,13 @@ def give(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.get("/change")
-def change_page(request: Request, ctx: Reading, uid: str, subject: str, role: str) -> Response:
+def change_page(request: Request, ctx: ReadContext, uid: str, subject: str, role: str) -> Response:
     """Another role, or another end."""
     return _change_form(request, ctx, _held(ctx, Grant(subject, role, uid)), {"new_role": role})
 
 
 @routes.post("/change")
-def change(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def change(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Give another role in place of this one, once its effect has been seen."""
     filled = _filled(sent)
     old = Grant(filled["subject"], filled["role"], uid)
@@ -88,7 +90,7 @@ def change(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/revoke")
-def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Take a role away, once its effect has been seen."""
     filled = _filled(sent)
     grant = Grant(filled["subject"], filled["role"], uid)

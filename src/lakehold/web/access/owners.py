@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, ownership, resource_view
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -23,13 +23,13 @@ routes = router("/resources/{uid:path}/access/transfer")
 
 
 @routes.get("")
-def transfer_page(request: Request, ctx: Reading, uid: str, *, role: str, q: str = "", to: str = "") -> Response:
+def transfer_page(request: Request, ctx: ReadContext, uid: str, *, role: str, q: str = "", to: str = "") -> Response:
     """From whom to whom."""
     return _form(request, ctx, uid, {"role": role, "q": q, "to": to, "from": request.query_params.get("from", "")})
 
 
 @routes.post("")
-def transfer(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def transfer(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Hand it over, once the effect has been seen."""
     filled = {name: str(sent.get(name) or "") for name in ("role", "q", "to", "from")}
     title = _title(ctx, uid, filled["role"])
@@ -53,7 +53,7 @@ def transfer(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/undo")
-def undo_transfer(request: Request, ctx: Writing, uid: str) -> Response:
+def undo_transfer(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Back to whom it belonged, if who has handed it over may still do that."""
     asked = request.query_params
     ownership.transfer_role(ctx, uid, asked.get("role", ""), asked.get("to", ""), from_=asked.get("from", ""))

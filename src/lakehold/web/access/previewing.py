@@ -12,7 +12,7 @@ from fastapi import Request, Response
 from lakehold.access import Add, Remove
 from lakehold.access.decisions.what_if import AccessEffect as Row
 from lakehold.access.facts.records import Fact
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, request_table
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -55,7 +55,7 @@ def address(uid: str, changes: Sequence[Add | Remove]) -> str:
 
 
 @routes.get("/resources/{uid:path}/access/effects")
-def effects_page(request: Request, ctx: Reading, uid: str, add: str = "[]", remove: str = "[]") -> Response:
+def effects_page(request: Request, ctx: ReadContext, uid: str, add: str = "[]", remove: str = "[]") -> Response:
     """Who exactly would win and lose what."""
     ctx.need_visible(uid)
     listing = Listing.of(request, ("name",), size=_SIZE)

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Add
 from lakehold.access.facts.records import Fact
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import approvals, requests
 from lakehold.catalog.requests import RequestView
 from lakehold.catalog.resource_view import VisibleRefs
@@ -44,7 +44,7 @@ class Event:
 
 
 @routes.get("")
-def waiting_page(request: Request, ctx: Reading) -> Response:
+def waiting_page(request: Request, ctx: ReadContext) -> Response:
     """What waits for an answer that one can give."""
     listing = Listing.of(request, ("asked",), size=_SIZE)
     found = approvals.list_answerable(ctx, before=_before(listing), limit=_SIZE + 1)
@@ -53,7 +53,7 @@ def waiting_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/mine")
-def mine_page(request: Request, ctx: Reading) -> Response:
+def mine_page(request: Request, ctx: ReadContext) -> Response:
     """What one has asked for."""
     listing = Listing.of(request, ("asked",), [Filter("state", "State", STATES)], _SIZE)
     found = requests.list_own(ctx, state=listing.chosen["state"], before=_before(listing), limit=_SIZE + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, grants, kinds
 from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.request_context import RequestContext
@@ -21,7 +21,7 @@ _MOST_GIVEN = 12
 
 
 @routes.get("/resources/{uid:path}/access")
-def access_page(request: Request, ctx: Reading, uid: str) -> Response:
+def access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Members × actions; and beside it what is given here."""
     ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
@@ -45,7 +45,7 @@ def access_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.get("/resources/{uid:path}/access/given")
-def given_page(request: Request, ctx: Reading, uid: str) -> Response:
+def given_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All that is given here."""
     listing = Listing.of(request, ("name",))
     found = [each for each in grants.list_direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]

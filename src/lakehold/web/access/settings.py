@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from starlette.datastructures import ImmutableMultiDict
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import kinds, resource_edit, resource_view
 from lakehold.catalog.resource_edit import EditPlan, ResourceEdit
 from lakehold.catalog.resource_view import VisibleRefs
@@ -30,7 +30,7 @@ _SHOWN = "shown"
 
 
 @routes.post("")
-def save_settings(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Change them all together, once the effect has been seen."""
     here = addresses.resource(uid, "access")
     plan = resource_edit.plan_edit(ctx, uid, _wanted(ctx, uid, sent))
@@ -47,7 +47,7 @@ def save_settings(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respo
 
 
 @routes.post("/undo")
-def undo_settings(request: Request, ctx: Writing, uid: str) -> Response:
+def undo_settings(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Set them as they were."""
     resource_edit.apply_edit(ctx, uid, _wanted(ctx, uid, request.query_params))
     return pages.go(request, addresses.resource(uid, "access"), Flash("It is as it was."))

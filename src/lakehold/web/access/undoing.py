@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import grants
 from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
@@ -49,7 +49,7 @@ def may(ctx: RequestContext, *changes: Add | Remove) -> bool:
 
 
 @routes.post("/give")
-def undo_give(request: Request, ctx: Writing, uid: str, *, subject: str, role: str) -> Response:
+def undo_give(request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str) -> Response:
     """Take away what was just given."""
     grants.revoke(ctx, Grant(subject, role, uid))
     return _back(request, uid)
@@ -57,7 +57,7 @@ def undo_give(request: Request, ctx: Writing, uid: str, *, subject: str, role: s
 
 @routes.post("/revoke")
 def undo_revoke(
-    request: Request, ctx: Writing, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
+    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
 ) -> Response:
     """Give what was just taken away."""
     grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end(until))
@@ -66,7 +66,7 @@ def undo_revoke(
 
 @routes.post("/change")
 def undo_change(
-    request: Request, ctx: Writing, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
+    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
 ) -> Response:
     """Give the role back that was there before."""
     grants.change_role(ctx, Grant(subject, role, uid), to, until=_end(until))

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import Reason
 from lakehold.access.decisions.explanation import RulePath as Rule
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
@@ -53,7 +53,7 @@ class Answer:
 
 
 @routes.get("/resources/{uid:path}/why")
-def why_page(request: Request, ctx: Reading, uid: str, action: str = "", member: str = "") -> Response:
+def why_page(request: Request, ctx: ReadContext, uid: str, action: str = "", member: str = "") -> Response:
     """Why may they, or why not? About oneself unless another member is named."""
     ctx.need_visible(uid)
     who = member or ctx.caller.member

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.ledger.audit import AuditFilter
@@ -27,7 +27,7 @@ _COMMON = (
 
 
 @routes.get("")
-def audit_page(request: Request, ctx: Reading) -> Response:
+def audit_page(request: Request, ctx: ReadContext) -> Response:
     """The log, as the address filters it."""
     _need(ctx)
     asked = asking.asked(request, ctx)
@@ -46,14 +46,14 @@ def audit_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/verify")
-def verify_page(request: Request, ctx: Reading) -> Response:
+def verify_page(request: Request, ctx: ReadContext) -> Response:
     """Walk the whole chain, and say what was found."""
     _need(ctx)
     return pages.page(request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _crumbs(ctx, "Verify")})
 
 
 @routes.get("/{seq}")
-def entry_page(request: Request, ctx: Reading, seq: str) -> Response:
+def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
     """One entry: everything that was written down."""
     _need(ctx)
     n = _number(seq)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
 
-from lakehold.api.directory.visiting import caller_now
-from lakehold.api.frame.callers import COOKIE
-from lakehold.api.frame.works import retried
+from lakehold.api.directory.sign_in import authenticate_now
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import retry_when_busy
 from lakehold.directory import accounts, sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import UnauthorizedError
@@ -44,14 +44,14 @@ def let_in(
     leave(request, platform, visit)
     response = pages.go(request, to, flash)
     seconds = max(0, signed_in.until - platform.clock()) // SECOND
-    cookies.put(request, response, COOKIE, signed_in.secret, seconds)
+    cookies.put(request, response, SESSION_COOKIE, signed_in.secret, seconds)
     cookies.drop(request, response, csrf.VISIT)
     return response
 
 
 def leave(request: Request, platform: Platform, visit: ClientInfo) -> None:
     """End the sign-in of this browser, if there is one. While one looks with another's eyes, it is still one's own."""
-    secret = request.cookies.get(COOKIE, "")
+    secret = request.cookies.get(SESSION_COOKIE, "")
     try:
         caller = sign_ins.authenticate(platform, secret)
     except UnauthorizedError:
@@ -63,7 +63,7 @@ def leave(request: Request, platform: Platform, visit: ClientInfo) -> None:
             sign_ins.end(ctx, caller.member, caller.sign_in_id)
 
     try:
-        retried(end)
+        retry_when_busy(end)
     except NotFoundError:
         return  # it was ended meanwhile
 
@@ -71,7 +71,7 @@ def leave(request: Request, platform: Platform, visit: ClientInfo) -> None:
 def guest(request: Request, platform: Platform) -> Guest | None:
     """Who is signed in here, if anybody is."""
     try:
-        caller = caller_now(request, platform)
+        caller = authenticate_now(request, platform)
     except UnauthorizedError:
         return None
     with platform.read(caller) as ctx:

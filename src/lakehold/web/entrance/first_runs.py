@@ -6,8 +6,8 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold import workspaces
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame.works import House, retried
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.demo import activity, company
 from lakehold.directory import passwords, tenants
 from lakehold.directory.accounts import email_key, valid_email
@@ -32,13 +32,13 @@ _FIELDS = ("tenant", "name", "email", "start")
 
 
 @routes.get("/{secret}")
-def first_run_page(request: Request, platform: House, secret: str) -> Response:
+def first_run_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """The form, for the first to come who was told the secret."""
     return _shut(request, platform, secret) or _form(request, secret, {"start": EMPTY})
 
 
 @routes.post("/{secret}")
-def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def set_up(request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent) -> Response:
     """Make the tenant and its Owner, who is signed in at once."""
     if nothing := _shut(request, platform, secret):
         return nothing
@@ -50,14 +50,14 @@ def set_up(request: Request, platform: House, visit: Visiting, secret: str, sent
     uid = company.TENANT if demo else ""
     wanted = TenantSetup(filled["tenant"], filled["name"], filled["email"], password, uid)
     try:
-        founded = retried(lambda: tenants.create_first_tenant(platform, workspaces.models(), wanted, visit))
+        founded = retry_when_busy(lambda: tenants.create_first_tenant(platform, workspaces.models(), wanted, visit))
     except ConflictError:
         return _done(request)
     if demo:
         company.load_facts(platform.access)
         activity.add_activity(platform)
     method = PasswordMethod(filled["email"], password, founded.tenant)
-    signed_in = retried(lambda: sign_in(platform, method, visit))
+    signed_in = retry_when_busy(lambda: sign_in(platform, method, visit))
     flash = Flash(f"{wanted.name} is set up, and you are its Owner.")
     return doors.let_in(request, platform, visit, signed_in, to="/", flash=flash)
 

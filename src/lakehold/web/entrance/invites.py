@@ -6,8 +6,8 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame.works import House, Writing, retried
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, retry_when_busy
 from lakehold.directory import invite_acceptance, passwords
 from lakehold.directory.accounts import email_key
 from lakehold.directory.errors import UnauthorizedError
@@ -27,7 +27,7 @@ routes = router("/invite")
 
 
 @routes.get("/{secret}")
-def look_at_invite(request: Request, platform: House, secret: str) -> Response:
+def look_at_invite(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """What it is about, and how to accept it."""
     try:
         return _page(request, platform, secret, invite_acceptance.get_info(platform, secret))
@@ -36,7 +36,9 @@ def look_at_invite(request: Request, platform: House, secret: str) -> Response:
 
 
 @routes.post("/{secret}")
-def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def accept_as_somebody_new(
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent
+) -> Response:
     """Become a member, and be signed in."""
     name, password = text(sent, "name").strip(), text(sent, "password")
     try:
@@ -47,7 +49,7 @@ def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, s
         )
         if wrong:
             return _page(request, platform, secret, found, name=name, wrong=wrong)
-        signed_in = retried(lambda: invite_acceptance.accept(platform, secret, name, password, visit))
+        signed_in = retry_when_busy(lambda: invite_acceptance.accept(platform, secret, name, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     flash = Flash(f"Welcome to {found.tenant_name}.")
@@ -55,7 +57,7 @@ def accept_as_somebody_new(request: Request, platform: House, visit: Visiting, s
 
 
 @routes.post("/{secret}/accept")
-def accept_as_member(request: Request, ctx: Writing, secret: str) -> Response:
+def accept_as_member(request: Request, ctx: WriteContext, secret: str) -> Response:
     """Take what comes with it, as who one is."""
     invite_acceptance.accept_as_member(ctx, secret)
     return pages.go(request, "/", Flash("You have accepted the invite."))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame.works import House, retried
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.directory import links
 from lakehold.directory.authentication import MagicLinkMethod, sign_in
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
@@ -21,7 +21,7 @@ routes = router("/link")
 
 
 @routes.get("/{secret}")
-def look_at_link(request: Request, platform: House, secret: str) -> Response:
+def look_at_link(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """Whom it signs in, and where."""
     try:
         found = links.get_info(platform, secret)
@@ -34,10 +34,10 @@ def look_at_link(request: Request, platform: House, secret: str) -> Response:
 
 
 @routes.post("/{secret}")
-def sign_in_with_link(request: Request, platform: House, visit: Visiting, secret: str) -> Response:
+def sign_in_with_link(request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str) -> Response:
     """Use it up."""
     try:
-        signed_in = retried(lambda: sign_in(platform, MagicLinkMethod(secret), visit))
+        signed_in = retry_when_busy(lambda: sign_in(platform, MagicLinkMethod(secret), visit))
     except (UnauthorizedError, ThrottledError) as error:
         return _used_up(request, error)
     return doors.let_in(request, platform, visit, signed_in, to="/")

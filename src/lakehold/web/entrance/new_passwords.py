@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame import problems
-from lakehold.api.frame.callers import COOKIE
-from lakehold.api.frame.works import House, retried
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http import problems
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.directory import authentication, links
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.links import PASSWORD, LinkInfo
@@ -25,13 +25,13 @@ routes = router()
 
 
 @routes.get("/forgot")
-def forgot_page(request: Request, platform: House) -> Response:
+def forgot_page(request: Request, platform: CurrentPlatform) -> Response:
     """Where one asks for a link to set a new one."""
     return _asking(request, platform, dict(request.query_params))
 
 
 @routes.post("/forgot")
-def ask_for_link(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
+def ask_for_link(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: Sent) -> Response:
     """Have it mailed, if there is such an account. It is not told."""
     try:
         sign_in.ask(platform, visit, sent, PASSWORD)
@@ -41,7 +41,7 @@ def ask_for_link(request: Request, platform: House, visit: Visiting, sent: Sent)
 
 
 @routes.get("/password/{secret}")
-def new_password_page(request: Request, platform: House, secret: str) -> Response:
+def new_password_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """The form, for whoever has the link."""
     try:
         found = links.get_info(platform, secret)
@@ -53,17 +53,19 @@ def new_password_page(request: Request, platform: House, secret: str) -> Respons
 
 
 @routes.post("/password/{secret}")
-def set_password(request: Request, platform: House, visit: Visiting, secret: str, sent: Sent) -> Response:
+def set_password(
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent
+) -> Response:
     """Set it. All sign-ins end, so that one signs in with the new one."""
     password = faults.text(sent, "password")
     try:
-        retried(lambda: authentication.set_password_with_link(platform, secret, password, visit))
+        retry_when_busy(lambda: authentication.set_password_with_link(platform, secret, password, visit))
     except UnauthorizedError as error:
         return _used_up(request, error)
     except InvalidInputError as error:
         return _form(request, links.get_info(platform, secret), faults.told(error))
     response = pages.go(request, "/sign-in", Flash("Your password is set. Sign in with it."))
-    cookies.drop(request, response, COOKIE)
+    cookies.drop(request, response, SESSION_COOKIE)
     return response
 
 
@@ -80,7 +82,7 @@ def _asking(
         request, "entrance/forgot.html", values, around=Around(), status=error.status if error else 200
     )
     if error:
-        response.headers.update(problems.headers_of(error))
+        response.headers.update(problems.error_headers(error))
     return response
 
 

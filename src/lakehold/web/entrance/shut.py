@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame import problems
+from lakehold.api.http import problems
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.navigation import Around
@@ -25,5 +25,5 @@ def refused(
     response = shut(
         request, title, f"{error.message} {error.hint}".strip(), label=label, href=href, status=error.status
     )
-    response.headers.update(problems.headers_of(error))
+    response.headers.update(problems.error_headers(error))
     return response

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame import problems
-from lakehold.api.frame.works import House, retried
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http import problems
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.directory import links, tenants
 from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import ClientInfo
@@ -31,7 +31,7 @@ _BY_LINK = "link"
 
 
 @routes.get("")
-def sign_in_page(request: Request, platform: House) -> Response:
+def sign_in_page(request: Request, platform: CurrentPlatform) -> Response:
     """The form; who is in already is sent on."""
     if doors.guest(request, platform) is not None:
         return pages.go(request, _next(request.query_params.get("next", "")))
@@ -42,20 +42,20 @@ def sign_in_page(request: Request, platform: House) -> Response:
 
 
 @routes.post("")
-def let_somebody_in(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
+def let_somebody_in(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: Sent) -> Response:
     """With a password, or have a link mailed."""
     try:
         if text(sent, "how") == _BY_LINK:
             return _mail(request, platform, visit, sent)
         method = PasswordMethod(text(sent, "email"), text(sent, "password"), text(sent, "tenant").strip())
-        signed_in = retried(lambda: sign_in(platform, method, visit))
+        signed_in = retry_when_busy(lambda: sign_in(platform, method, visit))
     except (UnauthorizedError, ThrottledError) as error:
         return _form(request, platform, _filled(sent), error)
     return doors.let_in(request, platform, visit, signed_in, to=_next(text(sent, "next")))
 
 
 @routes.get("/sent")
-def mail_is_on_its_way(request: Request, platform: House) -> Response:
+def mail_is_on_its_way(request: Request, platform: CurrentPlatform) -> Response:
     """The same whoever asked."""
     return pages.page(request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, around=Around())
 
@@ -63,7 +63,7 @@ def mail_is_on_its_way(request: Request, platform: House) -> Response:
 def ask(platform: Platform, visit: ClientInfo, sent: FormData, purpose: str) -> None:
     """Let a link be mailed, if there is somebody to mail it to."""
     email, tenant = text(sent, "email"), text(sent, "tenant").strip()
-    retried(lambda: links.request_link(platform, email, purpose, visit, tenant))
+    retry_when_busy(lambda: links.request_link(platform, email, purpose, visit, tenant))
 
 
 def asks_tenant(platform: Platform) -> bool:
@@ -99,7 +99,7 @@ def _form(
     status = error.status if error else 422 if faults else 200
     response = pages.page(request, "entrance/sign_in.html", values, around=Around(), status=status)
     if error:
-        response.headers.update(problems.headers_of(error))
+        response.headers.update(problems.error_headers(error))
     return response
 
 

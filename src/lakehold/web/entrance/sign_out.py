@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.directory.visiting import Visiting
-from lakehold.api.frame.callers import COOKIE
-from lakehold.api.frame.works import House
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import CurrentPlatform
 from lakehold.web import cookies, pages
 from lakehold.web.entrance import doors
 from lakehold.web.entrance.faults import text
@@ -17,10 +17,10 @@ routes = router("/sign-out")
 
 
 @routes.post("")
-def sign_out(request: Request, platform: House, visit: Visiting, sent: Sent) -> Response:
+def sign_out(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: Sent) -> Response:
     """Out of this browser, whoever was in it."""
     doors.leave(request, platform, visit)
     there = pages.own_address(text(sent, "next") or "/sign-in")
     response = pages.go(request, there, Flash("You are signed out."))
-    cookies.drop(request, response, COOKIE)
+    cookies.drop(request, response, SESSION_COOKIE)
     return response

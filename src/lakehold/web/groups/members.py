@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Add, Edge, Remove
 from lakehold.access.model.policy import MEMBER_OF
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import groups, members
 from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
@@ -25,7 +25,7 @@ routes = router("/groups")
 
 
 @routes.get("/{uid:path}/add")
-def add_form(request: Request, ctx: Reading, uid: str) -> Response:
+def add_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Whom, and until when."""
     groups.need_edit(ctx, uid)
     asked = request.query_params
@@ -34,7 +34,7 @@ def add_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/add")
-def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what they win, then let them in."""
     groups.need_edit(ctx, uid)
     group = groups.get(ctx, uid)
@@ -58,7 +58,7 @@ def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what they lose, then let them go."""
     groups.need_edit(ctx, uid)
     group, member = groups.get(ctx, uid), members.get(ctx, str(sent.get("member", "")))
@@ -73,7 +73,7 @@ def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/undo")
-def undo(request: Request, ctx: Writing, uid: str, member: str = "", do: str = "") -> Response:
+def undo(request: Request, ctx: WriteContext, uid: str, member: str = "", do: str = "") -> Response:
     """Take the last step back."""
     if do == "add":
         groups.add(ctx, uid, member)

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Grant, Remove
 from lakehold.access.facts.view import FactView
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import change_preview, grants, kinds
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import VisibleRefs
@@ -34,7 +34,7 @@ _COLUMNS = (Column("Member", "name"),)
 
 
 @routes.get("/{uid:path}/rename")
-def rename_form(request: Request, ctx: Reading, uid: str) -> Response:
+def rename_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What it is called now."""
     groups.need_edit(ctx, uid)
     group = groups.get(ctx, uid)
@@ -43,7 +43,7 @@ def rename_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/rename")
-def rename(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Call it by another name."""
     groups.need_edit(ctx, uid)
     group, name = groups.get(ctx, uid), str(sent.get("name", "")).strip()
@@ -56,7 +56,7 @@ def rename(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/delete")
-def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End it, once it is known what its members lose by that."""
     groups.need_edit(ctx, uid)
     ctx.need("delete", uid)
@@ -75,7 +75,7 @@ def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.get("/{uid:path}")
-def group_page(request: Request, ctx: Reading, uid: str) -> Response:
+def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The page."""
     group = groups.get(ctx, uid)
     keeper, eyes = Keeper(ctx), VisibleRefs(ctx)

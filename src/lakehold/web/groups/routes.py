@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER_OF, TENANT
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import groups
 from lakehold.directory import members as roles
 from lakehold.directory.request_context import RequestContext
@@ -47,7 +47,7 @@ class Row:
 
 
 @routes.get("")
-def groups_page(request: Request, ctx: Reading) -> Response:
+def groups_page(request: Request, ctx: ReadContext) -> Response:
     """The list, with the built-in group All at its head."""
     listing = Listing.of(request, sorts=("name", "created"))
     sort = f"-{listing.sort}" if listing.descending else listing.sort
@@ -66,14 +66,14 @@ def groups_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_form(request: Request, ctx: Reading) -> Response:
+def new_form(request: Request, ctx: ReadContext) -> Response:
     """What it is called."""
     ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "groups/new.html", {"name": "", "error": ""})
 
 
 @routes.post("/new")
-def make(request: Request, ctx: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Make it, with nobody in it."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()

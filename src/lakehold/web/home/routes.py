@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold import workspaces as workspace_kinds
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import approvals, discovery, requests, usage, workspaces
 from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.usage import LastUse
@@ -28,7 +28,7 @@ _runs = Runs(workspace_kinds.runnables())
 
 
 @routes.get("/")
-def home(request: Request, ctx: Reading) -> Response:
+def home(request: Request, ctx: ReadContext) -> Response:
     """What somebody comes back to."""
     spaces = workspaces.page(ctx, limit=50)
     asked = [told for told in requests.list_own(ctx, limit=_MOST_ASKED) if told.request.state == "pending"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import kinds
 from lakehold.directory import invites, links
 from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
@@ -23,13 +23,13 @@ LABEL, VALUE = "label", "value_"
 
 
 @routes.get("/new")
-def new_form(request: Request, ctx: Reading, platform: House) -> Response:
+def new_form(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
     """To which workspace first, then as what."""
     return _form(request, ctx, platform, request.query_params.get("workspace", ""))
 
 
 @routes.post("/new")
-def invite(request: Request, ctx: Writing, platform: House, sent: Sent) -> Response:
+def invite(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: Sent) -> Response:
     """Make the invite, and go where its link is shown once."""
     workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
     mail = bool(sent.get("mail")) and links.can_send_mail(platform.settings)

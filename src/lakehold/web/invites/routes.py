@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import invites, links
 from lakehold.directory.invites import CreatedInvite, Invite
@@ -52,7 +52,7 @@ class Row:
 
 
 @routes.get("")
-def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
+def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
     """Those that the caller made, or could have made."""
     listing = Listing.of(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
     mailing = links.can_send_mail(platform.settings)
@@ -73,14 +73,14 @@ def invites_page(request: Request, ctx: Reading, platform: House) -> Response:
 
 
 @routes.post("/{id_}/again")
-def send_again(request: Request, ctx: Writing, platform: House, id_: str) -> Response:
+def send_again(request: Request, ctx: WriteContext, platform: CurrentPlatform, id_: str) -> Response:
     """A new link in place of the old one."""
     made = invites.resend(ctx, platform.settings, id_, mail=links.can_send_mail(platform.settings))
     return shown(request, ctx, platform, made)
 
 
 @routes.post("/{id_}/revoke")
-def revoke(request: Request, ctx: Writing, id_: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, id_: str, sent: Sent) -> Response:
     """The link is good for nothing any more."""
     invite = invites.get(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
@@ -90,7 +90,7 @@ def revoke(request: Request, ctx: Writing, id_: str, sent: Sent) -> Response:
     return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
 
 
-def shown(request: Request, ctx: RequestContext, platform: House, made: CreatedInvite) -> Response:
+def shown(request: Request, ctx: RequestContext, platform: CurrentPlatform, made: CreatedInvite) -> Response:
     """The link, once; or where it was mailed to."""
     if made.mailed:
         return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import queries
@@ -23,7 +23,7 @@ _COLUMNS = [Column("Query"), Column("Asked"), Column("Took", number=True, wide=T
 
 
 @routes.get("/{uid:path}/sql/history")
-def asked_page(request: Request, ctx: Reading, uid: str) -> Response:
+def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The caller's own, the newest first."""
     found = need_lakehouse(ctx, uid)
     queries.open_scope(ctx, uid)

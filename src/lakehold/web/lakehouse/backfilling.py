@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -34,13 +34,13 @@ class Cursor:
 
 
 @routes.get("/{uid:path}/pipeline/backfill")
-def backfill_form(request: Request, ctx: Reading, uid: str) -> Response:
+def backfill_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """From where, until where."""
     return _page(request, ctx, _need(ctx, uid), BackfillSpan())
 
 
 @routes.post("/{uid:path}/pipeline/backfill")
-def backfill(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def backfill(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Run it, as the caller."""
     found = _need(ctx, uid)
     span = BackfillSpan(*(str(sent.get(name, "")).strip() for name in ("from", "until")))

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Draft
-from lakehold.api.frame.works import Reading
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary
 from lakehold.directory.request_context import RequestContext
@@ -69,7 +69,7 @@ class Layer:
 
 
 @routes.get("/{uid:path}/data")
-def browse(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
+def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """All layers, with the first of what lies in each."""
     found = need_lakehouse(ctx, uid)
     listing = Listing.of(request, ("name",))
@@ -87,7 +87,7 @@ def browse(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
 
 
 @routes.get("/{uid:path}/data/{layer:path}")
-def browse_layer(request: Request, ctx: Reading, lake: InLake, uid: str, layer: str) -> Response:
+def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str, layer: str) -> Response:
     """All of one layer."""
     space = need_lakehouse(ctx, uid)
     found = resources.get(ctx, layer)

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Query, Response
 from fastapi.responses import JSONResponse
 
-from lakehold.api.frame.works import Reading
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.system_tables import SYSTEM
@@ -23,7 +23,7 @@ _AT_ONCE = 50
 
 
 @routes.get("/{uid:path}/sql/names")
-def known_names(ctx: Reading, uid: str) -> Response:
+def known_names(ctx: ReadContext, uid: str) -> Response:
     """Layers, and the tables in them."""
     place = queries.open_scope(ctx, uid)
     left = _MOST_TABLES
@@ -38,7 +38,7 @@ def known_names(ctx: Reading, uid: str) -> Response:
 
 @routes.get("/{uid:path}/sql/fields")
 def known_fields(
-    ctx: Reading, lake: InLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
+    ctx: ReadContext, lake: CurrentLake, uid: str, table: Annotated[list[str] | None, Query(max_length=_AT_ONCE)] = None
 ) -> Response:
     """The fields of some tables, by the tables' ids. What one may not read is as if it were not there."""
     queries.open_scope(ctx, uid)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing, house_of
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
@@ -38,13 +38,13 @@ class Shown:
 
 
 @routes.get("/{uid:path}/deleted")
-def deleted_tables(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
+def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """Those that the caller may bring back."""
     return _page(request, ctx, lake, uid)
 
 
 @routes.post("/{uid:path}/deleted")
-def restore(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
+def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: Sent) -> Response:
     """Bring one back, under its own name or another."""
     need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
@@ -59,7 +59,7 @@ def _page(
     request: Request, ctx: RequestContext, lake: IcebergCatalog, uid: str, wrong: tuple[str, str, str] = ("", "", "")
 ) -> Response:
     space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
-    kept = house_of(request).settings.dropped_days
+    kept = get_platform(request).settings.dropped_days
     there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
     values: dict[str, object] = {
         "crumbs": [*acting.crumbs(ctx, uid, "Data")[:-1], *_crumbs(uid)],

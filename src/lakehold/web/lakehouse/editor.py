@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.works import Asked, House, Reading
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
@@ -43,7 +43,7 @@ class Written:
 
 
 @routes.get("/{uid:path}/sql")
-def editor_page(request: Request, ctx: Reading, uid: str) -> Response:
+def editor_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The editor: empty, or with what the address names: a saved query, one that was asked before, a table."""
     queries.open_scope(ctx, uid)
     wanted = request.query_params
@@ -60,7 +60,7 @@ def editor_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @things.get("/{uid:path}/sql")
-def saved_page(request: Request, ctx: Reading, uid: str) -> Response:
+def saved_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The editor with a saved query, as one of its views."""
     within = resources.get(ctx, uid).workspace
     space = within.uid if within else ""
@@ -70,9 +70,9 @@ def saved_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/sql")
-def run(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def run(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Ask. No transaction is held while the query runs."""
-    caller = Asked(request, shown_by(request), writes=False)
+    caller = PendingRequest(request, read_credentials(request), writes=False)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
     name = str(sent.get("query", ""))
     query = name if _UID.fullmatch(name) else f"q_{secrets.token_hex(12)}"
@@ -81,10 +81,10 @@ def run(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/sql/stop")
-def stop(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def stop(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Stop a query of one's own; 202 if there is none yet, or none any more."""
     del uid  # a query is its asker's, wherever they ask
-    caller = Asked(request, shown_by(request), writes=False).run(lambda ctx: ctx.caller)
+    caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
         raise InvalidInputError("This is no query.", "Send the id of one.")
@@ -96,9 +96,9 @@ def stop(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/sql/csv")
-def download(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def download(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """All rows as a file, as many as the installation lets one have. It is asked anew."""
-    caller = Asked(request, shown_by(request), writes=False)
+    caller = PendingRequest(request, read_credentials(request), writes=False)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
     stack = ExitStack()
     query = f"q_{secrets.token_hex(12)}"
@@ -114,7 +114,7 @@ def download(request: Request, platform: House, uid: str, sent: Sent) -> Respons
 
 
 @routes.post("/{uid:path}/sql/chart")
-def draw(request: Request, ctx: Reading, uid: str, sent: Sent) -> Response:
+def draw(request: Request, ctx: ReadContext, uid: str, sent: Sent) -> Response:
     """Draw what the page has shown, with other columns or in another way."""
     queries.open_scope(ctx, uid)
     written = _written(ctx, uid, sent)

@@ -14,10 +14,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.door import make_room
-from lakehold.api.frame.works import Asked, House, Reading, Writing, house_of
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
+from lakehold.api.http.middleware import allow_body_size
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
@@ -50,7 +50,7 @@ class UploadRoute(PageRoute):
                 await run_in_threadpool(_let_in, request)
             except Exception as error:  # noqa: BLE001 - as the one handler of pages
                 return errors.shown(request, error)
-            make_room(request.scope, house_of(request).settings.upload_megabytes * 1_000_000)
+            allow_body_size(request.scope, get_platform(request).settings.upload_megabytes * 1_000_000)
             try:
                 await request.form()
                 return await inner(request)
@@ -70,7 +70,7 @@ uploads = APIRouter(prefix="/resources", route_class=UploadRoute, redirect_slash
 
 @routes.get("/{uid:path}/files")
 @routes.get("/{uid:path}/files/in/{folder:path}")
-def files_page(request: Request, ctx: Reading, platform: House, uid: str, folder: str = "") -> Response:
+def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str, folder: str = "") -> Response:
     """What is in a folder of it."""
     found, held = resources.get(ctx, uid), holding.of(ctx, uid)
     here = _at(uid, folder)
@@ -105,11 +105,11 @@ def files_page(request: Request, ctx: Reading, platform: House, uid: str, folder
 
 
 @routes.get("/{uid:path}/files/download")
-def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Response:
+def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """One of them."""
     held = holding.of(ctx, uid)
     volume, file = held.service.open_file(ctx, platform.settings, uid, path)
-    using.note(platform, ctx, held.read, uid)
+    resource_usage.record(platform, ctx, held.read, uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 
@@ -135,7 +135,7 @@ def upload(request: Request, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/files/remove")
-def remove(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Take one away."""
     path = str(sent.get("path", ""))
     folder, _, name = path.rpartition("/")
@@ -153,14 +153,16 @@ def remove(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent
 
 def _let_in(request: Request) -> None:
     """Refuse before the body is read. Whether the form is our own is asked after it, when the token is known."""
-    shown = replace(shown_by(request), safe=True)
+    shown = replace(read_credentials(request), safe=True)
     uid = str(request.path_params["uid"])
-    Asked(request, shown, writes=False).run(lambda ctx: ctx.need(holding.of(ctx, uid).write, uid))
+    PendingRequest(request, shown, writes=False).run(lambda ctx: ctx.need(holding.of(ctx, uid).write, uid))
 
 
 def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: bool) -> None:
-    settings, asked = house_of(request).settings, Asked(request, shown_by(request), writes=True)
-    service = Asked(request, shown_by(request), writes=False).run(lambda ctx: holding.of(ctx, uid)).service
+    settings, asked = get_platform(request).settings, PendingRequest(request, read_credentials(request), writes=True)
+    service = (
+        PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: holding.of(ctx, uid)).service
+    )
     there = asked.run(lambda ctx: service.check_upload(ctx, settings, uid, path, replace=replaces))
     with there.open_partial() as rough:
         shutil.copyfileobj(each.file, rough.file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing, house_of
+from lakehold.api.http.dependencies import WriteContext, get_platform
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
@@ -31,7 +31,7 @@ _DEFAULT = "90"
 
 
 @routes.post("/{uid:path}/integration/token")
-def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Let a tool in, as the caller. What it shows is shown once."""
     days = str(sent.get("days", _DEFAULT))
     if days not in _DAYS:
@@ -52,7 +52,7 @@ def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
 
 
 @routes.post("/{uid:path}/integration/revoke")
-def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End a token of it, once they are sure."""
     back, wanted = acting.home_of(ctx, uid), str(sent.get("token", ""))
     if wanted not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
@@ -67,7 +67,7 @@ def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> dict[str, object]:
     """For the page."""
     opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
-    base = house_of(request).settings.base_url
+    base = get_platform(request).settings.base_url
     return {
         "is_open": integrations.is_active(ctx, found.uid),
         "opening": acting.actions_of(ctx, found.uid, {"edit": opening})[0],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.works import Asked, House
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
@@ -25,16 +25,16 @@ _MENDABLE = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQ
 
 
 @routes.post("/{uid:path}/sql/table")
-def keep(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def keep(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Ask for name and layer, then make the table. What the query reads, the worker tells."""
-    reading = Asked(request, shown_by(request), writes=False)
+    reading = PendingRequest(request, read_credentials(request), writes=False)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
     if "name" not in sent:
         return reading.run(lambda ctx: _page(request, ctx, uid, sql))
     try:
         found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
-        _, run = Asked(request, shown_by(request), writes=True).run(
+        _, run = PendingRequest(request, read_credentials(request), writes=True).run(
             lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
         )
     except _MENDABLE as error:

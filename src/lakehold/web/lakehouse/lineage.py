@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -27,7 +27,7 @@ _NEAR = 2
 
 
 @routes.get("/{uid:path}/lineage")
-def table_lineage(request: Request, ctx: Reading, uid: str) -> Response:
+def table_lineage(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Drawn, and as a list."""
     found = resources.get(ctx, uid)
     is_mart = found.kind == DATA_MART_KIND

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -32,7 +32,7 @@ Word = Literal["query", "history", "notebook", "integration"]
 
 
 @new.get("/{uid:path}/pipelines/new/{word}")
-def new_form(request: Request, ctx: Reading, uid: str, word: Word, *, table: str = "", sql: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, word: Word, *, table: str = "", sql: str = "") -> Response:
     """The form for a new one; the address may say what it reads, and the query."""
     need_lakehouse(ctx, uid)
     output = forms.NOWHERE if word in {"notebook", "integration"} else forms.NEW
@@ -41,7 +41,7 @@ def new_form(request: Request, ctx: Reading, uid: str, word: Word, *, table: str
 
 
 @new.post("/{uid:path}/pipelines/new/{word}")
-def make(request: Request, platform: House, uid: str, word: Word, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, word: Word, sent: Sent) -> Response:
     """Make it. A query is looked at first, outside of any transaction."""
     kind, filled, reading = f"lakehouse.{word}", forms.sent(sent), looking.reading(request)
     reading.run(lambda ctx: need_lakehouse(ctx, uid))
@@ -61,14 +61,14 @@ def make(request: Request, platform: House, uid: str, word: Word, sent: Sent) ->
 
 
 @routes.get("/{uid:path}/pipeline/edit")
-def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The form with what it says now."""
     found = _need_edit(ctx, uid)
     return _form(request, ctx, _workspace(found), found.kind, forms.present(found), found=found)
 
 
 @routes.post("/{uid:path}/pipeline/edit")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
     reading = looking.reading(request)
     found = reading.run(lambda ctx: _need_edit(ctx, uid))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
@@ -40,7 +40,7 @@ class Count:
 
 
 @routes.get("/{uid:path}/lakehouse")
-def overview(request: Request, ctx: Reading, uid: str) -> Response:
+def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What is there, how the last runs went, and what to do next."""
     need_lakehouse(ctx, uid)
     found = resources.get(ctx, uid)

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading, Writing
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -65,10 +65,10 @@ _MEANT = {
 
 
 @routes.get("/{uid:path}/pipeline")
-def pipeline_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
+def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_pipeline(ctx, uid)
-    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
+    resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     eyes = VisibleRefs(ctx)
     runs = latest(ctx, found, _LATEST)
     read, written = ways.reads(ctx, uid), ways.writes(ctx, eyes, uid)
@@ -99,7 +99,7 @@ def pipeline_page(request: Request, ctx: Reading, platform: House, uid: str) -> 
 
 
 @routes.get("/{uid:path}/runs")
-def pipeline_runs(request: Request, ctx: Reading, uid: str) -> Response:
+def pipeline_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The runs of one."""
     found = need_pipeline(ctx, uid)
     listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES),))
@@ -125,7 +125,7 @@ def pipeline_runs(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/run")
-def run(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def run(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Run it now, or load all of it anew, as the caller."""
     found = need_pipeline(ctx, uid)
     anew = bool(sent.get("reload"))

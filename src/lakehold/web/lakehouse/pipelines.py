@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -64,7 +64,7 @@ class Row:
 
 
 @routes.get("/{uid:path}/pipelines")
-def pipelines_page(request: Request, ctx: Reading, uid: str) -> Response:
+def pipelines_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All that the caller may see, with what became of them."""
     need_lakehouse(ctx, uid)
     titles = {kind: plural(ctx.view.policy.kind(kind).schema.title) for kind in PIPELINES}
@@ -87,7 +87,7 @@ def pipelines_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.get("/{uid:path}/pipelines/graph")
-def graph_page(request: Request, ctx: Reading, uid: str, focus: str = "") -> Response:
+def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") -> Response:
     """The same drawn: what flows from where to where."""
     need_lakehouse(ctx, uid)
     eyes = VisibleRefs(ctx)

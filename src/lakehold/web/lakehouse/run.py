@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -42,7 +42,7 @@ class StepShown:
 
 
 @routes.get("/{run}/live")
-def live(request: Request, ctx: Reading, run: str, was: str = "") -> Response:
+def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Response:
     """The part of the page that changes, for a page that follows. A run that is gone is told by the whole page."""
     try:
         found = RUNS.get(ctx, run)
@@ -53,7 +53,7 @@ def live(request: Request, ctx: Reading, run: str, was: str = "") -> Response:
 
 
 @routes.get("/{run}/log")
-def log_page(request: Request, ctx: Reading, run: str) -> Response:
+def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """All that it said, the oldest first."""
     found, listing = RUNS.get(ctx, run), Listing.of(request, ("n",), size=_LOG_PAGE)
     after = int(listing.after) if listing.after.isdigit() else 0
@@ -70,7 +70,7 @@ def log_page(request: Request, ctx: Reading, run: str) -> Response:
 
 
 @routes.get("/{run}")
-def run_page(request: Request, ctx: Reading, run: str) -> Response:
+def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """A run."""
     found = RUNS.get(ctx, run)
     values = {**_values(ctx, found), "crumbs": acting.crumbs(ctx, found.resource, "Run"), "changed": False}
@@ -78,32 +78,32 @@ def run_page(request: Request, ctx: Reading, run: str) -> Response:
 
 
 @routes.post("/{run}/stop")
-def stop(request: Request, ctx: Writing, run: str) -> Response:
+def stop(request: Request, ctx: WriteContext, run: str) -> Response:
     """Stop it."""
     return _done(request, run, lambda: RUNS.stop(ctx, run), "It is being stopped.")
 
 
 @routes.post("/{run}/resume")
-def resume(request: Request, ctx: Writing, run: str) -> Response:
+def resume(request: Request, ctx: WriteContext, run: str) -> Response:
     """Go on behind the last step that succeeded."""
     return _done(request, run, lambda: RUNS.resume(ctx, run), "It goes on.")
 
 
 @routes.post("/{run}/retry")
-def retry(request: Request, ctx: Writing, run: str) -> Response:
+def retry(request: Request, ctx: WriteContext, run: str) -> Response:
     """The same from its beginning."""
     return _done(request, run, lambda: RUNS.retry(ctx, run), "It was started again.")
 
 
 @routes.post("/{run}/reload")
-def reload(request: Request, ctx: Writing, run: str) -> Response:
+def reload(request: Request, ctx: WriteContext, run: str) -> Response:
     """All of it anew."""
     found = RUNS.get(ctx, run)
     return _done(request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "It loads all anew.")
 
 
 @routes.post("/{run}/delete")
-def delete(request: Request, ctx: Writing, run: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, run: str, sent: Sent) -> Response:
     """Delete it, with all that it said."""
     found = RUNS.get(ctx, run)
     text = "What it has written or sent stays."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
@@ -48,7 +48,7 @@ class Row:
 
 
 @routes.get("/{uid:path}/runs")
-def runs_page(request: Request, ctx: Reading, uid: str) -> Response:
+def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Those that the caller may see, the newest first."""
     workspaces.need_workspace(ctx, uid)
     listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES), _pipelines(ctx, uid), _who(ctx, uid)))

@@ -7,8 +7,8 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.works import Asked, House, Reading, Writing
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resource_view, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -74,13 +74,13 @@ def opened(ctx: RequestContext, workspace: str, uid: str) -> Kept:
 
 
 @routes.post("/{uid:path}/sql/save")
-def save(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def save(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for.
 
     What it reads, the worker tells, outside of any transaction.
     """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
-    reading, writing = (Asked(request, shown_by(request), writes=writes) for writes in (False, True))
+    reading, writing = (PendingRequest(request, read_credentials(request), writes=writes) for writes in (False, True))
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
         found = reading.run(lambda ctx: opened(ctx, uid, kept))
@@ -100,13 +100,13 @@ def save(request: Request, platform: House, uid: str, sent: Sent) -> Response:
 
 
 @routes.get("/{uid:path}/sql/saved/{query:path}/rename")
-def rename_form(request: Request, ctx: Reading, uid: str, query: str) -> Response:
+def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Response:
     """Ask for the name."""
     return _renaming(request, ctx, uid, _need_edit(ctx, uid, query))
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/rename")
-def rename(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: Sent) -> Response:
     """Call it something else."""
     found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
     try:
@@ -117,7 +117,7 @@ def rename(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> 
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
-def delete(request: Request, ctx: Writing, uid: str, query: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Sent) -> Response:
     """Delete it, once they are sure."""
     found = _need(ctx, uid, query)
     text = "Its text is gone with it. What it read stays as it is."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
@@ -21,7 +21,7 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/pipeline/activate")
-def activate(request: Request, ctx: Writing, uid: str) -> Response:
+def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Let it run by itself, as the caller."""
     said = _switched(ctx, uid, active=True)
     flash = Flash(said, undo=addresses.resource(uid, "pipeline/deactivate"))
@@ -29,7 +29,7 @@ def activate(request: Request, ctx: Writing, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/deactivate")
-def deactivate(request: Request, ctx: Writing, uid: str) -> Response:
+def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Let it rest."""
     said = _switched(ctx, uid, active=False)
     flash = Flash(said, undo=addresses.resource(uid, "pipeline/activate"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
@@ -65,7 +65,7 @@ class Wrote:
 
 
 @routes.get("/{uid:path}/fields")
-def table_fields(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
+def table_fields(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """Name, type and description of each."""
     found = need_rows(ctx, uid)
     now = _now(ctx, lake, uid)
@@ -74,7 +74,9 @@ def table_fields(request: Request, ctx: Reading, lake: InLake, uid: str) -> Resp
 
 
 @routes.get("/{uid:path}/sample")
-def table_sample(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
+def table_sample(
+    request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str
+) -> Response:
     """The first rows, without Spark."""
     found = need_rows(ctx, uid)
     values: dict[str, object] = {"grid": None, "more": False, "now": None, "trouble": None, "viewing": False}
@@ -82,7 +84,7 @@ def table_sample(request: Request, ctx: Reading, platform: House, lake: InLake, 
         return _page(request, ctx, found, "sample", values | {"viewing": True})
     values["now"] = now = _now(ctx, lake, uid)
     if now is not None:
-        using.note(platform, ctx, READABLE[found.kind], uid)
+        resource_usage.record(platform, ctx, READABLE[found.kind], uid)
         try:
             values["grid"], values["more"] = _sample(ctx, lake, uid)
         except LakeholdError as error:
@@ -91,7 +93,7 @@ def table_sample(request: Request, ctx: Reading, platform: House, lake: InLake, 
 
 
 @routes.get("/{uid:path}/snapshots")
-def table_snapshots(request: Request, ctx: Reading, lake: InLake, uid: str) -> Response:
+def table_snapshots(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """What the table was, the newest first."""
     found = need_table(ctx, uid, "read")
     now = _now(ctx, lake, uid)
@@ -105,7 +107,7 @@ def table_snapshots(request: Request, ctx: Reading, lake: InLake, uid: str) -> R
 
 
 @routes.get("/{uid:path}/written")
-def table_runs(request: Request, ctx: Reading, uid: str) -> Response:
+def table_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The runs of what writes it and its own, the newest first."""
     found = need_table(ctx, uid, "see_runs")
     writers, hidden = lineage.writers(ctx, uid)

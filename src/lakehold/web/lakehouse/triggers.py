@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -45,13 +45,13 @@ class Shown:
 
 
 @routes.get("/{uid:path}/triggers")
-def triggers_page(request: Request, ctx: Reading, uid: str, change: str = "") -> Response:
+def triggers_page(request: Request, ctx: ReadContext, uid: str, change: str = "") -> Response:
     """Those that there are, and a form for one more. The address may say which schedule is to be changed."""
     return _page(request, ctx, need_pipeline(ctx, uid), changed=change)
 
 
 @routes.post("/{uid:path}/triggers")
-def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """One more, as the caller."""
     found = need_pipeline(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
@@ -70,7 +70,7 @@ def add(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/triggers/change")
-def change_schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Another schedule for one that is there. Whether it pauses stays; it runs as the caller from then on."""
     found, known, filled = need_pipeline(ctx, uid), _of(ctx, uid, sent), timing.sent(sent)
     if not known.when.cron:
@@ -82,21 +82,21 @@ def change_schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Res
 
 
 @routes.post("/{uid:path}/triggers/pause")
-def pause(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def pause(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Let it rest."""
     TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=False)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It pauses."))
 
 
 @routes.post("/{uid:path}/triggers/resume")
-def resume(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def resume(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Let it go on, as the caller."""
     TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=True)
     return pages.go(request, addresses.resource(uid, "triggers"), Flash("It goes on, as you."))
 
 
 @routes.post("/{uid:path}/triggers/remove")
-def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End it."""
     known, there = _of(ctx, uid, sent), addresses.resource(uid, "triggers")
     if asked := unsure(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.http.dependencies import WriteContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.table_metadata import IcebergSnapshot
@@ -44,7 +44,7 @@ def rolling_back(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Action
 
 
 @routes.post("/{uid:path}/snapshots/upkeep")
-def keep(request: Request, ctx: Writing, uid: str) -> Response:
+def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Few files of many, no old snapshots, nothing of nobody's."""
     found = need_table(ctx, uid, "write")
     return pages.go(
@@ -53,7 +53,7 @@ def keep(request: Request, ctx: Writing, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/snapshots/rollback")
-def roll_back(request: Request, ctx: Writing, lake: InLake, uid: str, sent: Sent) -> Response:
+def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: Sent) -> Response:
     """As it was, once they are sure."""
     found, number = need_table(ctx, uid, "rollback"), str(sent.get("snapshot", ""))
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import credentials, resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
@@ -20,7 +20,7 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/credentials/copy")
-def copy(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def copy(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show them to who may copy them."""
     found, back = resources.get(ctx, uid), acting.home_of(ctx, uid)
     ctx.need(credentials.COPY, uid)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.kit.errors import LakeholdError
 from lakehold.web.lakehouse import grids
@@ -30,7 +30,7 @@ def look(request: Request, asked: StorageProbeTarget) -> Looked:
     """Look, as the caller. Whether they may is no part of what is seen: it is refused."""
     try:
         begun = reading(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, asked))
-        return Looked(mart_probe.probe_storage(house_of(request), begun))
+        return Looked(mart_probe.probe_storage(get_platform(request), begun))
     except (DeniedError, HiddenError, UnauthorizedError):
         raise
     except LakeholdError as error:

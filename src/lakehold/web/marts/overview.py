@@ -8,7 +8,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resource_metadata, resources, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, make_ref
 from lakehold.directory.request_context import RequestContext
@@ -53,7 +53,7 @@ class Shelf:
 
 
 @routes.get("/{uid:path}/overview")
-def overview(request: Request, ctx: Reading, uid: str) -> Response:
+def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What is there, of what the caller sees, and what to do next."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
@@ -42,7 +42,7 @@ class Promise:
 
 
 @routes.get("/{uid:path}/quality")
-def quality_page(request: Request, ctx: Reading, uid: str) -> Response:
+def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Those that the mart has now; what was checked once and is no more is not shown."""
     found = _need(ctx, uid)
     trouble = None
@@ -61,7 +61,7 @@ def quality_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/quality")
-def check_now(request: Request, ctx: Writing, uid: str) -> Response:
+def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Look at them, without a refresh."""
     _need(ctx, uid)
     try:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Form, Request, Response
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
@@ -40,7 +40,7 @@ _SECTIONS = (
 @routes.get("")
 def patterns_page(request: Request, view_as: str = "", dialog: str = "") -> Response:
     """All of them."""
-    now = house_of(request).clock()
+    now = get_platform(request).clock()
     listing = Listing.of(request, samples.SORTS, samples.FILTERS, size=8)
     rows = _chosen(listing, samples.tables(now))
     values: dict[str, object] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import members
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.members import Member
@@ -20,14 +20,14 @@ routes = router("/people")
 
 
 @routes.get("/{uid:path}/edit")
-def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What they are called now."""
     members.need_rename(ctx, uid)
     return _form(request, ctx, members.get(ctx, uid))
 
 
 @routes.post("/{uid:path}/edit")
-def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def edit(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Both are looked at before either is changed."""
     members.need_rename(ctx, uid)
     member = members.get(ctx, uid)

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory import groups, members
 from lakehold.web import addresses, pages
 from lakehold.web.people.one import trail
@@ -18,7 +18,7 @@ _MOST = 500
 
 
 @routes.get("/{uid:path}/groups")
-def join_form(request: Request, ctx: Reading, uid: str) -> Response:
+def join_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Which group to add them to. The rest is the group's own form, with the member filled in."""
     member = members.get(ctx, uid)
     ctx.need("manage_groups", ctx.caller.tenant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import member_removal, members
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.member_removal import RemovalResult
@@ -24,13 +24,13 @@ HAND_OVER, LEAVE = "hand_over", "leave"
 
 
 @routes.get("/{uid:path}/remove")
-def remove_form(request: Request, ctx: Reading, uid: str) -> Response:
+def remove_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What becomes of what they own and have."""
     return _form(request, ctx, uid, find=request.query_params.get("find", ""))
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Remove them, once it is sure."""
     what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
     if what == HAND_OVER and not receiver:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, grants, kinds
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import VisibleRefs
@@ -22,7 +22,7 @@ routes = router("/people")
 
 
 @routes.get("/{uid:path}")
-def member_page(request: Request, ctx: Reading, uid: str) -> Response:
+def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Who they are, what they hold, and what they can reach."""
     member = members.get(ctx, uid)
     keeper = Keeper(ctx)

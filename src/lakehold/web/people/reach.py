@@ -16,9 +16,9 @@ from fastapi import Request, Response
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.schema import KindSchema
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.api.access.abilities import Listed
-from lakehold.api.access.asking import Asking
-from lakehold.api.frame.works import Reading
+from lakehold.api.access.listings import AllowedResourcePages
+from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members
@@ -61,10 +61,10 @@ class Row:
 
 
 @routes.get("/{uid:path}/counts")
-def counts_page(request: Request, ctx: Reading, uid: str) -> Response:
+def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """How much of what, where."""
-    asking = Asking(ctx)
-    asking.subject(uid)
+    asking = QuestionScope(ctx)
+    asking.resolve_subject(uid)
     member = members.get(ctx, uid)
     values: dict[str, object] = {
         "crumbs": trail(ctx, member, "Reach"),
@@ -76,10 +76,10 @@ def counts_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.get("/{uid:path}/reach")
-def reach_page(request: Request, ctx: Reading, uid: str) -> Response:
+def reach_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The things themselves."""
-    asking = Asking(ctx)
-    asker = asking.subject(uid)
+    asking = QuestionScope(ctx)
+    asker = asking.resolve_subject(uid)
     member = members.get(ctx, uid)
     listing = Listing.of(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=addresses.member(uid, "reach"))
@@ -87,7 +87,7 @@ def reach_page(request: Request, ctx: Reading, uid: str) -> Response:
     within = listing.chosen["workspace"] or None
     sort = "-name" if listing.descending else "name"
     listed = [
-        Listed(asking, asker, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
+        AllowedResourcePages(asking, asker, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
         for kind in wanted
         if kind.actions
     ]
@@ -184,7 +184,7 @@ def _wanted(ctx: RequestContext, listing: Listing) -> list[KindSchema]:
 
 
 def _page(
-    listed: Sequence[Listed], sort: str, after: str | None, limit: int
+    listed: Sequence[AllowedResourcePages], sort: str, after: str | None, limit: int
 ) -> tuple[list[ListedResource], str | None]:
     """The first of all lists in one order; a cursor is good for each of them."""
     parts = [each.page(after, limit) for each in listed]

@@ -9,7 +9,7 @@ from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.model.policy import MEMBER, TENANT
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
@@ -35,7 +35,7 @@ _HINTS = {
 
 @routes.get("/people/{uid:path}/roles")
 @routes.get("/groups/{uid:path}/roles")
-def roles_form(request: Request, ctx: Reading, uid: str) -> Response:
+def roles_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What they hold on the tenant now, or what was chosen before going back."""
     subject = _subject(ctx, uid)
     chosen = (
@@ -46,7 +46,7 @@ def roles_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 @routes.post("/people/{uid:path}/roles")
 @routes.post("/groups/{uid:path}/roles")
-def set_roles(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def set_roles(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what it would do, then do it."""
     subject = _subject(ctx, uid)
     wanted = _wanted(ctx, subject, sent, members.tenant_roles(ctx, uid))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups, member_filters, members
 from lakehold.directory.act_for import MANAGE
@@ -33,7 +33,7 @@ _MOST_GROUPS = 200
 
 
 @routes.get("")
-def people_page(request: Request, ctx: Reading) -> Response:
+def people_page(request: Request, ctx: ReadContext) -> Response:
     """The list."""
     listing = Listing.of(request, sorts=("name", "created"), filters=_filters(ctx))
     found, total, after = _found(ctx, listing)
@@ -52,14 +52,14 @@ def people_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_form(request: Request, ctx: Reading) -> Response:
+def new_form(request: Request, ctx: ReadContext) -> Response:
     """Add a member without an invite."""
     ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "people/new.html", {"name": "", "email": "", "errors": {}})
 
 
 @routes.post("/new")
-def add(request: Request, ctx: Writing, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Add them."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()

@@ -7,7 +7,7 @@ import re
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import members, tokens
 from lakehold.directory.act_for import MANAGE, need_act_for
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -25,14 +25,14 @@ _LASTS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "No end"
 
 
 @routes.get("/new-service-account")
-def new_form(request: Request, ctx: Reading) -> Response:
+def new_form(request: Request, ctx: ReadContext) -> Response:
     """What it is called."""
     ctx.need(MANAGE, ctx.caller.tenant)
     return pages.page(request, "people/new_service.html", {"name": "", "error": ""})
 
 
 @routes.post("/new-service-account")
-def make(request: Request, ctx: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Make it."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
@@ -44,7 +44,7 @@ def make(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 
 @routes.get("/{uid:path}/tokens/new")
-def token_form(request: Request, ctx: Reading, uid: str) -> Response:
+def token_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What the token is for, and how long it lasts."""
     member = members.get(ctx, uid)
     need_act_for(ctx, "make tokens", uid)
@@ -53,7 +53,7 @@ def token_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/tokens/new")
-def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Make it, and show it once."""
     member = members.get(ctx, uid)
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
@@ -69,7 +69,7 @@ def make_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response
 
 
 @routes.post("/{uid:path}/tokens/revoke")
-def revoke_token(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End one at once."""
     token = tokens.get(ctx, str(sent.get("token", "")))
     back = addresses.member(uid)

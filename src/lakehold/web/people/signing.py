@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import House, Writing
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext
 from lakehold.directory import links, members, sign_ins
 from lakehold.kit.errors import ConflictError
 from lakehold.web import addresses, once, pages
@@ -17,7 +17,7 @@ routes = router("/people")
 
 
 @routes.post("/{uid:path}/links")
-def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: Sent) -> Response:
+def make_link(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """A link to sign in with, or to set a password with. Older ones end."""
     member = members.get(ctx, uid)
     try:
@@ -42,7 +42,7 @@ def make_link(request: Request, ctx: Writing, platform: House, uid: str, sent: S
 
 
 @routes.post("/{uid:path}/sign-out")
-def sign_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def sign_out(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End one sign-in, or all."""
     name = members.get(ctx, uid).name
     one = str(sent.get("sign_in", ""))

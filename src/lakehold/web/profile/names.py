@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.directory import accounts, members
 from lakehold.directory.accounts import valid_email
 from lakehold.kit.errors import ConflictError
@@ -22,7 +22,7 @@ routes = router(own.PROFILE)
 
 
 @routes.post("")
-def save_profile(request: Request, ctx: Writing, sent: Sent) -> Response:
+def save_profile(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Be called by another name, or sign in with another address."""
     me, account = ctx.caller.member, accounts.get(ctx, ctx.caller.member)
     before = ctx.view.names.get(ctx.view.member(me)) or ""
@@ -44,7 +44,7 @@ def save_profile(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 
 @routes.post("/name")
-def be_called_again(request: Request, ctx: Writing, to: str) -> Response:
+def be_called_again(request: Request, ctx: WriteContext, to: str) -> Response:
     """Take the new name back."""
     members.rename(ctx, ctx.caller.member, to)
     return pages.go(request, own.PROFILE, Flash(f"You are called {to} again."))

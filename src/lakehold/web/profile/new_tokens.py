@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import workspaces
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory import tokens
@@ -61,13 +61,13 @@ class Wanted:
 
 
 @routes.get("/new")
-def new_token_page(request: Request, ctx: Reading, resource: str = "") -> Response:
+def new_token_page(request: Request, ctx: ReadContext, resource: str = "") -> Response:
     """The form; `resource` is what it may be narrowed to."""
     return _form(request, ctx, Wanted(ids=resource))
 
 
 @routes.post("")
-def make_token(request: Request, ctx: Writing, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Make it, and go where its secret is shown: once, and never again."""
     wanted = Wanted.of(sent)
     if wrong := _faults(ctx, wanted):

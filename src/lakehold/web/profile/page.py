@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, house_of
+from lakehold.api.http.dependencies import ReadContext, get_platform
 from lakehold.directory import accounts, links, members
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
@@ -20,7 +20,7 @@ _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
 @routes.get("")
-def profile_page(request: Request, ctx: Reading) -> Response:
+def profile_page(request: Request, ctx: ReadContext) -> Response:
     """Who one is here."""
     return show(request, ctx)
 
@@ -41,7 +41,7 @@ def show(
         "email": email,
         "may_set_email": _may_set_email(ctx),
         "has_password": bool(account and account.password),
-        "mails": bool(email) and links.can_send_mail(house_of(request).settings),
+        "mails": bool(email) and links.can_send_mail(get_platform(request).settings),
         "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
         "faults": faults or {},
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.directory.visiting import Visiting, caller_now
-from lakehold.api.frame.works import House, retried
+from lakehold.api.directory.sign_in import CurrentClient, authenticate_now
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.directory import accounts, authentication, links
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.links import PASSWORD
@@ -21,13 +21,13 @@ routes = router(f"{own.PROFILE}/password")
 
 
 @routes.post("")
-def change_password(request: Request, platform: House, sent: Sent) -> Response:
+def change_password(request: Request, platform: CurrentPlatform, sent: Sent) -> Response:
     """Another one in place of the old one. It takes its time, outside of any transaction."""
-    caller = caller_now(request, platform)
+    caller = authenticate_now(request, platform)
     old, new = faults.text(sent, "old"), faults.text(sent, "new")
     wrong = {}
     try:
-        retried(lambda: authentication.change_password(platform, caller, old, new))
+        retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
     except UnauthorizedError as error:
         wrong["old"] = error.message
     except ThrottledError as error:
@@ -41,12 +41,12 @@ def change_password(request: Request, platform: House, sent: Sent) -> Response:
 
 
 @routes.post("/link")
-def mail_me_a_link(request: Request, platform: House, visit: Visiting) -> Response:
+def mail_me_a_link(request: Request, platform: CurrentPlatform, visit: CurrentClient) -> Response:
     """For who has no password yet."""
-    caller = caller_now(request, platform)
+    caller = authenticate_now(request, platform)
     with platform.read(caller) as ctx:
         account = accounts.get(ctx, caller.member)
     if account is not None and not caller.impersonator:
         email = account.email
-        retried(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
+        retry_when_busy(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
     return pages.go(request, own.PROFILE, Flash("A mail with a link is on its way to you."))

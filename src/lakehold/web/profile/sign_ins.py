@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import sign_ins
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import SignIn
@@ -43,7 +43,7 @@ class Row:
 
 
 @routes.get("")
-def sign_ins_page(request: Request, ctx: Reading) -> Response:
+def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
     """All of them, this one first."""
     listing = Listing.of(request, sorts=("-used", "where", "since"))
     rows = _rows(listing, sign_ins.list_of_member(ctx, ctx.caller.member))
@@ -58,7 +58,7 @@ def sign_ins_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.post("/end")
-def end_all_others(request: Request, ctx: Writing, sent: Sent) -> Response:
+def end_all_others(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Stay signed in here alone."""
     here = ctx.caller.sign_in_id
     question = "Sign out everywhere else?"
@@ -70,7 +70,7 @@ def end_all_others(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 
 @routes.post("/{sign_in}/end")
-def end_one(request: Request, ctx: Writing, sign_in: str) -> Response:
+def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     """Sign out in one browser. In this one, that is the way out."""
     ended = _named(ctx, sign_in)
     sign_ins.end(ctx, ctx.caller.member, sign_in)

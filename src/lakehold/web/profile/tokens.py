@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members, tokens
 from lakehold.directory.act_for import MANAGE
@@ -49,7 +49,7 @@ class Row:
 
 
 @routes.get("")
-def tokens_page(request: Request, ctx: Reading) -> Response:
+def tokens_page(request: Request, ctx: ReadContext) -> Response:
     """All of them."""
     kept = kept_by(ctx)
     sorts = ("-made", "name", "used", "until")
@@ -67,7 +67,7 @@ def tokens_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.post("/{token}/revoke")
-def revoke_token(request: Request, ctx: Writing, token: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Sent) -> Response:
     """End one at once."""
     found = tokens.get(ctx, token)
     text = "Whatever uses it is refused from now on. This cannot be taken back."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
@@ -22,7 +22,7 @@ routes = router("/resources")
 
 
 @routes.get("/{uid:path}/edit")
-def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The form with what it says now."""
     found = _need_edit(ctx, uid)
     if own := views.edit(uid, found.kind):
@@ -31,7 +31,7 @@ def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/edit")
-def edit(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def edit(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Change it, unless somebody else has since the form was opened."""
     found = _need_edit(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)

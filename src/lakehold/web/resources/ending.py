@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import resources
 from lakehold.web import addresses, pages
 from lakehold.web.confirming import unsure
@@ -15,7 +15,7 @@ routes = router("/resources")
 
 
 @routes.post("/{uid:path}/delete")
-def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Delete it."""
     found = resources.get(ctx, uid)
     back = addresses.resource(uid)
@@ -32,7 +32,7 @@ def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/restore")
-def restore(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def restore(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Bring it back; the form may say where from, for who does not see it."""
     resources.restore(ctx, uid)
     seen = ctx.session.can_see(ctx.asker, uid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resources
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -20,7 +20,7 @@ routes = router("/resources/new")
 
 
 @routes.get("")
-def new_form(request: Request, ctx: Reading, kind: str = "", within: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, kind: str = "", within: str = "") -> Response:
     """The form for a new one. The address says `in`, which is no name in Python."""
     schema = kinds.catalog_kind(ctx.view.policy, kind)
     where = request.query_params.get("in", within)
@@ -30,7 +30,7 @@ def new_form(request: Request, ctx: Reading, kind: str = "", within: str = "") -
 
 
 @routes.post("")
-def make(request: Request, ctx: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Make it."""
     schema = kinds.catalog_kind(ctx.view.policy, str(sent.get("kind", "")))
     within = str(sent.get("in", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.kit.errors import ConflictError
 from lakehold.web import addresses, pages
@@ -18,7 +18,7 @@ routes = router("/resources")
 
 
 @routes.get("/{uid:path}/move")
-def move_form(request: Request, ctx: Reading, uid: str) -> Response:
+def move_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Ask where to."""
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
@@ -32,7 +32,7 @@ def move_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/move")
-def move(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def move(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show who wins and loses what by it, then move it."""
     found = resources.get(ctx, uid)
     to = str(sent.get("to", ""))

@@ -6,8 +6,8 @@ from fastapi import Request, Response
 
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import kinds, resources, usage
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -24,7 +24,7 @@ _MOST_USES = 8
 
 
 @routes.get("/{uid:path}")
-def resource_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
+def resource_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """A resource, as the caller may see it."""
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
@@ -32,7 +32,7 @@ def resource_page(request: Request, ctx: Reading, platform: House, uid: str) -> 
         return pages.go(request, addresses.workspace(uid))
     if own := views.home(uid, found.kind):
         return pages.go(request, own)
-    using.note(platform, ctx, schema.visible, uid)
+    resource_usage.record(platform, ctx, schema.visible, uid)
     values: dict[str, object] = {
         "crumbs": acting.crumbs(ctx, uid),
         "found": found,

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
@@ -42,7 +42,7 @@ class Shelf:
 
 
 @routes.get("/{uid:path}/{kind}")
-def list_of_kind(request: Request, ctx: Reading, uid: str, kind: str) -> Response:
+def list_of_kind(request: Request, ctx: ReadContext, uid: str, kind: str) -> Response:
     """All resources of one kind in a workspace."""
     schema = _kind_of(ctx, uid, kind)
     if schema is None:
@@ -69,7 +69,7 @@ def list_of_kind(request: Request, ctx: Reading, uid: str, kind: str) -> Respons
 
 
 @routes.get("/{uid:path}")
-def workspace_page(request: Request, ctx: Reading, uid: str) -> Response:
+def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """A workspace at a glance."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Remove
 from lakehold.access.model.policy import MEMBER
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_visibility import UNDECIDED, CampaignRow
 from lakehold.directory.errors import DeniedError
@@ -34,7 +34,7 @@ _COLUMNS = (
 
 
 @routes.get("/{uid}")
-def campaign_page(request: Request, ctx: Reading, uid: str) -> Response:
+def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Who holds what, as the address asks for it."""
     told = campaigns.get(ctx, uid)
     rows = campaign_decisions.list_rows(ctx, uid)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import campaign_decisions, campaigns
 from lakehold.catalog.campaign_decisions import DecisionResult
 from lakehold.directory.request_context import RequestContext
@@ -28,7 +28,7 @@ _DEEDS = {
 
 
 @routes.post("/{uid}/decide")
-def decide(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def decide(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Decide about one row, or about all that were chosen."""
     campaigns.find(ctx, uid)
     deed, numbers = _asked(sent)
@@ -45,7 +45,7 @@ def decide(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid}/reopen")
-def reopen(request: Request, ctx: Writing, uid: str, rows: str = "") -> Response:
+def reopen(request: Request, ctx: WriteContext, uid: str, rows: str = "") -> Response:
     """Undo: what was taken away is given back."""
     campaigns.find(ctx, uid)
     outcome = campaign_decisions.reopen(ctx, uid, _numbers(rows.split(",")))
@@ -53,7 +53,7 @@ def reopen(request: Request, ctx: Writing, uid: str, rows: str = "") -> Response
 
 
 @routes.post("/{uid}/close")
-def close(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def close(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End it, once sure."""
     told = campaigns.get(ctx, uid)
     left = told.progress.undecided

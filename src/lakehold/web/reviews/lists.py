@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing, house_of
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaigns, change_preview
 from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
@@ -34,7 +34,7 @@ _ASKS = (
 
 
 @routes.get("")
-def reviews_page(request: Request, ctx: Reading) -> Response:
+def reviews_page(request: Request, ctx: ReadContext) -> Response:
     """Those in which the caller takes part."""
     listing = Listing.of(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
@@ -52,13 +52,13 @@ def reviews_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_page(request: Request, ctx: Reading, workspace: str = "") -> Response:
+def new_page(request: Request, ctx: ReadContext, workspace: str = "") -> Response:
     """What a campaign needs to be told."""
     return _form(request, ctx, {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}, {})
 
 
 @routes.post("/new")
-def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
+def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Begin it."""
     filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
     errors = {
@@ -71,7 +71,7 @@ def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
         errors["due"] = str(error)
     if errors:
         return _form(request, ctx, filled, errors)
-    settings = house_of(request).settings
+    settings = get_platform(request).settings
     try:
         made = campaigns.start(
             ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings

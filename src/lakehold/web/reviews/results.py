@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from fastapi import Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_visibility import CampaignRow
 from lakehold.directory.request_context import RequestContext
@@ -28,7 +28,7 @@ Line = dict[str, str]
 
 
 @routes.get("/{uid}/result.csv")
-def result_as_csv(ctx: Writing, uid: str) -> Response:
+def result_as_csv(ctx: WriteContext, uid: str) -> Response:
     """One line for each role."""
     text = io.StringIO()
     writer = csv.DictWriter(text, FIELDS)
@@ -38,7 +38,7 @@ def result_as_csv(ctx: Writing, uid: str) -> Response:
 
 
 @routes.get("/{uid}/result.jsonl")
-def result_as_json(ctx: Writing, uid: str) -> Response:
+def result_as_json(ctx: WriteContext, uid: str) -> Response:
     """The same as JSON lines."""
     lines = [json.dumps(line, ensure_ascii=False) for line in _lines(ctx, uid, "jsonl")]
     return _file("".join(f"{line}\n" for line in lines), "application/jsonl", f"review-{uid}.jsonl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
-from lakehold.api.frame.works import Reading, Writing, house_of
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaigns, change_preview
 from lakehold.catalog.campaigns import CampaignView
 from lakehold.directory.request_context import RequestContext
@@ -28,7 +28,7 @@ _WORDS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
 
 
 @routes.post("/{uid}/work-out")
-def work_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def work_out(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Let it be worked out."""
     told = campaigns.get(ctx, uid)
     service.start_job(ctx, ACCESS_REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
@@ -36,7 +36,7 @@ def work_out(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.get("/{uid}/worked-out")
-def worked_out_page(request: Request, ctx: Reading, uid: str) -> Response:
+def worked_out_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """How far it is: the part of the campaign's page that is asked for anew while it lasts."""
     told = campaigns.get(ctx, uid)
     way = crumbs(ctx, Crumb(told.campaign.name, f"/reviews/{uid}"), Crumb("Worked out"))
@@ -44,13 +44,13 @@ def worked_out_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.get("/{uid}/worked-out/{job}")
-def take(request: Request, ctx: Writing, uid: str, job: str) -> Response:
+def take(request: Request, ctx: WriteContext, uid: str, job: str) -> Response:
     """The file. Taking it is written down."""
     told = campaigns.get(ctx, uid)
     found = service.get_job(ctx, job)
     if not _is_about(found, told):
         raise NotFoundError("There is no such file.", "Look at the review again.")
-    result = service.get_result(ctx, job, house_of(request).settings.data)
+    result = service.get_result(ctx, job, get_platform(request).settings.data)
     name = f"who-could-do-what{result.file.suffix}"
     return FileResponse(result.file, media_type=result.media_type, filename=name, headers={"cache-control": "no-store"})
 

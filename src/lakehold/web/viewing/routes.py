@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 from fastapi import Request, Response
 from starlette.routing import Match
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import impersonation
 from lakehold.directory import members
 from lakehold.directory.members import Member
@@ -25,7 +25,7 @@ _COLUMNS = (Column("Person", "name"), Column("Groups", wide=True))
 
 
 @routes.get("")
-def choose(request: Request, ctx: Reading) -> Response:
+def choose(request: Request, ctx: ReadContext) -> Response:
     """Everybody whose eyes one could see with; while one does, until when."""
     if ctx.caller.impersonator:
         return pages.page(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
@@ -43,7 +43,7 @@ def choose(request: Request, ctx: Reading) -> Response:
 
 
 @routes.post("")
-def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
+def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Begin. It is written down."""
     seen = impersonation.start(ctx, str(sent.get("member", "")))
     name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
@@ -51,7 +51,7 @@ def begin(request: Request, ctx: Writing, sent: Sent) -> Response:
 
 
 @routes.post("/end")
-def end(request: Request, ctx: Writing, sent: Sent) -> Response:
+def end(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Stop, and see the same page with one's own eyes."""
     impersonation.stop(ctx)
     return pages.go(request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, workspaces
 from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.errors import HiddenError
@@ -27,7 +27,7 @@ _ADD, _CHANGE = "members/add", "members/change"
 
 @routes.get("/{uid:path}/members/add")
 @routes.get("/{uid:path}/members/change")
-def member_form(request: Request, ctx: Reading, uid: str) -> Response:
+def member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """What somebody has now, or what was filled in before going back."""
     _need_keeper(ctx, uid)
     filled = Filled.of(request.query_params)
@@ -38,7 +38,7 @@ def member_form(request: Request, ctx: Reading, uid: str) -> Response:
 
 @routes.post("/{uid:path}/members/add")
 @routes.post("/{uid:path}/members/change")
-def set_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def set_member(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what it would do, then do it."""
     _need_keeper(ctx, uid)
     filled = Filled.of(sent)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, ownership, workspaces
 from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.workspaces import WorkspaceMembership
@@ -34,7 +34,7 @@ _WHO = Filter("who", "Who", (("member", "Members"), ("group", "Groups")))
 
 
 @routes.get("/{uid:path}/members")
-def members_page(request: Request, ctx: Reading, uid: str) -> Response:
+def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The list: all for who keeps its members, for others themself and its owners."""
     found = workspaces.members(ctx, uid)
     space, schema = space_of(ctx, uid), kinds.schema_of(ctx.view, uid)
@@ -66,7 +66,7 @@ def members_page(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/members/remove")
-def remove_member(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what they lose, then take them out."""
     changes = workspaces.plan_removal(ctx, uid, str(sent.get("subject", "")))
     member = member_of(ctx, uid, str(sent["subject"]))
@@ -110,7 +110,7 @@ def _handed_over(
 
 
 @routes.post("/{uid:path}/members/undo")
-def undo(request: Request, ctx: Writing, uid: str) -> Response:
+def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Let them have again what they had."""
     filled = Filled.of(request.query_params)
     values: dict[str, str | bool] = dict(filled.values)

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.access import Add, Attribute
 from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import workspaces
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
@@ -53,7 +53,7 @@ def plan(ctx: RequestContext, kind: KindSchema) -> Plan | None:
 
 
 @routes.post("/{uid:path}/settings/plan")
-def set_plan(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def set_plan(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what another plan would do, then set it."""
     workspaces.need_workspace(ctx, uid)
     wanted, there = str(sent.get(PLAN, "")), addresses.workspace(uid, "settings")

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.access import Draft
 from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.schema import AccessModel, KindSchema
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_metadata, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
@@ -51,7 +51,7 @@ class Choice:
 
 
 @routes.get("")
-def workspaces_page(request: Request, ctx: Reading) -> Response:
+def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     """The list."""
     models = [ctx.view.policy.models[root.model] for root in kinds.workspace_kinds(ctx.view.policy)]
     by_model = Filter("model", "Kind", tuple((model.name, words.title_of(model)) for model in models))
@@ -79,7 +79,7 @@ def workspaces_page(request: Request, ctx: Reading) -> Response:
 
 
 @routes.get("/new")
-def new_form(request: Request, ctx: Reading) -> Response:
+def new_form(request: Request, ctx: ReadContext) -> Response:
     """Which model first, then what it is called."""
     chosen = _chosen(ctx, request.query_params.get("model", ""))
     if chosen is None:
@@ -88,7 +88,7 @@ def new_form(request: Request, ctx: Reading) -> Response:
 
 
 @routes.post("/new")
-def make(request: Request, ctx: Writing, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     """Make it."""
     chosen = _chosen(ctx, str(sent.get("model", "")))
     if chosen is None:

@@ -9,7 +9,7 @@ from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
 from lakehold.access.model.schema import AttributeKind as Declared
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
@@ -57,13 +57,13 @@ class Labels:
 
 
 @routes.get("/{uid:path}/settings")
-def settings_page(request: Request, ctx: Reading, uid: str) -> Response:
+def settings_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All of it; what the caller may not change is told, and why."""
     return _page(request, ctx, uid)
 
 
 @routes.post("/{uid:path}/settings")
-def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Another name or description, unless somebody else was first."""
     workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
@@ -81,7 +81,7 @@ def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/settings/switches")
-def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def switch(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Show what the switches would do, then set them."""
     workspaces.need_workspace(ctx, uid)
     # One that is sent though it was not offered is refused, not left out.
@@ -104,7 +104,7 @@ def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/settings/labels")
-def add_label(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def add_label(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Make a label of the workspace, such as a context."""
     workspaces.need_workspace(ctx, uid)
     kind, name = str(sent.get("kind", "")), str(sent.get("label_name", "")).strip()
@@ -119,7 +119,7 @@ def add_label(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/settings/delete")
-def delete(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End it, if nothing lies in it any more."""
     workspaces.need_workspace(ctx, uid)
     name, there = resources.get(ctx, uid).name, addresses.workspace(uid, "settings")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import addresses, pages
@@ -24,28 +24,28 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/pipelines/new/destination")
-def new_form(request: Request, ctx: Reading, uid: str, to: str = "", table: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "", table: str = "") -> Response:
     """How it sends is chosen first; then the form for that. The address may say what is sent."""
     need_lakehouse(ctx, uid)
     return Form(request, uid).page(ctx, delivery.blank(to, [table] if table else []))
 
 
 @new.post("/{uid:path}/pipelines/new/destination")
-def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/delivery")
-def edit_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
     found = reaching.need(ctx, uid, connection_access.DESTINATION_KIND)
     return Form(request, reaching.within(found), found).page(ctx, delivery.present(found, to))
 
 
 @routes.post("/{uid:path}/delivery")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, connection_access.DESTINATION_KIND))
     return _sent(Form(request, reaching.within(found), found), platform, sent)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import Request
 
-from lakehold.api.frame.works import house_of
+from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
@@ -26,6 +26,6 @@ def tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdErro
 
     caller = looking.reading(request).run(let_in)
     try:
-        return worker_client.check_destination(house_of(request), caller, asked), None
+        return worker_client.check_destination(get_platform(request), caller, asked), None
     except LakeholdError as error:
         return "", error

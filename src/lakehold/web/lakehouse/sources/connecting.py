@@ -7,7 +7,7 @@ from dataclasses import replace
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -26,28 +26,28 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/pipelines/new/source")
-def new_form(request: Request, ctx: Reading, uid: str, connector: str = "", layer: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", layer: str = "") -> Response:
     """What it reads from is chosen first; then the form for that."""
     need_lakehouse(ctx, uid)
     return Form(request, uid).page(ctx, connection.blank(connector, layer))
 
 
 @new.post("/{uid:path}/pipelines/new/source")
-def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and make it if it could be connected to."""
     looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/connection")
-def edit_form(request: Request, ctx: Reading, uid: str, connector: str = "") -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "") -> Response:
     """The form with what it says now, without its secrets."""
     found = need_source(ctx, uid)
     return Form(request, reaching.within(found), found).page(ctx, connection.present(found, connector))
 
 
 @routes.post("/{uid:path}/connection")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: need_source(ctx, uid))
     return _sent(Form(request, reaching.within(found), found), platform, sent)

@@ -8,8 +8,8 @@ from typing import Any
 
 from fastapi import Request
 
-from lakehold.api.frame.callers import shown_by
-from lakehold.api.frame.works import Asked, house_of
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import PendingRequest, get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
@@ -30,14 +30,14 @@ class Seen:
         return list(self.found.get("streams", ()))
 
 
-def reading(request: Request) -> Asked:
+def reading(request: Request) -> PendingRequest:
     """To ask something in a transaction of its own."""
-    return Asked(request, shown_by(request), writes=False)
+    return PendingRequest(request, read_credentials(request), writes=False)
 
 
-def writing(request: Request) -> Asked:
+def writing(request: Request) -> PendingRequest:
     """To change something in a transaction of its own."""
-    return Asked(request, shown_by(request), writes=True)
+    return PendingRequest(request, read_credentials(request), writes=True)
 
 
 def look(request: Request, asked: Mapping[str, Any]) -> Seen:
@@ -50,6 +50,6 @@ def look(request: Request, asked: Mapping[str, Any]) -> Seen:
 
     caller = reading(request).run(let_in)
     try:
-        return Seen(worker_client.probe_source(house_of(request), caller, asked))
+        return Seen(worker_client.probe_source(get_platform(request), caller, asked))
     except LakeholdError as error:
         return Seen(error=error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -27,13 +27,13 @@ _CHOICES = ((timing.BY_HAND, "Only by hand", "Whenever somebody runs it."), *tim
 
 
 @routes.get("/{uid:path}/schedule")
-def schedule_form(request: Request, ctx: Reading, uid: str) -> Response:
+def schedule_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The last question."""
     return _page(request, ctx, need_source(ctx, uid), Timing(), run_now=True)
 
 
 @routes.post("/{uid:path}/schedule")
-def schedule(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Keep it, and run it for the first time if that is wanted."""
     found, filled, run_now = need_source(ctx, uid), timing.sent(sent), bool(sent.get("run_now"))
     if errors := filled.errors(may_rest=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import Reading, Writing
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -86,7 +86,7 @@ class Filled:
 
 
 @routes.get("/{uid:path}/checks")
-def check_form(request: Request, ctx: Reading, uid: str, n: int = -1) -> Response:
+def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Response:
     """The form for a new one; or for one that is there, by its place."""
     found = need_edit(ctx, uid)
     if n < 0:
@@ -95,7 +95,7 @@ def check_form(request: Request, ctx: Reading, uid: str, n: int = -1) -> Respons
 
 
 @routes.post("/{uid:path}/checks")
-def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Keep it."""
     found, filled, place = need_edit(ctx, uid), _sent(sent), whole(str(sent.get("n", "")))
     n = -1 if place is None else place
@@ -113,7 +113,7 @@ def save(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/checks/remove")
-def remove(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Take one away. How it came out before is kept."""
     found, n = need_edit(ctx, uid), whole(str(sent.get("n", "")))
     told, back = dict(found.settings or {}), addresses.resource(uid, "quality")

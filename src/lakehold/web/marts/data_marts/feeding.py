@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.frame.works import House, Reading, house_of
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -39,28 +39,28 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/marts/fed")
-def new_form(request: Request, ctx: Reading, uid: str, connector: str = "", storage: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", storage: str = "") -> Response:
     """What it reads from is chosen first; then the form for that."""
     need_project(ctx, uid)
     return Form(request, uid).page(ctx, fed.blank(connector, storage))
 
 
 @new.post("/{uid:path}/marts/fed")
-def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/mart/feed")
-def edit_form(request: Request, ctx: Reading, uid: str, connector: str = "") -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "") -> Response:
     """The form with what it says now, without its secrets."""
     found = need_edit(ctx, uid)
     return Form(request, within(found), found).page(ctx, fed.present(found, connector))
 
 
 @routes.post("/{uid:path}/mart/feed")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)
@@ -108,7 +108,7 @@ class Form(reaching.Form[Fed]):
 
         caller = looking.reading(self.request).run(let_in)
         try:
-            return Seen(mart_probe.probe_feed(house_of(self.request), caller, asked))
+            return Seen(mart_probe.probe_feed(get_platform(self.request), caller, asked))
         except LakeholdError as error:
             return Seen(error=error)
 

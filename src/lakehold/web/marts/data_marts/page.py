@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading, Writing
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -56,10 +56,10 @@ class Standing:
 
 
 @routes.get("/{uid:path}/mart")
-def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
+def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_mart(ctx, uid)
-    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
+    resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _standing(ctx, lake, uid)
     around = pipeline.shown(ctx, found, "mart")
@@ -94,7 +94,7 @@ def mart_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid
 
 
 @routes.post("/{uid:path}/mart/publish")
-def publish(request: Request, ctx: Writing, lake: InLake, uid: str) -> Response:
+def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
     """Let it be reported on."""
     found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
     try:
@@ -105,7 +105,7 @@ def publish(request: Request, ctx: Writing, lake: InLake, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/mart/unpublish")
-def unpublish(request: Request, ctx: Writing, uid: str) -> Response:
+def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make a draft of it again."""
     found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
     data_mart.unpublish(ctx, uid)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.service import Run
@@ -36,7 +36,7 @@ class On:
 
 
 @routes.get("/{uid:path}/reports")
-def reports_page(request: Request, ctx: Reading, uid: str) -> Response:
+def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All that the caller sees, by name."""
     found, listing = need_mart(ctx, uid), Listing.of(request, ("name",))
     some = [each for each in of_mart(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.iceberg.catalog import lake_of
+from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -99,7 +99,7 @@ def _rows(request: Request, ctx: RequestContext, found: ResourceView, drawn: Loo
     """Those that are kept, and those that are drawn or named and not kept; who may not edit it sees the first."""
     settings = resource_metadata.load(ctx, found.uid).settings
     said, keys = _columns(settings), frozenset(_keys(settings))
-    now = lake_of(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
+    now = get_lake(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
     there = {each.name: (grids.field_type(each.type), each.description or "") for each in (now.fields if now else ())}
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}

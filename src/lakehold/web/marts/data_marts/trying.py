@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fastapi import Request
 
-from lakehold.api.iceberg.catalog import lake_of
+from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
@@ -57,7 +57,7 @@ def tried(request: Request, filled: Filled, before: Mapping[str, object] | None)
 
 def _joins(request: Request, ctx: RequestContext, filled: Filled, names: Sequence[str]) -> dict[str, str]:
     """Columns of joins that are not there, as far as one can tell before the other mart has rows."""
-    eyes, lake, found = VisibleRefs(ctx), lake_of(request), dict[str, str]()
+    eyes, lake, found = VisibleRefs(ctx), get_lake(request), dict[str, str]()
     for n, join in enumerate(filled.joins):
         now = lake.current_metadata(readable_tables.identifier_of(ctx, join.mart)) if eyes.sees(join.mart) else None
         theirs = {each.name for each in now.fields} if now else None

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from fastapi import Response
 from fastapi.responses import FileResponse
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
@@ -27,10 +27,10 @@ _MOST = 50
 
 
 @routes.get("/{uid:path}/destination/file")
-def download(ctx: Reading, platform: House, uid: str, path: str = "") -> Response:
+def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """One of them, for who may use the destination."""
     volume, file = files.open_file(ctx, platform.settings, uid, path)
-    using.note(platform, ctx, "use", uid)
+    resource_usage.record(platform, ctx, "use", uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing
+from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -42,7 +42,7 @@ class Live:
 
 
 @routes.post("/{uid:path}/destination/secret")
-def make(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Make one, or another in place of the one that there is."""
     found, back = need_edit(ctx, uid), views.home(uid, mart_kinds.DESTINATION_KIND)
     if secrets.get_secret(ctx, uid) is not None:
@@ -59,7 +59,7 @@ def make(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/destination/secret/revoke")
-def revoke(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """End it."""
     found, back = need_edit(ctx, uid), views.home(uid, mart_kinds.DESTINATION_KIND)
     text = "Nothing can be pulled until another one is made."

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
@@ -39,10 +39,10 @@ class Went:
 
 
 @routes.get("/{uid:path}/destination")
-def destination_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
+def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_destination(ctx, uid)
-    using.note(platform, ctx, "see", uid)
+    resource_usage.record(platform, ctx, "see", uid)
     reports = destinations.visible_reports(ctx, uid)
     values: dict[str, object] = {
         "found": found,

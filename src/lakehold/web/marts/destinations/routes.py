@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import House, Reading, house_of
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.caller import Caller
@@ -32,28 +32,28 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/destinations/new")
-def new_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Response:
     """How it sends is chosen first; then the form for that."""
     need_project(ctx, uid)
     return Form(request, uid).page(ctx, destination.blank(to))
 
 
 @new.post("/{uid:path}/destinations/new")
-def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Make it, or try it first."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/destination/edit")
-def edit_form(request: Request, ctx: Reading, uid: str, to: str = "") -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Response:
     """The form with what it says now, without its secret."""
     found = need_edit(ctx, uid)
     return Form(request, within(found), found).page(ctx, destination.present(found, to))
 
 
 @routes.post("/{uid:path}/destination/edit")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Change it, or try it first."""
     found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)
@@ -102,7 +102,7 @@ def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     return found
 
 
-def _sent(form: Form, platform: House, sent: Sent) -> Response:
+def _sent(form: Form, platform: CurrentPlatform, sent: Sent) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, reading = destination.sent(sent), looking.reading(form.request)
     secret, kept = sealed.filled(platform, reading.run(lambda ctx: ctx.caller), sent)
@@ -137,6 +137,6 @@ def _tried(request: Request, asked: Mapping[str, Any]) -> tuple[str, LakeholdErr
 
     caller = looking.reading(request).run(let_in)
     try:
-        return worker_client.check_destination(house_of(request), caller, asked), None
+        return worker_client.check_destination(get_platform(request), caller, asked), None
     except LakeholdError as error:
         return "", error

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading, house_of
+from lakehold.api.http.dependencies import ReadContext, get_platform
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -47,7 +47,7 @@ class Owner:
 
 
 @routes.get("/{uid:path}/notifications")
-def notifications_page(request: Request, ctx: Reading, uid: str) -> Response:
+def notifications_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All for who keeps the project's settings; for others what is their own."""
     return shown(request, ctx, uid)
 
@@ -62,7 +62,7 @@ def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = 
         **tabs.shown(uid, space.kind, NOTIFICATIONS),
         "space": space,
         "channels": [(each, HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
-        "mails": bool(house_of(request).settings.smtp.get_secret_value()),
+        "mails": bool(get_platform(request).settings.smtp.get_secret_value()),
         "manages": manages,
         "titles": _titles(ctx, uid),
         "me": next((each for each in everybody if each.member.uid == ctx.caller.member), None),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Writing, house_of
+from lakehold.api.http.dependencies import WriteContext, get_platform
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import addresses, pages
@@ -24,14 +24,14 @@ _WANTED = {"on": True, "off": False}
 
 
 @routes.post("/{uid:path}/notifications/channels")
-def switch(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def switch(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Which channels the project tells of."""
     receivers.set_channels(ctx, uid, {each.value: bool(sent.get(each.value)) for each in NotificationChannel})
     return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/notifications/mine")
-def choose_mine(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """What the caller receives: only what is to be another than it is becomes a choice."""
     receivers.need_project(ctx, uid)
     here = addresses.workspace(uid, NOTIFICATIONS)
@@ -43,7 +43,7 @@ def choose_mine(request: Request, ctx: Writing, uid: str, sent: Sent) -> Respons
 
 
 @routes.post("/{uid:path}/notifications/receivers")
-def choose(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def choose(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """Subscribe a member to one channel or no longer, or give them back what their role has."""
     member, name, wanted = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
     found = receivers.set_subscription(ctx, uid, member, {parse_channel(name).value: _WANTED.get(wanted)})
@@ -55,12 +55,12 @@ def choose(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
 
 
 @routes.post("/{uid:path}/notifications/hook")
-def save_hook(request: Request, ctx: Writing, uid: str, sent: Sent) -> Response:
+def save_hook(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     """The address that failures are told to."""
     receivers.need_project(ctx, uid)
     ctx.need(receivers.MANAGE_SETTINGS, uid)
     try:
-        hook.save(ctx, uid, sent, private=house_of(request).settings.private_addresses)
+        hook.save(ctx, uid, sent, private=get_platform(request).settings.private_addresses)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
         wrong = replace(hook.present(ctx, uid), address=str(sent.get("address", "")), error=str(error))
         return shown(request, ctx, uid, wrong)

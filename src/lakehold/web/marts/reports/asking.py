@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fastapi import Request
 from markupsafe import Markup
 
-from lakehold.api.frame.works import house_of
-from lakehold.api.iceberg.catalog import lake_of
+from lakehold.api.http.dependencies import get_platform
+from lakehold.api.iceberg_rest import get_lake
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
@@ -52,12 +52,14 @@ def preview(request: Request, mart: str, settings: Mapping[str, object], name: s
 
     def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
         readable_tables.refuse_impersonation(ctx)
-        return ctx.caller, reports.report_sql(ctx, lake_of(request), told, mart), reports.report_day(ctx, told)
+        return ctx.caller, reports.report_sql(ctx, get_lake(request), told, mart), reports.report_day(ctx, told)
 
     try:
         caller, text, day = looking.reading(request).run(asked)
         uid = f"q_{secrets.token_hex(12)}"
-        with worker_client.run_query(house_of(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN) as found:
+        with worker_client.run_query(
+            get_platform(request), caller, uid=uid, workspace="", text=text, rows=_SHOWN
+        ) as found:
             schema, batches, complete = found.batches.schema, list(found.batches), found.complete
     except LakeholdError as error:
         return Preview(error=error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
+from lakehold.api.http.dependencies import ReadContext
 from lakehold.kit.clock import SECOND
 from lakehold.web import pages
 from lakehold.web.access import acting
@@ -38,7 +38,7 @@ _SORTS = {
 
 
 @routes.get("/{uid:path}/insights")
-def report_insights(request: Request, ctx: Reading, uid: str) -> Response:
+def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Of one report, in ninety days."""
     found = need_report(ctx, uid)
     told = insights.report_insight(ctx, uid)
@@ -47,7 +47,7 @@ def report_insights(request: Request, ctx: Reading, uid: str) -> Response:
 
 
 @of_project.get("/{uid:path}/insights")
-def project_insights(request: Request, ctx: Reading, uid: str) -> Response:
+def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Of all reports of a project that the caller sees."""
     need_project(ctx, uid)
     listing = Listing.of(request, ("-last", "name", "sent", "failed", "read"))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
-from lakehold.api.iceberg.catalog import InLake
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resource_metadata, resources
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
@@ -49,10 +49,10 @@ class Goal:
 
 
 @routes.get("/{uid:path}/report")
-def report_page(request: Request, ctx: Reading, platform: House, lake: InLake, uid: str) -> Response:
+def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_report(ctx, uid)
-    using.note(platform, ctx, "see", uid)
+    resource_usage.record(platform, ctx, "see", uid)
     last = _last(ctx, found)
     values: dict[str, object] = {
         **shown(ctx, found, "report"),
@@ -105,7 +105,7 @@ def _reads(ctx: RequestContext, found: ResourceView) -> bool:
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _columns(ctx: RequestContext, lake: InLake, found: ResourceView) -> choosing.Columns:
+def _columns(ctx: RequestContext, lake: CurrentLake, found: ResourceView) -> choosing.Columns:
     mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
     return choosing.columns(ctx, lake, mart) if mart else choosing.Columns()
 

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.frame.works import Reading
-from lakehold.api.iceberg.catalog import lake_of
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -37,7 +37,7 @@ routes = router("/resources")
 
 
 @new.get("/{uid:path}/reports/new")
-def new_form(request: Request, ctx: Reading, uid: str, mart: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Response:
     """What it is about is chosen first; then the form for that."""
     ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == DATA_MART_KIND:
@@ -58,7 +58,7 @@ def make(request: Request, uid: str, sent: Sent) -> Response:
 
 
 @routes.get("/{uid:path}/report/edit")
-def edit_form(request: Request, ctx: Reading, uid: str) -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The form with what it says now."""
     found, mart = _need_edit(ctx, uid)
     return Form(request, _within(found), mart, found).page(ctx, filled.present(found, found.settings or {}))
@@ -111,7 +111,7 @@ class Form:
         return self.mart, ctx.session.read_view(lambda view: view.names.get(view.resource(self.mart)) or "")
 
     def _options(self, ctx: RequestContext, said: Report) -> dict[str, object]:
-        known = choosing.columns(ctx, lake_of(self.request), self.mart)
+        known = choosing.columns(ctx, get_lake(self.request), self.mart)
         chosen = list(said.columns)
         order = sorted(known.columns, key=lambda each: chosen.index(each.name) if each.name in chosen else len(chosen))
         sorts = said.shown or [each.name for each in known.columns]
@@ -152,7 +152,7 @@ def _sent(form: Form, sent: Sent) -> Response:
     if do not in {"save", "preview"}:
         return reading.run(lambda ctx: form.page(ctx, said.added(do, sent)))
     before = form.found.settings if form.found else None
-    lake = lake_of(form.request)
+    lake = get_lake(form.request)
     wrong = reading.run(lambda ctx: checking.wrong(ctx, lake, form.mart, said, has_goal=form.found is not None))
     if do == "preview":
         wrong = {name: words for name, words in wrong.items() if name not in {"name", "destination"}}

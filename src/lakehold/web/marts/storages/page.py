@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from lakehold.api.catalog import using
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import credentials, kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -28,10 +28,10 @@ _WORDS = {word: label for word, label, _, _ in form.KINDS}
 
 
 @routes.get("/{uid:path}/storage")
-def storage_page(request: Request, ctx: Reading, platform: House, uid: str) -> Response:
+def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """It, as the caller may see it."""
     found = need_storage(ctx, uid)
-    using.note(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
+    resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     return _page(request, ctx, found)
 
 

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Draft
-from lakehold.api.frame.works import House, Reading
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
@@ -35,28 +35,28 @@ _LAKEHOUSE, _MOST = "lakehouse.lakehouse", 200
 
 
 @new.get("/{uid:path}/storages/new")
-def new_form(request: Request, ctx: Reading, uid: str, kind: str = "") -> Response:
+def new_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> Response:
     """What it is comes first; then the form for that."""
     need_project(ctx, uid)
     return Form(request, uid).page(ctx, form.blank(kind))
 
 
 @new.post("/{uid:path}/storages/new")
-def make(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
 
 
 @routes.get("/{uid:path}/storage/edit")
-def edit_form(request: Request, ctx: Reading, uid: str, kind: str = "") -> Response:
+def edit_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> Response:
     """The form with what it says now, without its secret."""
     found = _need_edit(ctx, uid)
     return Form(request, within(found), found).page(ctx, form.present(found, kind))
 
 
 @routes.post("/{uid:path}/storage/edit")
-def edit(request: Request, platform: House, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: _need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)

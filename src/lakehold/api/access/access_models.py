@@ -1,0 +1,177 @@
+"""Endpoints of the tenant's access models, those that came with Lakehold and those of the tenant's own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import sqlalchemy as sa
+from pydantic import Field
+
+from lakehold.access import Adopt
+from lakehold.access.facts import tables
+from lakehold.access.model.loader import parse_model
+from lakehold.access.model.schema import AccessModel
+from lakehold.api.access.question_scope import QuestionScope, need_others
+from lakehold.api.access.what_if import EffectGroupJson, ModelSource, effect_groups_json
+from lakehold.api.http import models as frame
+from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
+from lakehold.api.http.etags import IfMatch, TaggedResponse
+from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+
+routes = make_router("/api/v1/access/models", "Access models")
+
+ModelName = Annotated[Word, Field(max_length=100, examples=["library"])]
+
+
+class ModelText(RequestModel):
+    """A model as YAML."""
+
+    source: ModelSource
+
+
+class ModelSummary(ResponseModel):
+    """The name, title and kinds of a model."""
+
+    name: ModelName
+    title: str = Field(examples=["Library"])
+    kinds: list[str] = Field(examples=[["library.library", "library.book"]])
+
+
+class ModelJson(TaggedResponse):
+    """A model with its YAML source."""
+
+    name: ModelName
+    title: str = Field(examples=["Library"])
+    kinds: list[str] = Field(examples=[["library.library", "library.book"]])
+    source: ModelSource
+
+
+class ModelPreviewJson(ResponseModel):
+    """The effects that adopting a model would have."""
+
+    name: ModelName
+    title: str = Field(examples=["Library"])
+    kinds: list[str] = Field(examples=[["library.library", "library.book"]])
+    new: bool = Field(description="Whether there is no model of this name yet.")
+    changes: bool = Field(description="Whether it differs from the one that is in force.")
+    effects: list[EffectGroupJson] = Field(description="Who would win and lose what.")
+
+
+class ModelVersion(ResponseModel):
+    """A source that was in force for some time."""
+
+    since: Time
+    until: Time | None = Field(examples=[None], description="Null for the one that is in force.")
+    source: ModelSource
+
+
+@routes.get("")
+def list_models(ctx: ReadContext) -> PageResponse[ModelSummary]:
+    """List all access models of the tenant."""
+    ctx.need_visible(ctx.caller.tenant)
+    models = ctx.session.read_view(lambda view: list(view.policy.models.values()))
+    items = [ModelSummary(name=model.name, title=model.title, kinds=_kind_ids(model)) for model in models]
+    return PageResponse(items=sorted(items, key=lambda item: item.name))
+
+
+@routes.post("", status_code=201)
+def adopt_model(ctx: CreateContext, body: ModelText) -> ModelJson:
+    """Adopt a new model.
+
+    Needs the right `manage_models`. A model that cannot be loaded is refused with the line and what would be right.
+    """
+    ctx.need("manage_models", ctx.caller.tenant)
+    model = parse_model(body.source)
+    if model.name in ctx.view.sources:
+        raise ConflictError(f"There is already a model {quote(model.name)}.", "Replace it with PUT.")
+    ctx.make(Adopt(body.source))
+    return _model_json(ctx, model.name)
+
+
+@routes.post("/try")
+def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
+    """Try a model, and preview the effects of adopting it.
+
+    Nothing is changed. Needs the rights `manage_models` and `ask_about_others`.
+    """
+    ctx.need("manage_models", ctx.caller.tenant)
+    need_others(ctx)
+    model = parse_model(body.source)
+    effects = ctx.session.what_if([Adopt(body.source)]).restrict(QuestionScope(ctx).is_visible)
+    there = ctx.view.sources.get(model.name)
+    return ModelPreviewJson(
+        name=model.name,
+        title=model.title,
+        kinds=_kind_ids(model),
+        new=there is None,
+        changes=there != body.source,
+        effects=effect_groups_json(effects),
+    )
+
+
+@routes.get("/{name}")
+def get_model(ctx: ReadContext, name: ModelName) -> ModelJson:
+    """Get a model with its source."""
+    ctx.need_visible(ctx.caller.tenant)
+    return _model_json(ctx, name)
+
+
+@routes.put("/{name}", responses=problem_responses(412, 428))
+def replace_model(ctx: WriteContext, name: ModelName, body: ModelText, seen: IfMatch) -> ModelJson:
+    """Adopt a new version of a model.
+
+    Needs the right `manage_models`. The old version is kept, for questions about the past.
+    """
+    ctx.need("manage_models", ctx.caller.tenant)
+    seen.need(_model_json(ctx, name))
+    model = parse_model(body.source)
+    if model.name != name:
+        raise InvalidInputError(
+            f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to its own address."
+        )
+    if body.source != ctx.view.sources.get(name):
+        ctx.make(Adopt(body.source))
+    return _model_json(ctx, name)
+
+
+@routes.get("/{name}/versions")
+def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) -> PageResponse[ModelVersion]:
+    """List all versions of a model, newest first."""
+    ctx.need_visible(ctx.caller.tenant)
+    of = f"versions {name}"
+    behind = paged.start_key(of, int)
+    c = tables.model.c
+    query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == ctx.session.tenant, c.name == name)
+    if behind is not None:
+        query = query.where(c.id < behind[0])
+    rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
+    if not rows and behind is None:
+        raise _unknown_model(name)
+    return paged.build_page(
+        of,
+        rows,
+        lambda row: (row.id,),
+        lambda row: ModelVersion(
+            since=to_datetime(row.since), until=frame.to_optional_datetime(row.until), source=row.source
+        ),
+    )
+
+
+def _model_json(ctx: RequestContext, name: str) -> ModelJson:
+    model = ctx.session.read_view(lambda view: view.policy.models.get(name))
+    if model is None:
+        raise _unknown_model(name)
+    return ModelJson(name=model.name, title=model.title, kinds=_kind_ids(model), source=model.source)
+
+
+def _kind_ids(model: AccessModel) -> list[str]:
+    return [f"{model.name}.{kind}" for kind in model.kinds]
+
+
+def _unknown_model(name: str) -> NotFoundError:
+    return NotFoundError(f"There is no model {quote(name)}.", "Look its name up in the list of models.")

@@ -1,0 +1,165 @@
+"""Endpoints of the audit log. Read, export and verify."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from lakehold.api.http.dependencies import ReadContext, get_platform
+from lakehold.api.http.models import IdText, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import to_moment
+from lakehold.ledger.audit import AuditFilter, NumberedEntry
+
+routes = make_router("/api/v1/access/audit", "Audit log")
+
+_EXPORT_CHUNK = 1_000
+_JSON_LINES = "application/jsonl"
+AuditOutcome = Literal["done", "denied"]
+
+
+class AuditEntry(ResponseModel):
+    """An entry of the audit log."""
+
+    n: int = Field(description="Its number.")
+    at: Time
+    member: str = Field(examples=["ana"], description="The id of who did it; empty for the installation itself.")
+    member_name: str = Field(examples=["Ana, Analyst"])
+    action: str = Field(examples=["grant"])
+    resource: str = Field(examples=["orders"])
+    resource_name: str = Field(examples=["orders"])
+    kind: str = Field(examples=["lakehouse.table"])
+    outcome: str = Field(examples=["done"])
+    token: str = Field(examples=[""], description="The API token's id, if it was done through one.")
+    viewing_as: str = Field(examples=[""], description="Whose eyes the member saw with.")
+    request: str = Field(examples=["5f0c3f1de1a44d54"])
+    address: str = Field(examples=["127.0.0.1"])
+    before: dict[str, object] = Field(examples=[{}])
+    after: dict[str, object] = Field(examples=[{"role": "viewer", "subject": "bob"}])
+    reason: str = Field(examples=[""])
+    hash: str = Field(examples=["9f86d081884c7d65"])
+
+
+class AuditVerificationJson(ResponseModel):
+    """The result of verifying the whole chain."""
+
+    whole: bool
+    entries: int
+    head: str = Field(examples=["9f86d081884c7d65"])
+    fault: str = Field(examples=[""], description="Empty if nothing was altered, removed, reordered or cut off.")
+
+
+async def _filter(
+    member: Annotated[IdText | None, Query(description="Who did it.")] = None,
+    resource: Annotated[IdText | None, Query(description="To what.")] = None,
+    action: Annotated[Word | None, Query(description="What they did.")] = None,
+    outcome: Annotated[AuditOutcome | None, Query(description="Whether it was done or denied.")] = None,
+    since: Annotated[Time | None, Query(description="From this moment on.")] = None,
+    until: Annotated[Time | None, Query(description="Before this moment.")] = None,
+) -> AuditFilter:
+    return AuditFilter(
+        member=member,
+        resource=resource,
+        action=action,
+        outcome=outcome,
+        since=None if since is None else to_moment(since),
+        until=None if until is None else to_moment(until),
+    )
+
+
+AuditFilterParams = Annotated[AuditFilter, Depends(_filter)]
+
+
+@routes.get("", openapi_extra={"x-tells-all-to": "see_audit"})
+def list_audit_entries(ctx: ReadContext, paged: PageParams, filters: AuditFilterParams) -> PageResponse[AuditEntry]:
+    """List audit log entries, newest first.
+
+    Needs the right `see_audit`.
+    """
+    need_audit(ctx)
+    of = f"audit {filters}"
+    behind = paged.start_key(of, int)
+    before = None if behind is None else int(behind[0])
+    found = ctx.audit.page(filters, before=before, limit=paged.limit + 1)
+    return paged.build_page(of, found, lambda line: (line.n,), _entry_json)
+
+
+@routes.get(
+    "/export",
+    response_class=StreamingResponse,
+    openapi_extra={"x-tells-all-to": "see_audit"},
+    responses={200: {"description": "JSON lines", "content": {_JSON_LINES: {"schema": {"type": "string"}}}}},
+)
+def export_audit(ctx: ReadContext, request: Request, filters: AuditFilterParams) -> Response:
+    """Export the whole audit log as JSON lines, oldest first.
+
+    Needs the right `see_audit` until the end: a caller who loses it meanwhile gets no more.
+    """
+    need_audit(ctx)
+    lines = _export_lines(get_platform(request), ctx.caller, filters)
+    return StreamingResponse(
+        lines, media_type=_JSON_LINES, headers={"content-disposition": 'attachment; filename="audit.jsonl"'}
+    )
+
+
+@routes.get("/verify", openapi_extra={"x-tells-all-to": "see_audit"})
+def verify_audit(ctx: ReadContext) -> AuditVerificationJson:
+    """Verify the audit log.
+
+    Checks the whole hash chain. Needs the right `see_audit`.
+    """
+    need_audit(ctx)
+    found = ctx.audit.verify()
+    return AuditVerificationJson(whole=not found.fault, entries=found.entries, head=found.head, fault=found.fault)
+
+
+def need_audit(ctx: RequestContext) -> None:
+    """Raise unless the caller may see the audit log."""
+    ctx.need("see_audit", ctx.caller.tenant)
+
+
+def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter) -> Iterator[bytes]:
+    """Yield the log in chunks, each read in a short transaction, so that a slow reader blocks nothing."""
+    after = 0
+    while True:
+        with platform.read(caller) as ctx:
+            need_audit(ctx)
+            lines = list(islice(ctx.audit.export(filters, after), _EXPORT_CHUNK))
+        if lines:
+            yield ("\n".join(lines) + "\n").encode()
+        if len(lines) < _EXPORT_CHUNK:
+            return
+        after = json.loads(lines[-1])["n"]
+
+
+def _entry_json(line: NumberedEntry) -> AuditEntry:
+    entry = line.entry
+    return AuditEntry(
+        n=line.n,
+        at=to_datetime(entry.at),
+        member=entry.member,
+        member_name=entry.member_name,
+        action=entry.action,
+        resource=entry.resource,
+        resource_name=entry.resource_name,
+        kind=entry.kind,
+        outcome=entry.outcome,
+        token=entry.token,
+        viewing_as=entry.viewing_as,
+        request=entry.request,
+        address=entry.address,
+        before=dict(entry.before),
+        after=dict(entry.after),
+        reason=entry.reason,
+        hash=line.hash,
+    )

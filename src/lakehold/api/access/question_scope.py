@@ -1,0 +1,89 @@
+"""Decides who may ask about whom, and what they may see.
+
+About oneself everybody may ask; about others those who have the right `ask_about_others`. A resource that the caller
+may not see is answered like one that does not exist, whomever the question is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from lakehold.access.decisions.principal import Principal
+from lakehold.access.session import AccessQueries
+from lakehold.api.http.models import IdText, NameText, ResponseModel, Word
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import to_moment
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import quote
+
+
+class NamedRefJson(ResponseModel):
+    """The id and name of a member or resource."""
+
+    id: IdText
+    name: NameText
+
+
+class NamedResourceJson(NamedRefJson):
+    """The id, name and kind of a resource."""
+
+    kind: Word
+
+
+class QuestionScope:
+    """The scope of a caller's questions at one moment, now or another."""
+
+    def __init__(self, ctx: RequestContext, at: datetime | None = None) -> None:
+        self.work = ctx
+        self.questions: AccessQueries = ctx.session
+        if at is not None:
+            # The past and the future tell of others, and cost a reading of all facts.
+            need_others(ctx)
+            self.questions = ctx.session.as_of(to_moment(at))
+
+    def resolve_subject(self, given: str | None) -> Principal:
+        """Return whom the question is about: the caller, or somebody else if they may ask.
+
+        A narrowed token that asks about its own member gets what the token itself may do.
+        """
+        if given is None or given == self.work.caller.member:
+            return self.work.asker
+        need_others(self.work)
+        self.require_visible((given,), "member")
+        return given
+
+    def is_visible(self, uid: str) -> bool:
+        """Return whether the caller may see it, now if it exists now, else at that moment."""
+        asker, now = self.work.asker, self.work.session
+        if now is self.questions or self.work.view.ids.get(uid) is not None:
+            return now.can_see(asker, uid)
+        try:
+            return self.questions.can_see(asker, uid)
+        except NotFoundError:
+            return False
+
+    def require_visible(self, uids: Iterable[str], what: str = "resource") -> None:
+        """Raise NotFoundError for what the caller may not see."""
+        for uid in uids:
+            try:
+                visible = self.is_visible(uid)
+            except NotFoundError:
+                visible = False
+            if not visible:
+                raise NotFoundError(f"There is no {what} {quote(uid)}.", "Look the id up in a list.")
+
+    def named_ref(self, uid: str) -> NamedRefJson:
+        """Return the id and name of a resource that the caller sees."""
+        return NamedRefJson(id=uid, name=self.name(uid))
+
+    def name(self, uid: str) -> str:
+        """Return the name of a resource."""
+        view = self.questions.current_view()
+        number = view.ids.get(uid)
+        return (view.names.get(number) if number is not None else None) or uid
+
+
+def need_others(ctx: RequestContext) -> None:
+    """Raise unless the caller may ask about others."""
+    ctx.need("ask_about_others", ctx.caller.tenant)

@@ -1,0 +1,200 @@
+"""Endpoints of what-if, which tell the effect of changes without making them; and facts as JSON."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lakehold.access import Add, Adopt, Attribute, Edge, Grant, Remove
+from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.records import Change, Fact, mentioned_ids
+from lakehold.api.access.question_scope import QuestionScope, need_others
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Word
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
+from lakehold.directory.request_context import RequestContext
+
+_MAX_MODEL_LENGTH = 500_000
+
+ModelSource = Annotated[
+    str, Field(min_length=1, max_length=_MAX_MODEL_LENGTH, examples=["model: library\ntitle: Library\nkinds: {}\n"])
+]
+ValueText = Annotated[str, Field(max_length=1_000, examples=["true"])]
+
+
+class GrantFact(RequestModel):
+    """A member or group holds a role on a resource."""
+
+    fact: Literal["grant"]
+    subject: IdText
+    role: Word
+    resource: IdText
+
+
+class AttributeFact(RequestModel):
+    """A resource has an attribute value, or with `member` a membership has one."""
+
+    fact: Literal["attribute"]
+    resource: IdText
+    name: Word
+    value: ValueText
+    member: IdText | None = None
+
+
+class EdgeFact(RequestModel):
+    """One resource points at another."""
+
+    fact: Literal["edge"]
+    name: Word
+    source: IdText
+    target: IdText
+
+
+FactJson = Annotated[GrantFact | AttributeFact | EdgeFact, Field(discriminator="fact")]
+
+
+class FactChange(RequestModel):
+    """A fact to add or remove."""
+
+    change: Literal["add", "remove"]
+    fact: FactJson
+
+
+class ModelChange(RequestModel):
+    """A model to adopt, new or in place of the one of the same name."""
+
+    change: Literal["adopt"]
+    source: ModelSource
+
+
+ChangeJson = Annotated[FactChange | ModelChange, Field(discriminator="change")]
+
+
+def parse_fact(given: FactJson) -> Fact:
+    """Convert JSON to a fact."""
+    match given:
+        case GrantFact():
+            return Grant(given.subject, given.role, given.resource)
+        case AttributeFact():
+            return Attribute(given.resource, given.name, given.value, given.member)
+        case EdgeFact():
+            return Edge(given.name, given.source, given.target)
+
+
+def parse_change(given: ChangeJson) -> Change:
+    """Convert JSON to a change."""
+    if isinstance(given, ModelChange):
+        return Adopt(given.source)
+    fact = parse_fact(given.fact)
+    return Add(fact) if given.change == "add" else Remove(fact)
+
+
+def fact_json(fact: Fact) -> FactJson:
+    """Convert a fact to JSON."""
+    match fact:
+        case Grant(subject, role, resource):
+            return GrantFact(fact="grant", subject=subject, role=role, resource=resource)
+        case Attribute(resource, name, value, member):
+            return AttributeFact(fact="attribute", resource=resource, name=name, value=value, member=member)
+        case Edge(name, source, target):
+            return EdgeFact(fact="edge", name=name, source=source, target=target)
+
+
+routes = make_router("/api/v1/access/what-if", "Access")
+
+_MAX_CHANGES = 200
+
+
+class WhatIfBody(RequestModel):
+    """Changes to try together, in order."""
+
+    changes: Annotated[list[ChangeJson], Field(min_length=1, max_length=_MAX_CHANGES)]
+
+
+class EffectGroupJson(ResponseModel):
+    """The gains or losses of one action on one kind."""
+
+    kind: str = Field(examples=["lakehouse.table"])
+    action: Word
+    gained: bool
+    members: int = Field(description="How many members win or lose it on one resource at least.")
+    resources: int = Field(description="On how many resources.")
+    pairs: int = Field(description="How many members on how many resources, counted one by one.")
+
+
+class EffectGroupsJson(ResponseModel):
+    """The effects of the changes, counted."""
+
+    groups: list[EffectGroupJson]
+
+
+class EffectRowJson(ResponseModel):
+    """A member gains or loses an action on a resource."""
+
+    member: IdText
+    action: Word
+    resource: IdText
+    gained: bool
+
+
+@routes.post("")
+def what_if(ctx: ReadContext, body: WhatIfBody) -> EffectGroupsJson:
+    """Count the effects of changes.
+
+    By kind and action, of resources that the caller may see. Needs the right `ask_about_others`.
+    """
+    return EffectGroupsJson(groups=effect_groups_json(compute_effects(ctx, body)))
+
+
+@routes.post("/rows")
+def what_if_rows(ctx: ReadContext, paged: PageParams, body: WhatIfBody) -> PageResponse[EffectRowJson]:
+    """List the effects of changes, one page at a time.
+
+    Each row is a member who would gain or lose an action on a resource.
+    """
+    of = f"what-if {ctx.session.seq} {body.model_dump_json()}"
+    begin = paged.start_key(of, int)
+    skipped = 0 if begin is None else int(begin[0])
+    rows = list(islice(compute_effects(ctx, body).rows(), skipped, skipped + paged.limit + 1))
+    return paged.build_page(
+        of,
+        list(enumerate(rows, start=skipped + 1)),
+        lambda numbered: (numbered[0],),
+        lambda numbered: EffectRowJson(
+            member=numbered[1].member,
+            action=numbered[1].action,
+            resource=numbered[1].resource,
+            gained=numbered[1].gained,
+        ),
+    )
+
+
+def compute_effects(ctx: RequestContext, body: WhatIfBody) -> AccessEffects:
+    """Compute the effects of changes, as far as the caller may see them."""
+    need_others(ctx)
+    scope = QuestionScope(ctx)
+    changes = [parse_change(change) for change in body.changes]
+    for change in changes:
+        if isinstance(change, Adopt):
+            ctx.need("manage_models", ctx.caller.tenant)
+        else:
+            scope.require_visible(mentioned_ids(change.fact))
+    return ctx.session.what_if(changes).restrict(scope.is_visible)
+
+
+def effect_groups_json(effects: AccessEffects) -> list[EffectGroupJson]:
+    """Convert the counts to JSON."""
+    return [
+        EffectGroupJson(
+            kind=group.kind,
+            action=group.action,
+            gained=group.gained,
+            members=group.members,
+            resources=group.resources,
+            pairs=group.pairs,
+        )
+        for group in effects.groups
+    ]

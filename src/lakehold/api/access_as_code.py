@@ -1,0 +1,190 @@
+"""Endpoints of access as code. Export, plan, apply and test a tenant as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lakehold import access_as_code as code
+from lakehold.access.facts.view import FactView
+from lakehold.access_as_code import (
+    ChangePlan,
+    DesiredState,
+    EntryMetadata,
+    assertion_report,
+    assertion_runner,
+    plan_text,
+)
+from lakehold.access_as_code import plan as plans
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.models import RequestModel, ResponseModel
+from lakehold.api.http.routing import make_router
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory import accounts, members
+from lakehold.directory.request_context import RequestContext
+
+
+def read_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
+    """Read the metadata of members and resources by id. E-mail addresses come from the directory, descriptions and
+    settings from the catalog.
+    """
+
+    def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
+        people = {number: view.uid(number) for number in view.members}
+        rest = {
+            number: view.uid(number)
+            for kind in view.policy.kinds
+            for number in view.by_kind.get(kind) or ()
+            if number not in people
+        }
+        return people, rest
+
+    people, rest = ctx.session.read_view(numbers)
+    found = {
+        people[number]: EntryMetadata(email=account.email or "", service=account.service)
+        for number, account in accounts.get_many(ctx, people).items()
+    }
+    for number, detail in resource_metadata.load_many(ctx, rest).items():
+        found[rest[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
+
+
+def write_metadata(ctx: RequestContext, entries: Mapping[str, EntryMetadata]) -> None:
+    """Write metadata, with the right that each change needs."""
+    people = ctx.session.read_view(lambda view: {view.uid(number) for number in view.members})
+    for uid, entry in entries.items():
+        if uid not in people:
+            resource_edit.apply_edit(ctx, uid, ResourceEdit(description=entry.description, settings=entry.settings))
+        elif entry.service:
+            if accounts.get(ctx, uid) is None:
+                accounts.add(ctx, uid, service=True)
+                ctx.note("make service account", uid)
+        elif entry.email:
+            members.set_email(ctx, uid, entry.email)
+
+
+routes = make_router("/api/v1/code", "Access as code")
+
+_MAX_FILES = 2_000
+_MAX_FILE_LENGTH = 2_000_000
+_EXPORT_RIGHT: dict[str, Any] = {"x-tells-all-to": "export"}
+
+FileName = Annotated[str, Field(min_length=1, max_length=300, examples=["people.yaml"])]
+FileText = Annotated[str, Field(max_length=_MAX_FILE_LENGTH, examples=["members:\n  ana: {name: Ana}\n"])]
+FileTexts = Annotated[
+    dict[FileName, FileText],
+    Field(max_length=_MAX_FILES, examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}]),
+]
+
+
+class TenantFilesJson(ResponseModel):
+    """All files of a tenant, by name."""
+
+    files: dict[str, str] = Field(examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}])
+
+
+class FilesBody(RequestModel):
+    """Files by name."""
+
+    files: FileTexts
+
+
+class PlanResultJson(ResponseModel):
+    """The changes that are necessary, and their effects."""
+
+    empty: bool = Field(description="Whether there is nothing to do.")
+    text: str = Field(examples=["Nothing to do: the tenant is what the files say.\n"], description="As people read it.")
+    plan: dict[str, object] = Field(examples=[{}], description="To be sent back to apply exactly this.")
+
+
+class PlanBody(FilesBody):
+    """Files, and how detailed the plan is to be."""
+
+    rows: bool = Field(default=False, description="Every single effect on a member, not only counts.")
+
+
+class ApplyBody(FilesBody):
+    """Files, and the plan that was made from them."""
+
+    plan: dict[str, object] | None = Field(
+        default=None, examples=[None], description="Only this plan, if nothing has changed since; else a new one."
+    )
+
+
+class ApplyResultJson(ResponseModel):
+    """The number of changes that were made."""
+
+    steps: int
+    told: int = Field(description="Of how many things something else is told now: addresses, descriptions, settings.")
+
+
+class FileTestReportJson(ResponseModel):
+    """The results of the tests in the files."""
+
+    passed: bool
+    tests: int
+    text: str = Field(examples=["people.yaml ..\n\n2 passed\n"])
+    junit: str = Field(examples=["<testsuite/>"], description="For a build server.")
+    report: dict[str, object] = Field(examples=[{}])
+
+
+@routes.get("", openapi_extra=_EXPORT_RIGHT)
+def export_tenant(ctx: ReadContext) -> TenantFilesJson:
+    """Export the tenant as files.
+
+    Needs the right `export`. The files contain no secrets.
+    """
+    ctx.need("export", ctx.caller.tenant)
+    return TenantFilesJson(files=code.export_tenant(ctx.session, read_metadata(ctx)))
+
+
+@routes.post("/plan", openapi_extra=_EXPORT_RIGHT)
+def plan_files(ctx: ReadContext, body: PlanBody) -> PlanResultJson:
+    """Plan the changes that make the tenant match these files, and preview their effects.
+
+    Needs the right `export`.
+    """
+    ctx.need("export", ctx.caller.tenant)
+    made = _make_plan(ctx, code.parse_files(body.files))
+    return PlanResultJson(
+        empty=made.is_empty, text=plan_text.render_plan(made, rows=body.rows), plan=json.loads(plans.dump_plan(made))
+    )
+
+
+@routes.post("/apply", openapi_extra=_EXPORT_RIGHT)
+def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
+    """Make the tenant match these files, all or nothing.
+
+    Needs the right `export`, and the right to every single change.
+    """
+    ctx.need("export", ctx.caller.tenant)
+    declared = code.parse_files(body.files)
+    made = _make_plan(ctx, declared) if body.plan is None else plans.load_plan(json.dumps(body.plan))
+    code.apply_plan(ctx, made, declared)
+    write_metadata(ctx, made.metadata)
+    return ApplyResultJson(steps=len(made.steps), told=len(made.metadata))
+
+
+@routes.post("/test", openapi_extra=_EXPORT_RIGHT)
+def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
+    """Run the tests in these files against the tenant as it is.
+
+    Needs the right `export`.
+    """
+    ctx.need("export", ctx.caller.tenant)
+    report = assertion_runner.run_session(code.parse_files(body.files), ctx.session)
+    return FileTestReportJson(
+        passed=report.exit_code == 0,
+        tests=len(report.results),
+        text=assertion_report.render_text(report),
+        junit=assertion_report.render_junit(report),
+        report=json.loads(assertion_report.render_json(report)),
+    )
+
+
+def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
+    return code.make_plan(ctx.session, declared, read_metadata(ctx))

@@ -1,0 +1,90 @@
+"""Endpoints of the last use of resources, by day, and the collector that records it. The collector is flushed in the
+background.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from weakref import WeakKeyDictionary
+
+from fastapi import Query
+from pydantic import Field
+
+from lakehold.api.catalog import schemas
+from lakehold.api.catalog.schemas import RefJson, ResourceId
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import IdText, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.routing import make_router
+from lakehold.catalog import usage
+from lakehold.catalog.usage import LastUse, UsageRecorder
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+
+routes = make_router("/api/v1/usage", "Usage")
+resource_routes = make_router("/api/v1/resources/{resource}/usage", "Usage")
+
+
+class LastUseJson(ResponseModel):
+    """The day on which a member last performed an action on a resource."""
+
+    member: RefJson
+    resource: RefJson
+    action: Word
+    day: Time = Field(description="The beginning of the day, UTC.")
+
+
+class LastUseListJson(ResponseModel):
+    """Last uses, newest first."""
+
+    items: list[LastUseJson]
+
+
+@routes.get("")
+def list_usage_of_member(
+    ctx: ReadContext,
+    member: Annotated[
+        IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
+    ] = None,
+) -> LastUseListJson:
+    """List what a member last used, of what the caller may see."""
+    return _last_use_list_json(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
+
+
+@resource_routes.get("")
+def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> LastUseListJson:
+    """List who last used a resource.
+
+    All of it for those who may grant roles there or may ask about others, else the caller's own.
+    """
+    return _last_use_list_json(usage.list_for_resource(ctx, resource))
+
+
+def _last_use_list_json(found: list[LastUse]) -> LastUseListJson:
+    return LastUseListJson(
+        items=[
+            LastUseJson(
+                member=schemas.ref_json(one.member),
+                resource=schemas.ref_json(one.resource),
+                action=one.action,
+                day=to_datetime(one.at),
+            )
+            for one in found
+        ]
+    )
+
+
+_collectors: WeakKeyDictionary[Platform, UsageRecorder] = WeakKeyDictionary()
+
+
+def record(platform: Platform, ctx: RequestContext, action: str, uid: str) -> None:
+    """Record that the caller performs this action now."""
+    _collector(platform).record(ctx, action, uid)
+
+
+def flush(platform: Platform) -> int:
+    """Write the recorded uses to the database, and return their number."""
+    return _collector(platform).flush(platform.database)
+
+
+def _collector(platform: Platform) -> UsageRecorder:
+    return _collectors.setdefault(platform, UsageRecorder())

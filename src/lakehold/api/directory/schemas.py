@@ -1,0 +1,91 @@
+"""Response models and field types of the directory. E-mail addresses, passwords, secrets, members and sign-ins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+
+from lakehold.api.http.etags import TaggedResponse
+from lakehold.api.http.models import IdText, NameText, ResponseModel, Time, to_datetime, validated_by
+from lakehold.directory.accounts import valid_email
+from lakehold.directory.members import Member
+from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
+from lakehold.directory.sign_ins import SignIn
+from lakehold.kit.ids import MAX_ID
+
+EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), validated_by(valid_email)]
+TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
+"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
+TypedTenant = Annotated[
+    str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
+]
+NewPassword = Annotated[
+    SecretStr, Field(min_length=MIN_LENGTH, max_length=MAX_LENGTH, examples=["nine purple elephants"])
+]
+TypedPassword = Annotated[SecretStr, Field(max_length=MAX_LENGTH, examples=["nine purple elephants"])]
+SecretText = Annotated[SecretStr, Field(max_length=200, examples=["lhl_4fK0aQx9Zb_…"])]
+"""A secret that a link carries."""
+PathSecret = Annotated[str, Field(min_length=1, max_length=200, examples=["lhi_4fK0aQx9Zb_…"])]
+SecretId = Annotated[str, Field(min_length=1, max_length=MAX_ID, examples=["4fK0aQx9Zb"])]
+"""The part of a secret that is none: its id."""
+
+
+class SignInJson(ResponseModel):
+    """A device on which a member is signed in."""
+
+    id: SecretId
+    method: str = Field(examples=["password"])
+    made_at: Time
+    until: Time
+    used_at: Time
+    address: str = Field(examples=["192.0.2.7"])
+    agent: str = Field(examples=["Firefox"])
+    current: bool = Field(description="Whether it is the one that asks.")
+
+
+class SignOutResultJson(ResponseModel):
+    """The number of sign-ins that were ended."""
+
+    ended: int
+
+
+def sign_in_json(found: SignIn) -> SignInJson:
+    """Convert a sign-in to JSON."""
+    return SignInJson(
+        id=found.id,
+        method=found.method,
+        made_at=to_datetime(found.made_at),
+        until=to_datetime(found.until),
+        used_at=to_datetime(found.used_at),
+        address=found.address,
+        agent=found.agent,
+        current=found.current,
+    )
+
+
+class MemberJson(TaggedResponse):
+    """A member, as the caller may see them."""
+
+    id: IdText = Field(examples=["ana"])
+    name: NameText = Field(examples=["Ana, Analyst"])
+    email: str | None = Field(
+        examples=["ana@example.org"], description="Null if there is none, or if it is not for the caller."
+    )
+    service: bool = Field(description="Whether it is a service account, to which nobody signs in.")
+    roles: list[str] = Field(examples=[["editor"]], description="The tenant and security roles of their own.")
+    groups: list[str] = Field(examples=[["analysts"]], description="The ids of their groups.")
+    since: Time
+
+
+def member_json(member: Member) -> MemberJson:
+    """Convert a member to JSON."""
+    return MemberJson(
+        id=member.uid,
+        name=member.name,
+        email=member.email,
+        service=member.service,
+        roles=list(member.roles),
+        groups=list(member.groups),
+        since=to_datetime(member.since),
+    )

@@ -1,0 +1,164 @@
+"""FastAPI dependencies: the request context of an endpoint, and the platform.
+
+An endpoint declares `ReadContext`, `WriteContext` or `CreateContext` and gets a `RequestContext`. The dependency
+itself returns a `PendingRequest`; the route (see `routing`) turns it into a `RequestContext` in the thread that runs
+the endpoint, so that authentication, the work itself and the commit are one trip into a thread and one transaction.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Header, Request
+
+from lakehold.api.http.authentication import Authenticator, RequestCredentials, authenticate, read_credentials
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import BusyError, ForbiddenError
+
+T = TypeVar("T")
+
+_MAX_ATTEMPTS = 5
+_FIRST_WAIT = 0.01
+_ENDS_IMPERSONATION = {("DELETE", "/api/v1/view-as"), ("POST", "/view-as/end")}
+_CONTEXT_KEY = "lakehold.work"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """A request that has not been authenticated yet."""
+
+    request: Request
+    credentials: RequestCredentials
+    writes: bool
+    key: str = ""
+    """The Idempotency-Key, if there is one."""
+    body: bytes = b""
+    """What was sent, if there is a key: the same key must come with the same body."""
+
+    def run(self, do: Callable[[RequestContext], T]) -> T:
+        """Authenticate the caller and call `do` in a transaction that is committed before this returns."""
+
+        def with_context(ctx: RequestContext) -> T:
+            self.request.scope[_CONTEXT_KEY] = ctx
+            try:
+                return do(ctx)
+            finally:
+                del self.request.scope[_CONTEXT_KEY]
+
+        return retry_when_busy(lambda: self._run_write(with_context) if self.writes else self._run_read(with_context))
+
+    def _run_read(self, do: Callable[[RequestContext], T]) -> T:
+        platform, authenticator = get_platform(self.request), get_authenticator(self.request)
+        caller: Caller | None = None
+        try:
+            with platform.database.read() as transaction:
+                caller = authenticate(authenticator, platform, transaction, self.credentials)
+                self._remember_caller(caller)
+                return do(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
+        except (DeniedError, HiddenError) as error:
+            # After the transaction, not in it: who waits for a second connection while holding one may wait for ever.
+            if caller is not None:
+                platform.audit_denial(caller, error)
+            raise
+
+    def _run_write(self, do: Callable[[RequestContext], T]) -> T:
+        platform, authenticator = get_platform(self.request), get_authenticator(self.request)
+        with platform.database.read() as transaction:
+            caller = authenticate(authenticator, platform, transaction, self.credentials)
+        self._remember_caller(caller)
+        self._refuse_impersonator(caller)
+
+        def reauthenticated(ctx: RequestContext) -> T:
+            # They may have waited long for their turn.
+            authenticate(authenticator, platform, ctx.session.transaction, self.credentials)
+            return do(ctx)
+
+        with platform.write(caller) as ctx:
+            return reauthenticated(ctx)
+
+    def _refuse_impersonator(self, caller: Caller) -> None:
+        """Refuse changes while impersonating, except ending the impersonation. The services check this too."""
+        if caller.impersonator and (self.request.method, self.request.url.path) not in _ENDS_IMPERSONATION:
+            raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
+
+    def _remember_caller(self, caller: Caller) -> None:
+        self.request.scope["lakehold.caller"] = caller
+
+
+def retry_when_busy(do: Callable[[], T]) -> T:
+    """Call `do` again, as a whole, if another transaction came first."""
+    for attempt in range(_MAX_ATTEMPTS - 1):
+        try:
+            return do()
+        except BusyError:
+            time.sleep(_FIRST_WAIT * 2**attempt * (0.5 + random.random()))  # noqa: S311 - only spreads the load
+    return do()
+
+
+def get_platform(request: Request) -> Platform:
+    """Return the platform that this application serves."""
+    platform: Platform = request.app.state.platform
+    return platform
+
+
+def current_context(request: Request) -> RequestContext | None:
+    """Return the request context while the request is being answered, else None."""
+    ctx: RequestContext | None = request.scope.get(_CONTEXT_KEY)
+    return ctx
+
+
+def get_authenticator(request: Request) -> Authenticator:
+    """Return the authenticator of the application."""
+    authenticator: Authenticator = request.app.state.callers
+    return authenticator
+
+
+async def _platform_dependency(request: Request) -> Platform:
+    return get_platform(request)
+
+
+async def _pending_read(request: Request) -> PendingRequest:
+    return PendingRequest(request, read_credentials(request), writes=False)
+
+
+async def _pending_write(request: Request) -> PendingRequest:
+    return PendingRequest(request, read_credentials(request), writes=True)
+
+
+async def _pending_create(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[\x21-\x7e]+$",
+            description="Any text of your own. Sent again with the same body within 24 hours, it gets the same answer,"
+            " and nothing is made twice.",
+            examples=["4b0a9c1e"],
+        ),
+    ] = None,
+) -> PendingRequest:
+    credentials = read_credentials(request)
+    if idempotency_key is None:
+        return PendingRequest(request, credentials, writes=True)
+    return PendingRequest(request, credentials, writes=True, key=idempotency_key, body=await request.body())
+
+
+CurrentPlatform = Annotated[Platform, Depends(_platform_dependency)]
+"""The installation itself, for the few endpoints that nobody is signed in at."""
+ReadContext = Annotated[RequestContext, Depends(_pending_read)]
+"""The caller's questions."""
+WriteContext = Annotated[RequestContext, Depends(_pending_write)]
+"""The caller's questions and changes."""
+CreateContext = Annotated[RequestContext, Depends(_pending_create)]
+"""The same, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
+
+CONTEXT_DEPENDENCIES = (_pending_read, _pending_write, _pending_create)

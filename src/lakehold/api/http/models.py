@@ -1,0 +1,120 @@
+"""Base classes and field types of request and response models. Texts are limited in length, and every field has an
+example.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Generic, TypeVar
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+from lakehold.kit.clock import FOREVER, SECOND, Moment
+from lakehold.kit.errors import LakeholdError
+from lakehold.kit.ids import MAX_ID, MAX_NAME, valid_id, valid_name
+
+_MAX_TEXT_LENGTH = 4_000
+
+
+class RequestModel(BaseModel):
+    """Base class of request bodies. Unknown fields are refused, so that a typing error is not ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ResponseModel(BaseModel):
+    """Base class of responses."""
+
+    model_config = ConfigDict(frozen=True)
+
+    omits_null: ClassVar[bool] = False
+    """Whether fields that say nothing are left out instead of being null."""
+
+    def headers(self) -> Mapping[str, str]:
+        """Return additional response headers."""
+        return {}
+
+
+def validated_by(check: Callable[[object], str]) -> AfterValidator:
+    """Return a validator that calls a check of the kit, so that the problem names the field."""
+
+    def validate(value: str) -> str:
+        try:
+            return check(value)
+        except LakeholdError as error:
+            raise ValueError(str(error)) from None
+
+    return AfterValidator(validate)
+
+
+def validate_plain_text(value: object) -> str:
+    """Validate a text of several lines; control characters are refused."""
+    text = str(value)
+    if text.isascii() and text.isprintable():
+        return text
+    if any(unicodedata.category(letter) in {"Cc", "Cs"} and letter not in "\n\t\r" for letter in text):
+        raise ValueError("It has a control character. Use letters, digits, spaces and punctuation.")
+    return text
+
+
+IdText = Annotated[str, Field(min_length=1, max_length=MAX_ID, examples=["orders"]), validated_by(valid_id)]
+NameText = Annotated[str, Field(min_length=1, max_length=MAX_NAME, examples=["Orders"]), validated_by(valid_name)]
+Word = Annotated[str, Field(min_length=1, max_length=MAX_NAME, examples=["edit"]), AfterValidator(validate_plain_text)]
+"""A word of a model: an action, a role, a kind."""
+PlainText = Annotated[
+    str, Field(max_length=_MAX_TEXT_LENGTH, examples=["A few words."]), AfterValidator(validate_plain_text)
+]
+SearchText = Annotated[str, Field(max_length=MAX_NAME, examples=["sales"]), AfterValidator(validate_plain_text)]
+
+Time = Annotated[AwareDatetime, Field(examples=["2031-05-04T10:30:00Z"])]
+"""A moment with its time zone. In a query a `+` must be written as `%2B`; `Z` needs no care."""
+
+
+def to_optional_datetime(at: Moment | None) -> datetime | None:
+    """Convert a moment to a datetime; None for a moment without end."""
+    return None if at is None or at >= FOREVER else datetime.fromtimestamp(at / SECOND, UTC)
+
+
+def to_datetime(at: Moment) -> datetime:
+    """Convert a moment to a datetime."""
+    return datetime.fromtimestamp(at / SECOND, UTC)
+
+
+def _none_for_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+EmptyAsNone = BeforeValidator(_none_for_empty)
+"""A query parameter that is there but empty counts as not there."""
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MAX_BATCH_ITEMS = 100
+
+
+class BatchBody(RequestModel, Generic[T]):
+    """A request body with several items."""
+
+    items: Annotated[list[T], Field(min_length=1, max_length=MAX_BATCH_ITEMS)]
+
+
+class BatchResponse(ResponseModel, Generic[R]):
+    """The results of a batch, in the order of the request."""
+
+    items: list[R]
+
+
+def apply_to_each(items: Sequence[T], do: Callable[[T], R]) -> list[R]:
+    """Apply `do` to all items or none. The first error names its item and ends the transaction."""
+    results: list[R] = []
+    for index, item in enumerate(items):
+        try:
+            results.append(do(item))
+        except LakeholdError as error:
+            error.message = f"Item {index + 1} of {len(items)}: {error.message}"
+            raise
+    return results

@@ -1,0 +1,262 @@
+"""The Iceberg REST catalog under `/iceberg/v1`: each token sees and loads just the tables that its member may read.
+
+It also guards every user's Spark session: however a query names a table, Spark asks here for it. Only the endpoints
+that read are served; those that write are refused. A namespace is a workspace, or a layer in one. A client that names
+a workspace as its warehouse gets the layers of that workspace alone, without the workspace's name before them.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Annotated
+from urllib.parse import quote, unquote
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import ReadContext, get_platform
+from lakehold.api.http.problems import ERROR_FORMATS, Problem
+from lakehold.api.http.routing import TransactionRoute
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
+from lakehold.lake import catalog_tokens, readable_tables, table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.system_tables import SYSTEM
+
+PREFIX = "/iceberg/v1"
+
+_EXCEPTION_BY_STATUS = {
+    HTTPStatus.UNAUTHORIZED: "NotAuthorizedException",
+    HTTPStatus.FORBIDDEN: "ForbiddenException",
+    HTTPStatus.CONFLICT: "CommitFailedException",
+    HTTPStatus.TOO_MANY_REQUESTS: "SlowDownException",
+    HTTPStatus.SERVICE_UNAVAILABLE: "ServiceUnavailableException",
+}
+
+
+def iceberg_error_response(problem: Problem, path: str) -> Response:
+    """Return a problem in the error format of Iceberg REST, with the exception that clients raise for it."""
+    status = problem.status
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        status = int(HTTPStatus.BAD_REQUEST)
+    error = {
+        "message": f"{problem.detail} {problem.hint}".strip(),
+        "type": _exception_name(status, path),
+        "code": status,
+    }
+    return Response(json.dumps({"error": error}), status_code=status, media_type="application/json")
+
+
+def _exception_name(status: int, path: str) -> str:
+    if status == HTTPStatus.NOT_FOUND:
+        if "/tables/" in path:
+            return "NoSuchTableException"
+        return "NoSuchViewException" if "/views/" in path else "NoSuchNamespaceException"
+    return _EXCEPTION_BY_STATUS.get(HTTPStatus(status), "BadRequestException")
+
+
+ERROR_FORMATS[f"{PREFIX}/"] = iceberg_error_response
+
+
+def encode_prefix(name: str) -> str:
+    """Encode a workspace's name as a prefix, which clients put into URLs without quoting it."""
+    plain = quote(name, safe="").replace("~", "%7E").replace(".", "%2E")
+    return plain.replace("%", "~")
+
+
+def decode_prefix(text: str) -> str:
+    """Decode the name of a prefix."""
+    return unquote(text.replace("~", "%"))
+
+
+routes = APIRouter(prefix=PREFIX, route_class=TransactionRoute, include_in_schema=False)
+
+_NAMESPACE_SEPARATOR = "\x1f"
+_MAX_NAME_LENGTH = 4_000
+_SYSTEM_PATH_LENGTHS = (2, 3)
+_ENDPOINTS = [
+    "GET /v1/{prefix}/namespaces",
+    "GET /v1/{prefix}/namespaces/{namespace}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables",
+    "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+    "HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}",
+]
+
+PathText = Annotated[str, Path(max_length=_MAX_NAME_LENGTH)]
+
+
+def get_lake(request: Request) -> IcebergCatalog:
+    """Return the application's catalog database; it is opened on first use."""
+    state = request.app.state
+    if not hasattr(state, "lake"):
+        state.lake = IcebergCatalog(get_platform(request).settings)
+    lake: IcebergCatalog = state.lake
+    return lake
+
+
+CurrentLake = Annotated[IcebergCatalog, Depends(get_lake)]
+
+
+@routes.get("/config")
+def iceberg_config(ctx: ReadContext, warehouse: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = "") -> Response:
+    """Return the configuration of a client."""
+    readable_tables.refuse_impersonation(ctx)
+    overrides = {}
+    if warehouse:
+        readable_tables.list_containers(ctx, (warehouse,))
+        overrides = {"prefix": encode_prefix(warehouse)}
+    return _json_response({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
+
+
+@routes.get("/namespaces")
+def iceberg_namespaces(ctx: ReadContext, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = "") -> Response:
+    """List the workspaces, or the namespaces in one of them."""
+    return _namespaces(ctx, (), parent)
+
+
+@routes.get("/{prefix}/namespaces")
+def iceberg_namespaces_of(
+    ctx: ReadContext, prefix: PathText, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = ""
+) -> Response:
+    """List the layers of one workspace."""
+    return _namespaces(ctx, (decode_prefix(prefix),), parent)
+
+
+# What people call things may have slashes in it; then there is nothing of that name, and that is all.
+
+
+@routes.get("/namespaces/{namespace:path}/tables")
+def iceberg_tables(ctx: ReadContext, lake: CurrentLake, namespace: PathText) -> Response:
+    """List the tables that the caller may read."""
+    return _tables(ctx, lake, (), namespace)
+
+
+@routes.get("/{prefix}/namespaces/{namespace:path}/tables")
+def iceberg_tables_of(ctx: ReadContext, lake: CurrentLake, prefix: PathText, namespace: PathText) -> Response:
+    """List the tables of one layer that the caller may read."""
+    return _tables(ctx, lake, (decode_prefix(prefix),), namespace)
+
+
+@routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
+def iceberg_table(
+    ctx: ReadContext, request: Request, lake: CurrentLake, namespace: PathText, table: PathText
+) -> Response:
+    """Load the metadata of a table."""
+    return _table(ctx, request, lake, (*_parse_namespace(namespace), table))
+
+
+@routes.api_route("/{prefix}/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
+def iceberg_table_of(
+    ctx: ReadContext, request: Request, lake: CurrentLake, prefix: PathText, namespace: PathText, table: PathText
+) -> Response:
+    """Load the metadata of a table of one workspace."""
+    return _table(ctx, request, lake, (decode_prefix(prefix), *_parse_namespace(namespace), table))
+
+
+@routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
+def iceberg_views(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
+    """Return no views."""
+    readable_tables.refuse_impersonation(ctx)
+    return _json_response({"identifiers": []})
+
+
+@routes.api_route("/{path:path}/views/{view:path}", methods=["GET", "HEAD"])
+def iceberg_view(ctx: ReadContext, path: str, view: PathText) -> Response:  # noqa: ARG001 - as above
+    """Answer that the view does not exist."""
+    readable_tables.refuse_impersonation(ctx)
+    raise NotFoundError(f"There is no view {view[:80]!r}.")
+
+
+@routes.api_route("/namespaces/{namespace:path}", methods=["GET", "HEAD"])
+def iceberg_namespace(ctx: ReadContext, namespace: PathText) -> Response:
+    """Return a namespace."""
+    return _namespace(ctx, (), namespace)
+
+
+@routes.api_route("/{prefix}/namespaces/{namespace:path}", methods=["GET", "HEAD"])
+def iceberg_namespace_of(ctx: ReadContext, prefix: PathText, namespace: PathText) -> Response:
+    """Return a layer of one workspace."""
+    return _namespace(ctx, (decode_prefix(prefix),), namespace)
+
+
+@routes.post("/{path:path}/metrics")
+def iceberg_metrics(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
+    """Accept the scan metrics of a client, and ignore them."""
+    readable_tables.refuse_impersonation(ctx)
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+@routes.api_route("/{path:path}", methods=["POST", "PUT", "PATCH", "DELETE"])
+def iceberg_write(ctx: ReadContext, path: str) -> Response:
+    """Refuse writes."""
+    readable_tables.refuse_impersonation(ctx)
+    raise ForbiddenError(
+        f"This catalog is read only; {path[:80]!r} was not changed.",
+        "Write with a source, a query or a history of Lakehold.",
+    )
+
+
+def _namespaces(ctx: RequestContext, before: tuple[str, ...], parent: str) -> Response:
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(parent) if parent else ()
+    found = readable_tables.list_containers(ctx, (*before, *path))
+    return _json_response({"namespaces": [[*path, each.name] for each in found]})
+
+
+def _namespace(ctx: RequestContext, before: tuple[str, ...], namespace: str) -> Response:
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(namespace)
+    readable_tables.list_containers(ctx, (*before, *path))
+    return _json_response({"namespace": list(path), "properties": {}})
+
+
+def _tables(ctx: RequestContext, lake: IcebergCatalog, before: tuple[str, ...], namespace: str) -> Response:
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(namespace)
+    found = readable_tables.list_tables(ctx, (*before, *path))
+    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
+    there = lake.metadata_locations(places)
+    named = [each.name for place, each in places.items() if place in there]
+    return _json_response({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
+
+
+def _table(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> Response:
+    readable_tables.refuse_impersonation(ctx)
+    location = _system_table_location(ctx, request, path) or _lake_table_location(ctx, request, lake, path)
+    head = json.dumps({"metadata-location": location, "config": {}})
+    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), table_metadata.read_metadata_file(location))
+    return Response(body, media_type="application/json")
+
+
+def _lake_table_location(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> str:
+    *before, table = path
+    uid = readable_tables.resolve_table(ctx, before, table)
+    catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
+    location = lake.metadata_location(readable_tables.identifier_of(ctx, uid))
+    if location is None:
+        raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
+    return location
+
+
+def _system_table_location(ctx: RequestContext, request: Request, path: tuple[str, ...]) -> str | None:
+    """Return the location of a system table; only a worker has them, for its own queries."""
+    system = getattr(request.app.state, "system", None)
+    # Behind the name of a workspace, or alone.
+    if system is None or len(path) not in _SYSTEM_PATH_LENGTHS or path[-2].lower() != SYSTEM:
+        return None
+    location: str = system.load(ctx, read_credentials(request).token, path[-1])
+    return location
+
+
+def _parse_namespace(namespace: str) -> tuple[str, ...]:
+    parts = tuple(namespace.split(_NAMESPACE_SEPARATOR))
+    if not all(parts):
+        raise InvalidInputError("A namespace has an empty part.", "Write workspace, or workspace and layer.")
+    return parts
+
+
+def _json_response(content: object) -> Response:
+    return Response(json.dumps(content), media_type="application/json")

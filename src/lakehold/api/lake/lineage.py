@@ -1,0 +1,78 @@
+"""Endpoints of lineage, as far as the caller may see it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from lakehold.api.catalog.schemas import KindName
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.models import IdText, NameText, ResponseModel
+from lakehold.api.http.routing import make_router
+from lakehold.directory.request_context import RequestContext
+from lakehold.workspaces.lakehouse import lineage
+from lakehold.workspaces.lakehouse.lineage import MAX_DEPTH, LineageDirection
+
+routes = make_router("/api/v1/lineage", "Lineage")
+
+Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="How many steps away is looked.")]
+"""A table to the pipeline that writes it is one step."""
+
+
+class LineageItemJson(ResponseModel):
+    """A resource that rows come from or go to."""
+
+    id: IdText
+    kind: KindName
+    name: NameText
+    steps: int = Field(examples=[1], description="How many steps it is away.")
+
+
+class LineageLinkJson(ResponseModel):
+    """A pair of resources between which rows flow."""
+
+    source: IdText = Field(examples=["orders"])
+    target: IdText = Field(examples=["day_totals"])
+
+
+class LineageSideJson(ResponseModel):
+    """Lineage in one direction."""
+
+    items: list[LineageItemJson] = Field(description="The nearest first.")
+    links: list[LineageLinkJson] = Field(description="In the direction in which rows go.")
+    more: bool = Field(description="Whether there is more that you may not see. How much, nobody is told.")
+    cut: bool = Field(description="Whether there is more than is listed: ask for one of these to go on.")
+
+
+class LineageJson(ResponseModel):
+    """Upstream and downstream lineage."""
+
+    up: LineageSideJson = Field(description="What it is made from.")
+    down: LineageSideJson = Field(description="What reads it, and what is made from that.")
+
+
+@routes.get("/{resource}")
+def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageJson:
+    """Get what a table, volume or pipeline is made from, and what reads it."""
+    lineage.need_lineage(ctx, resource)
+    up, down = lineage.upstream(ctx, resource, max_depth=depth), lineage.downstream(ctx, resource, max_depth=depth)
+    return LineageJson(up=_side_json(ctx, up, upward=True), down=_side_json(ctx, down))
+
+
+@routes.get("/{resource}/impact")
+def get_impact(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSideJson:
+    """Get what a change of this resource may affect."""
+    lineage.need_lineage(ctx, resource)
+    return _side_json(ctx, lineage.downstream(ctx, resource, max_depth=depth))
+
+
+def _side_json(ctx: RequestContext, side: LineageDirection, *, upward: bool = False) -> LineageSideJson:
+    items = [
+        LineageItemJson(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps)
+        for ref, steps in lineage.list_resources(ctx, side)
+    ]
+    pairs = dict.fromkeys((far, near) if upward else (near, far) for near, far in side.links)
+    links = [LineageLinkJson(source=one, target=other) for one, other in pairs]
+    return LineageSideJson(items=items, links=links, more=side.hidden, cut=side.cut)

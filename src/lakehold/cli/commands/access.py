@@ -1,0 +1,197 @@
+"""Commands that ask the access engine: check, explain, who, can, review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lakehold.cli.errors import ExitCode, ResponseError
+from lakehold.cli.output import CommandContext, open_command
+from lakehold.cli.transport import Json, fetch_all
+
+_Member = Annotated[str, typer.Argument(help="A member's id, or `me`.")]
+_Action = Annotated[str, typer.Argument(help="What they want to do, for example edit.")]
+_Resource = Annotated[str, typer.Argument(help="A resource's id.")]
+_At = Annotated[str | None, typer.Option(help="As of this moment: 2031-05-04T10:30:00Z.")]
+
+
+def check(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
+    """May they do this? Exit code 0 for yes, 1 for no."""
+    with open_command(ctx) as cmd:
+        body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
+        result = cmd.transport.request("POST", "/api/v1/access/check", body=body)
+        cmd.print_result(result, "yes" if result["allowed"] else "no")
+    if not result["allowed"]:
+        raise typer.Exit(ExitCode.NO)
+
+
+def explain(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
+    """Tell why they may do this or not, and what would change it."""
+    with open_command(ctx) as cmd:
+        body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
+        result = cmd.transport.request("POST", "/api/v1/access/explain", body=body)
+        cmd.print_value(result, human=lambda: _print_explanation(result))
+
+
+def who(ctx: typer.Context, action: _Action, resource: _Resource, at: _At = None) -> None:
+    """List all who may do this."""
+    with open_command(ctx) as cmd:
+        found = fetch_all(cmd.transport, "/api/v1/access/who", {"action": action, "resource": resource, "at": at})
+        cmd.print_table(found, {"name": "member", "id": "id"}, "Nobody.")
+
+
+def can(
+    ctx: typer.Context,
+    member: _Member,
+    *,
+    resource: Annotated[str | None, typer.Option(help="All that they may do with this resource.")] = None,
+    action: Annotated[str, typer.Option(help="With --kind: what they want to do.")] = "see",
+    kind: Annotated[str | None, typer.Option(help="All resources of this kind: lakehouse.table.")] = None,
+    within: Annotated[str | None, typer.Option(help="With --kind: only in this layer, workspace, …")] = None,
+    search: Annotated[str, typer.Option(help="With --kind: a part of the name.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="With --kind: how many at the most; 0 for all.")] = 100,
+    at: _At = None,
+) -> None:
+    """List what they may do with a resource, or with which resources of a kind they may do something."""
+    if (resource is None) == (kind is None):
+        raise typer.BadParameter("Give either --resource or --kind.")
+    with open_command(ctx) as cmd:
+        about = {"subject": _subject(member), "at": at}
+        if resource is not None:
+            result = cmd.transport.request("GET", "/api/v1/access/can/actions", query={**about, "resource": resource})
+            cmd.print_result(result, ", ".join(result["actions"]) or "Nothing.")
+            return
+        query = {**about, "action": action, "kind": kind, "within": within, "search": search}
+        found = fetch_all(cmd.transport, "/api/v1/access/can/resources", query, limit)
+        cmd.print_table(found, {"name": "name", "id": "id", "kind": "kind"}, "Nothing.")
+
+
+def _subject(member: str) -> str | None:
+    return None if member == "me" else member
+
+
+def _print_explanation(explanation: Json) -> None:
+    from rich.console import Console  # noqa: PLC0415 - scripts do not need it
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.tree import Tree  # noqa: PLC0415
+
+    answer = "[green]may[/green]" if explanation["allowed"] else "[red]may not[/red]"
+    tree = Tree(
+        f"[bold]{escape(explanation['subject'])}[/bold] {answer} {escape(explanation['action'])} {escape(explanation['resource'])}"
+    )
+
+    def branch(above: Tree, reason: Json) -> None:
+        inner = above.add(f"{_mark(reason['held'])} {escape(reason['text'])}")
+        for fact in reason["facts"]:
+            inner.add(f"[dim]{escape(_fact_text(fact))}[/dim]")
+        for part in reason["parts"]:
+            branch(inner, part)
+
+    for path in (*explanation["paths"], *(gate for gate in explanation["gates"] if not gate["held"])):
+        above = tree.add(
+            f"{_mark(path['held'])} [cyan]{escape(path['rule'])}[/cyan]  [dim]{escape(path['place'])}[/dim]"
+        )
+        if explanation["allowed"] or path in explanation["gates"]:
+            branch(above, path["reason"])
+    for way in explanation["ways"]:
+        would = tree.add("[yellow]would do[/yellow]")
+        for needed in way["needed"]:
+            people = ", ".join(giver["name"] for giver in needed["givers"]) or "nobody that you may know of"
+            more = f" and {needed['more_givers']} more" if needed["more_givers"] else ""
+            would.add(escape(f"{needed['text']}: given by {people}{more}"))
+    Console().print(tree, highlight=False)
+
+
+def _fact_text(fact: Json) -> str:
+    """Return a fact by its ids, as other commands accept them."""
+    match fact["fact"]:
+        case "grant":
+            return f"{fact['subject']} is {fact['role']} on {fact['resource']}"
+        case "edge" if fact["name"] == "member_of":
+            return f"{fact['source']} is in {fact['target']}"
+        case "edge":
+            return f"{fact['source']} has {fact['target']} as its {fact['name']}"
+        case _:
+            whose = f" for {fact['member']}" if fact["member"] else ""
+            return f"{fact['resource']}: {fact['name']} is {fact['value']}{whose}"
+
+
+def _mark(held: Json) -> str:
+    return "[green]✓[/green]" if held else "[red]✗[/red]"
+
+
+def add(app: typer.Typer) -> None:
+    """Register the commands."""
+    for verb in (check, explain, who, can):
+        app.command(rich_help_panel="Asking")(verb)
+
+
+_PAUSE = 0.5
+_REVIEWS = "/api/v1/access/reviews"
+
+
+def review(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Where the result goes: .parquet, .csv or .arrow.")],
+    kind: Annotated[list[str] | None, typer.Option(help="Only this kind; may be given several times.")] = None,
+    inside: Annotated[str | None, typer.Option(help="Only what lies in this resource.")] = None,
+) -> None:
+    """Work out who may do what with everything, and write it to a file."""
+    ending = file.suffix.removeprefix(".")
+    if ending not in {"parquet", "csv", "arrow"}:
+        raise typer.BadParameter("The file's name ends in .parquet, .csv or .arrow.", param_hint="FILE")
+    with open_command(ctx) as cmd:
+        options = {"format": ending, "kinds": kind or None, "inside": inside}
+        job = cmd.transport.request("POST", _REVIEWS, body={name: value for name, value in options.items() if value})
+        job = _wait_until_done(cmd, job)
+        if job["state"] != "done":
+            raise ResponseError(500, "failed", "The review has failed.", job["error"])
+        size = _download(cmd, f"{_REVIEWS}/{job['id']}/result", file)
+        cmd.print_result({**job, "file": str(file), "bytes": size}, f"{job['rows']:,} rows in {file}")
+
+
+def _wait_until_done(cmd: CommandContext, job: Json) -> Json:
+    from threading import Event, Thread  # noqa: PLC0415 - loaded by this verb only
+
+    # Here or in a worker: either way it is asked from time to time how far it is.
+    thread = Thread(target=cmd.transport.run_job, args=(job["id"],))
+    thread.start()
+    with _progress_bar(cmd) as update:
+        while job["state"] not in {"done", "failed"}:
+            update(job["progress"], job["doing"] or job["state"])
+            Event().wait(_PAUSE)
+            job = cmd.transport.request("GET", f"{_REVIEWS}/{job['id']}")
+    thread.join()
+    return job
+
+
+@contextmanager
+def _progress_bar(cmd: CommandContext) -> Iterator[Json]:
+    """Show a progress bar on a terminal; nothing for scripts."""
+    from rich.console import Console  # noqa: PLC0415 - as above
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), disable=cmd.json, transient=True) as progress:
+        task = progress.add_task("waiting", total=100)
+        yield lambda done, message: progress.update(task, completed=done, description=message)
+
+
+def _download(cmd: CommandContext, path: str, file: Path) -> int:
+    """Download to a temporary file, then rename it, so that the file is complete. Return its size."""
+    beside = file.with_name(f".{file.name}.part")
+    try:
+        with beside.open("wb") as out:
+            size = sum(out.write(part) for part in cmd.transport.stream(path))
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
+    return size
+
+
+def add_review(app: typer.Typer) -> None:
+    """Register the command `review`."""
+    app.command(rich_help_panel="Asking")(review)

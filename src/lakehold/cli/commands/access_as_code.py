@@ -1,0 +1,143 @@
+"""Commands of access as code: export, plan, apply, test."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lakehold.cli import errors, global_options
+from lakehold.cli.errors import ExitCode
+from lakehold.cli.output import open_command, print_json
+from lakehold.cli.transport import Json
+
+_CODE = "/api/v1/code"
+
+_Folder = Annotated[Path, typer.Argument(help="The folder with the files, or one file.")]
+
+
+def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Where the files go.")]) -> None:
+    """Write a tenant's people, groups, workspaces, resources, grants and settings as YAML. Secrets never."""
+    with open_command(ctx) as cmd:
+        files = cmd.transport.request("GET", _CODE)["files"]
+        from lakehold.access_as_code.export import write_files  # noqa: PLC0415 - loaded by this verb only
+
+        done = [{"file": each.file, "done": each.done} for each in write_files(folder, files)]
+        changed = [f"{each['done']}: {each['file']}" for each in done if each["done"] != "kept"]
+        cmd.print_result(done, "\n".join([*changed, f"{len(done)} files, {len(changed)} changed."]))
+
+
+def plan(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    out: Annotated[Path | None, typer.Option(help="Keep the plan in this file, for `apply --plan`.")] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Every single effect on a member, not only counts.")] = False,
+) -> None:
+    """Show what would have to change so that the tenant is what the files say, and what that does to whom.
+
+    Exit code 0 if there is nothing to do, 1 if there is.
+    """
+    with open_command(ctx) as cmd:
+        result = cmd.transport.request("POST", f"{_CODE}/plan", body={"files": _read_texts(folder), "rows": rows})
+        if out is not None:
+            out.write_text(json.dumps(result["plan"], ensure_ascii=False, indent=1), encoding="utf-8")
+        cmd.print_value(result["plan"], human=lambda: typer.echo(result["text"], nl=False))
+    if not result["empty"]:
+        raise typer.Exit(ExitCode.NO)
+
+
+def apply(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    kept: Annotated[Path | None, typer.Option("--plan", help="Only this plan, if nothing has changed since.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Make the tenant what the files say, in one transaction: all of it or nothing."""
+    with open_command(ctx) as cmd:
+        files = _read_texts(folder)
+        chosen_plan = _read_plan(kept)
+        if not yes and not cmd.json:
+            result = cmd.transport.request("POST", f"{_CODE}/plan", body={"files": files})
+            typer.echo(result["text"], nl=False)
+            if result["empty"]:
+                return
+            # What was looked at is what is done, or nothing is.
+            chosen_plan = chosen_plan or result["plan"]
+            typer.confirm("Apply this?", abort=True)
+        done = cmd.transport.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
+        cmd.print_result(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
+
+
+def run_tests(
+    ctx: typer.Context,
+    folder: _Folder,
+    *,
+    live: Annotated[bool, typer.Option("--live", help="Ask the tenant, not only the files.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write a report for a build server to this file.")] = None,
+) -> None:
+    """Run the tests that the files keep: of the files alone, or with --live of the tenant.
+
+    Exit code 0 if all passed, 1 if not, 5 if there was none.
+    """
+    result = _run_live(ctx, folder) if live else _run_offline(ctx, folder)
+    if junit is not None:
+        junit.write_text(result["junit"], encoding="utf-8")
+    if global_options.from_context(ctx).json:
+        print_json(result["report"])
+    else:
+        typer.echo(result["text"], nl=False)
+    if not result["tests"]:
+        raise typer.Exit(ExitCode.CONFLICT)
+    if not result["passed"]:
+        raise typer.Exit(ExitCode.NO)
+
+
+def _run_live(ctx: typer.Context, folder: Path) -> Json:
+    with open_command(ctx) as cmd:
+        return cmd.transport.request("POST", f"{_CODE}/test", body={"files": _read_texts(folder)})
+
+
+def _run_offline(ctx: typer.Context, folder: Path) -> Json:
+    with errors.report_errors(as_json=global_options.from_context(ctx).json):
+        from lakehold.access_as_code import (
+            assertion_report,  # noqa: PLC0415 - loaded by this verb only
+            assertion_runner,  # noqa: PLC0415 - loaded by this verb only
+            desired_state,  # noqa: PLC0415 - loaded by this verb only
+        )
+
+        report = assertion_runner.run_files(desired_state.read_files(folder))
+        return {
+            "passed": report.exit_code == 0,
+            "tests": len(report.results),
+            "text": assertion_report.render_text(report),
+            "junit": assertion_report.render_junit(report),
+            "report": json.loads(assertion_report.render_json(report)),
+        }
+
+
+def _read_texts(folder: Path) -> dict[str, str]:
+    from lakehold.access_as_code.desired_state import load_texts  # noqa: PLC0415 - as above
+
+    return load_texts(folder)
+
+
+def _read_plan(kept: Path | None) -> Json:
+    if kept is None:
+        return None
+    from lakehold.kit.errors import InvalidInputError  # noqa: PLC0415 - as above
+
+    try:
+        return json.loads(kept.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidInputError(f"There is no plan in {kept.name!r}.", "Make one: lakehold plan --out.") from None
+
+
+def add(app: typer.Typer) -> None:
+    """Register the commands."""
+    for verb in (export, plan, apply):
+        app.command(rich_help_panel="Access as code")(verb)
+    app.command("test", rich_help_panel="Access as code")(run_tests)

@@ -1,0 +1,67 @@
+"""Commands that need no platform: demo, tour, docs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lakehold.cli import errors
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo company is kept.")] = Path("lakehold-demo"),
+) -> None:
+    """Start the demo company: everything that `up` starts, and links that sign in as five of its people.
+
+    It is made at the first start and kept; remove the folder to begin anew.
+    """
+    with errors.report_errors():
+        from lakehold.cli import demo as company  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli.processes import supervisor  # noqa: PLC0415
+
+        if not company.exists(folder):
+            typer.echo("Making Corner & Main, a small retailer …")
+            company.create(folder)
+
+        def ready(address: str) -> None:
+            typer.echo(f"Lakehold answers at {address}\n")
+            for name, words, link in company.sign_in_links(folder, address):
+                typer.echo(f"{name}: {words}\n  {link}\n")
+            typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
+            typer.echo("The web shop's data arrives in the first minutes: see its runs.")
+            typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
+
+        with company.serve_api(folder):
+            supervisor.run_supervisor(company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
+
+
+def tour(
+    database: Annotated[
+        str, typer.Option(help="Where to keep the demo company: sqlite:///file or postgresql://….")
+    ] = "",
+) -> None:
+    """Walk through check, list, who, explain and what-if, on the demo company, in the terminal."""
+    with errors.report_errors():
+        from rich.console import Console  # noqa: PLC0415 - loaded by this verb only
+
+        from lakehold.cli import tour as command  # noqa: PLC0415
+
+        command.run_tour(Console(), database)
+
+
+def docs(
+    folder: Annotated[Path, typer.Option(help="Where the pages go.")] = Path("docs/access"),
+) -> None:
+    """Write the access tables of all models."""
+    from lakehold.cli import docs as command  # noqa: PLC0415
+
+    for page in command.write_docs(folder):
+        typer.echo(f"written: {page}")
+
+
+def add(app: typer.Typer) -> None:
+    """Register the commands."""
+    for verb in (demo, tour, docs):
+        app.command(rich_help_panel="Looking around")(verb)

@@ -1,0 +1,223 @@
+"""Commands that operate a platform: up, server, worker, init, login, logout, key."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lakehold.cli import errors, global_options
+from lakehold.cli.output import CommandContext, print_json
+
+_Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="A listening socket that was handed over.")]
+
+
+def up() -> None:
+    """Start everything: a server and a worker, with one log and one Ctrl-C.
+
+    Settings come from the environment, see docs/settings.md; without any, everything lies in ./lakehold-data.
+    """
+    with errors.report_errors():
+        from lakehold.api.http import json_logging  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli.processes import supervisor  # noqa: PLC0415
+        from lakehold.kit import settings  # noqa: PLC0415
+
+        json_logging.configure_logging()
+        read = settings.load_settings()
+        link = supervisor.prepare_installation(read)
+
+        def ready(address: str) -> None:
+            typer.echo(f"Lakehold answers at {address}")
+            if link:
+                typer.echo(f"Nobody is here yet. Set it up, with this link that works once: {address}{link}")
+            typer.echo("Ctrl-C stops it.")
+
+        supervisor.run_supervisor(read, ready)
+
+
+def server(socket: _Socket = None) -> None:
+    """Run a server alone. Several can share a PostgreSQL database."""
+    with errors.report_errors():
+        from lakehold.cli.processes import server_process  # noqa: PLC0415
+        from lakehold.kit import settings  # noqa: PLC0415
+
+        server_process.run(settings.load_settings(), socket)
+
+
+def worker() -> None:
+    """Run a worker alone. Several can share a PostgreSQL database and a data folder."""
+    with errors.report_errors():
+        from lakehold.kit import settings  # noqa: PLC0415
+        from lakehold.worker import process  # noqa: PLC0415
+
+        process.run_worker(settings.load_settings())
+
+
+def add_processes(app: typer.Typer) -> None:
+    """Register the commands of processes."""
+    for verb in (up, server, worker):
+        app.command(rich_help_panel="Running it")(verb)
+
+
+def init(
+    ctx: typer.Context,
+    tenant: Annotated[str, typer.Argument(help="The name of your organisation.")],
+    *,
+    name: Annotated[str, typer.Option(help="Your name.")],
+    email: Annotated[str, typer.Option(help="With which you sign in.")],
+    token: Annotated[bool, typer.Option("--token", help="Make an API token too, and print it.")] = False,
+) -> None:
+    """Set up an empty installation: make its first tenant, and become its Owner.
+
+    Works once, on this machine's data folder. The password is asked for, or read from a pipe.
+    """
+    as_json = global_options.from_context(ctx).json
+    with errors.report_errors(as_json=as_json):
+        from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli.local_transport import ADDRESS  # noqa: PLC0415
+        from lakehold.directory import (
+            tenants,  # noqa: PLC0415
+            tokens,  # noqa: PLC0415
+        )
+        from lakehold.directory.caller import (
+            Caller,  # noqa: PLC0415
+            ClientInfo,  # noqa: PLC0415
+        )
+        from lakehold.directory.platform import Platform  # noqa: PLC0415
+        from lakehold.directory.tenants import TenantSetup  # noqa: PLC0415
+        from lakehold.kit import settings  # noqa: PLC0415
+
+        password = _read_password()
+        platform = Platform(settings.load_settings())
+        try:
+            platform.database.migrate()
+            founding = TenantSetup(tenant, name, email, password)
+            founded = tenants.create_first_tenant(platform, workspaces.models(), founding, ClientInfo(address=ADDRESS))
+            result = {"tenant": founded.tenant, "owner": founded.owner}
+            if token:
+                with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as ctx_values:
+                    result["token"] = tokens.create(ctx_values, "first").secret
+        finally:
+            platform.close()
+        if as_json:
+            print_json(result)
+        else:
+            typer.echo(f"{tenant} ({founded.tenant}) is set up; {name} is its Owner.")
+            if token:
+                typer.echo(result["token"])
+
+
+def _read_password() -> str:
+    if sys.stdin.isatty():
+        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+        return password
+    return sys.stdin.readline().rstrip("\n")
+
+
+def add_init(app: typer.Typer) -> None:
+    """Register the command `init`."""
+    app.command(rich_help_panel="Running it")(init)
+
+
+def login(ctx: typer.Context) -> None:
+    """Store a server's address and an API token, in a file that only you can read.
+
+    The token is prompted for, or read from a pipe; it is tested before it is stored.
+    """
+    options = global_options.from_context(ctx)
+    with errors.report_errors(as_json=options.json):
+        from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+
+        url = credentials_file.resolve_login(options.url).url
+        token = typer.prompt("API token", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
+        transport = RemoteTransport(url, token)
+        try:
+            me = transport.request("GET", "/api/v1/me")
+        finally:
+            transport.close()
+        where = credentials_file.store(credentials_file.Login(url, token))
+        CommandContext(transport, options.json).print_result(
+            {"url": url, "me": me}, f"Signed in at {url}; kept in {where}."
+        )
+
+
+def logout(ctx: typer.Context) -> None:
+    """Delete the stored address and token. The token stays valid until it is revoked."""
+    options = global_options.from_context(ctx)
+    with errors.report_errors(as_json=options.json):
+        from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
+
+        there = credentials_file.delete()
+        typer.echo("Forgotten." if there else "There was nothing to forget.")
+
+
+def add_login(app: typer.Typer) -> None:
+    """Register the commands `login` and `logout`."""
+    for verb in (login, logout):
+        app.command(rich_help_panel="Running it")(verb)
+
+
+key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and seals the audit log.")
+
+
+@key_commands.command()
+def new() -> None:
+    """Print a new random key, for LAKEHOLD_KEY."""
+    from lakehold.kit.keys import generate_key  # noqa: PLC0415 - loaded by this verb only
+
+    typer.echo(generate_key())
+
+
+@key_commands.command()
+def rotate() -> None:
+    """Begin to use a new key. The older ones stay, to read what they wrote.
+
+    Works on this machine's data folder. Restart servers and workers afterwards, then run `lakehold key finish`.
+    """
+    with errors.report_errors():
+        from lakehold.kit import (
+            keys,  # noqa: PLC0415 - as above
+            settings,  # noqa: PLC0415 - as above
+        )
+        from lakehold.kit.errors import ConflictError  # noqa: PLC0415
+
+        read = settings.load_settings()
+        if read.key.get_secret_value():
+            raise ConflictError(
+                "The key is given by LAKEHOLD_KEY.", "Put a new one (`lakehold key new`) and a comma before it there."
+            )
+        keys.rotate_key_file(read.data / "key")
+        typer.echo("There is a new key. Restart servers and workers, then run `lakehold key finish`.")
+
+
+@key_commands.command()
+def finish(ctx: typer.Context) -> None:
+    """Write every secret and seal anew with the newest key, and drop the older ones."""
+    as_json = global_options.from_context(ctx).json
+    with errors.report_errors(as_json=as_json):
+        from lakehold.directory.platform import Platform  # noqa: PLC0415 - as above
+        from lakehold.kit import (
+            keys,  # noqa: PLC0415
+            settings,  # noqa: PLC0415
+        )
+        from lakehold.runs import key_rotation  # noqa: PLC0415
+
+        read = settings.load_settings()
+        platform = Platform(read)
+        try:
+            platform.database.migrate()
+            key_rotation.rotate_keys(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
+        finally:
+            platform.close()
+        if read.key.get_secret_value():
+            typer.echo("Everything is written with the first key of LAKEHOLD_KEY; the others can go.")
+        else:
+            keys.drop_old_keys(read.data / "key")
+            typer.echo("Everything is written with the newest key; the older ones are gone.")
+
+
+def add_keys(app: typer.Typer) -> None:
+    """Register the commands of the key."""
+    app.add_typer(key_commands, name="key", rich_help_panel="Running it")

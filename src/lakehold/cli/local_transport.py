@@ -1,0 +1,136 @@
+"""Runs the server's application inside this process, over the embedded database.
+
+Who can read the data folder and its key can do anything. Here they act as an Owner, or as the member that they name,
+and the audit log records it as theirs, from the address `local`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Iterator, Mapping
+
+import httpx
+
+from lakehold.api.http.app import create_app
+from lakehold.cli.remote_transport import parse_json
+from lakehold.cli.transport import Json, drop_empty, unwrap_response
+from lakehold.directory import tenants
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.kit.database import Transaction
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.kit.settings import Settings
+
+ADDRESS = "local"
+# Nothing here waits for a network; what takes long is long.
+_TIMEOUT = httpx.Timeout(None)
+
+
+class LocalTransport:
+    """Sends requests to the application inside this process."""
+
+    def __init__(self, settings: Settings, tenant: str = "", member: str = "") -> None:
+        self.platform = Platform(settings)
+        try:
+            self.platform.database.migrate()
+            self.caller = _resolve_caller(self.platform, tenant, member)
+        except BaseException:
+            self.platform.close()
+            raise
+        secret = secrets.token_urlsafe()
+        app = self._app = create_app(self.platform, authenticator=_ProcessAuthenticator(secret, self.caller))
+        self._runner = asyncio.Runner()
+        self._client = httpx.AsyncClient(
+            base_url="http://localhost",
+            headers={"authorization": f"Bearer {secret}"},
+            transport=httpx.ASGITransport(app, client=(ADDRESS, 0)),
+            timeout=_TIMEOUT,
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Send a request and return its JSON; raise if the response is an error."""
+        response = self._runner.run(
+            self._client.request(method, path, params=drop_empty(query), json=body, headers=dict(headers or {}))
+        )
+        return unwrap_response(response.status_code, parse_json(response.content))
+
+    def stream(
+        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
+    ) -> Iterator[bytes]:
+        """Send a request and yield its whole response."""
+        method = "GET" if body is None else "POST"
+        pending = self._client.request(method, path, params=drop_empty(query), json=body, headers={"accept": accept})
+        response = self._runner.run(pending)
+        if response.is_error:
+            unwrap_response(response.status_code, parse_json(response.content))
+        yield response.content
+
+    def run_job(self, job: str) -> None:
+        """Run the job here, unless a worker has claimed it already."""
+        from lakehold.runs.jobs import (
+            runner,  # noqa: PLC0415 - for the one verb that starts jobs
+            table,  # noqa: PLC0415 - for the one verb that starts jobs
+        )
+
+        with self.platform.database.write() as transaction:
+            claimed = table.claim_job(transaction, job)
+        if not claimed:
+            return
+        try:
+            outcome = runner.begin_job(self.platform, job) or runner.execute_job(self.platform, job)
+        except LakeholdError as error:
+            outcome = {"error": str(error)}
+        runner.finish_job(self.platform, job, outcome)
+
+    def close(self) -> None:
+        """Close the database, and the catalog database if it was opened."""
+        self._runner.run(self._client.aclose())
+        self._runner.close()
+        if lake := getattr(self._app.state, "lake", None):
+            lake.close()
+        self.platform.close()
+
+
+class _ProcessAuthenticator:
+    """Authenticates the user of this process, and nobody else."""
+
+    def __init__(self, secret: str, caller: Caller) -> None:
+        self._secret = secret
+        self._caller = caller
+
+    def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
+        """Return the caller if this is the secret of this process."""
+        del platform, transaction
+        return self._caller if hmac.compare_digest(secret, self._secret) else None
+
+    def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
+        """Return None, because there are no sessions here."""
+        del platform, transaction, secret
+        return None
+
+
+def _resolve_caller(platform: Platform, tenant: str, member: str) -> Caller:
+    where = tenant or tenants.only_tenant(platform)
+    if not where:
+        names = ", ".join(found.uid for found in tenants.list_all(platform))
+        if names:
+            raise InvalidInputError("There are several tenants here.", f"Choose one with --tenant: {names}.")
+        raise NotFoundError("There is no tenant here yet.", "Set one up: `lakehold up` prints the link.")
+    with platform.access.read(where) as session:
+        if member:
+            if not session.read_view(lambda view: view.ids.get(member) in view.members):
+                raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Look the id up in a list.")
+            return Caller(where, member, address=ADDRESS)
+        owners = session.read_view(lambda view: [g for g in view.grants_on(view.resource(where)) if g.role == "owner"])
+    return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)

@@ -1,0 +1,107 @@
+"""The context of a command, with its transport and how it prints results for people or scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import typer
+
+from lakehold.cli import errors, global_options
+from lakehold.cli.transport import Json, Transport
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """The transport of a command, and whether it prints JSON."""
+
+    transport: Transport
+    json: bool
+
+    def print_value(self, result: Json, *, human: Callable[[], object]) -> None:
+        """Print JSON for scripts, or call `human` to print for people."""
+        if self.json:
+            print_json(result)
+        else:
+            human()
+
+    def print_table(self, rows: Iterable[Mapping[str, Json]], columns: Mapping[str, str], empty: str) -> None:
+        """Print rows as a table. `columns` maps the name of each field to its heading."""
+        found = list(rows)
+        self.print_value(found, human=lambda: self._render_table(found, columns, empty))
+
+    def _render_table(self, rows: Sequence[Mapping[str, Json]], columns: Mapping[str, str], empty: str) -> None:
+        if not rows:
+            typer.echo(empty)
+            return
+        from rich.console import Console  # noqa: PLC0415 - scripts do not need it
+        from rich.markup import escape  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(show_edge=False, pad_edge=False)
+        for heading in columns.values():
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            table.add_row(*(escape(_cell_text(row.get(name))) for name in columns))
+        Console().print(table)
+
+    def print_fields(self, result: Mapping[str, Json]) -> None:
+        """Print one resource, a line for each field."""
+        width = max(len(name) for name in result)
+        lines = [f"{name.replace('_', ' '):<{width}}  {_cell_text(value)}" for name, value in result.items()]
+        self.print_value(result, human=lambda: typer.echo("\n".join(lines)))
+
+    def print_result(self, result: Json, message: str) -> None:
+        """Print a result, as JSON or as a message."""
+        self.print_value(result, human=lambda: typer.echo(message))
+
+
+def print_json(result: Json) -> None:
+    """Print JSON."""
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def open_command(ctx: typer.Context) -> Iterator[CommandContext]:
+    """Open the transport that the global options ask for, and report errors as messages and exit codes."""
+    options = global_options.from_context(ctx)
+    with errors.report_errors(as_json=options.json):
+        transport = _open_transport(options)
+        try:
+            yield CommandContext(transport, options.json)
+        finally:
+            transport.close()
+
+
+def _open_transport(options: global_options.GlobalOptions) -> Transport:
+    if options.local:
+        from lakehold.cli.local_transport import LocalTransport  # noqa: PLC0415 - one of the two is enough
+        from lakehold.kit import settings  # noqa: PLC0415
+
+        return LocalTransport(settings.load_settings(), options.tenant, options.member)
+    from lakehold.cli import credentials_file  # noqa: PLC0415
+    from lakehold.cli.errors import ResponseError  # noqa: PLC0415
+    from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+
+    login = credentials_file.resolve_login(options.url)
+    if not login.token:
+        raise ResponseError(401, "unauthorized", "There is no token.", "Set LAKEHOLD_TOKEN, or run `lakehold login`.")
+    return RemoteTransport(login.url, login.token)
+
+
+def _cell_text(value: Json) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(_cell_text(part) for part in value)
+        case dict():
+            return (
+                str(value["name"]) if "name" in value else ", ".join(f"{k}: {_cell_text(v)}" for k, v in value.items())
+            )
+        case _:
+            return str(value)

@@ -1,0 +1,77 @@
+"""Sends requests to a server over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import httpx
+
+from lakehold.cli.errors import UnreachableError
+from lakehold.cli.transport import Json, drop_empty, unwrap_response
+
+_TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+
+
+class RemoteTransport:
+    """Sends requests over HTTP, with an API token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url
+        self._client = httpx.Client(
+            base_url=url, headers={"authorization": f"Bearer {token}"} if token else {}, timeout=_TIMEOUT
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Send a request and return its JSON; raise if the response is an error."""
+        try:
+            response = self._client.request(
+                method, path, params=drop_empty(query), json=body, headers=dict(headers or {})
+            )
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        return unwrap_response(response.status_code, parse_json(response.content))
+
+    def stream(
+        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
+    ) -> Iterator[bytes]:
+        """Send a request and yield its response in chunks."""
+        method = "GET" if body is None else "POST"
+        try:
+            with self._client.stream(
+                method, path, params=drop_empty(query), json=body, headers={"accept": accept}, timeout=None
+            ) as response:
+                if response.is_error:
+                    unwrap_response(response.status_code, parse_json(response.read()))
+                yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def run_job(self, job: str) -> None:
+        """Do nothing, because a worker of the server runs the job."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _unreachable(self, error: httpx.TransportError) -> UnreachableError:
+        return UnreachableError(
+            f"{self._url} does not answer: {str(error) or type(error).__name__}.",
+            "Is the server running? Set LAKEHOLD_URL, or use --local.",
+        )
+
+
+def parse_json(content: bytes) -> Json:
+    """Parse the JSON of a response; None if there is none."""
+    try:
+        return json.loads(content) if content else None
+    except ValueError:
+        return None

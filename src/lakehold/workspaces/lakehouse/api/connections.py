@@ -1,0 +1,88 @@
+"""Endpoints of sources, which are probed before they are saved, and of integrations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Request
+from pydantic import Field
+
+from lakehold.api.catalog.schemas import SettingsJson
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CreateContext, PendingRequest, get_platform
+from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.directory.caller import Caller
+from lakehold.directory.request_context import RequestContext
+from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
+from lakehold.runs import worker_client
+from lakehold.workspaces.lakehouse import connection_access, integrations
+
+source_routes = make_router("/api/v1/sources", "Sources")
+
+OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
+
+
+class SourceProbeBody(RequestModel):
+    """A source to probe, either an existing one, or one that would be created."""
+
+    settings: SettingsJson = Field(examples=[{"connector": "files", "volume": "raw_files"}])
+    source: OptionalId = Field(default="", description="One that is there: its credentials are used.")
+    lakehouse: OptionalId = Field(default="", description="Where one would be made.")
+    layer: OptionalId = Field(default="", description="The layer that it would write into.")
+    credentials: dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]] = Field(
+        default_factory=dict, examples=[{}], description="Not kept."
+    )
+    stream: PlainText = Field(default="", description="The one that a sample is wanted of.")
+    how: SettingsJson = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
+
+
+class SourceProbeJson(ResponseModel):
+    """The streams of a source, or a sample of one."""
+
+    streams: list[dict[str, Any]] = Field(default=[], examples=[[{"name": "public.orders"}]])
+    fields: list[dict[str, Any]] = Field(default=[], examples=[[{"name": "id", "type": "bigint"}]])
+    rows: list[list[Any]] = Field(default=[], examples=[[[1]]])
+    notes: list[str] = Field(default=[], examples=[[]])
+    format: dict[str, Any] | None = Field(default=None, examples=[{"kind": "separated"}])
+
+
+@source_routes.post("/look", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
+def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
+    """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
+
+    def let_in(ctx: RequestContext) -> Caller:
+        connection_access.need_source_probe(ctx, body.source, body.lakehouse, body.layer)
+        return ctx.caller
+
+    caller = PendingRequest(request, read_credentials(request), writes=False).run(let_in)
+    values = body.model_dump()
+    return SourceProbeJson(
+        **worker_client.probe_source(get_platform(request), caller, {**values, "secrets": values.pop("credentials")})
+    )
+
+
+integration_routes = make_router("/api/v1/integrations", "Integrations")
+
+
+class NewIntegrationToken(RequestModel):
+    """The lifetime of a token to create."""
+
+    days: int | None = Field(default=DEFAULT_DAYS, ge=1, le=MAX_DAYS, description="Null for one without end.")
+
+
+class CreatedIntegrationTokenJson(ResponseModel):
+    """A token for a tool. Its secret is never shown again."""
+
+    token: str = Field(examples=["4fK0aQx9Zb"], description="Its id, to revoke it by.")
+    secret: str = Field(examples=["lh_4fK0aQx9Zb_…"])
+    tables: list[str] = Field(examples=[["orders"]], description="What it reads: /api/v1/tables/{table}/rows.")
+
+
+@integration_routes.post("/{integration}/tokens", status_code=201)
+def open_integration(ctx: CreateContext, integration: IdText, body: NewIntegrationToken) -> CreatedIntegrationTokenJson:
+    """Create a token that reads the integration's tables and nothing else, as you and for as long as you may."""
+    made = integrations.create_token(ctx, integration, body.days)
+    return CreatedIntegrationTokenJson(
+        token=made.token.id, secret=made.secret, tables=sorted(made.token.resources or ())
+    )

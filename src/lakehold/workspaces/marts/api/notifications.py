@@ -1,0 +1,163 @@
+"""Endpoints of a project's e-mail notifications."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query
+from pydantic import Field
+
+from lakehold.api.catalog.schemas import RefJson, ref_json
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, SearchText
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import make_router
+from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
+
+routes = make_router("/api/v1/projects", "Notifications")
+
+ProjectId = Annotated[IdText, Field(examples=["sales"])]
+MemberId = Annotated[IdText, Field(examples=["tara"])]
+
+
+class NotificationChannelsJson(ResponseModel):
+    """The channels of a project that are on."""
+
+    failed_runs: bool = Field(description="Runs of data marts and reports that failed; on at first.")
+    broken_checks: bool = Field(description="Data quality checks that did not hold; on at first.")
+    succeeded_runs: bool = Field(description="Runs that succeeded; off at first.")
+
+
+class OwnerTooLowJson(ResponseModel):
+    """A Technical Owner whose role is Business User: they cannot edit, delete or manage their data mart."""
+
+    mart: RefJson
+    owner: RefJson
+
+
+class NotificationSettingsJson(ResponseModel):
+    """The notification settings of a project."""
+
+    channels: NotificationChannelsJson
+    mails: bool = Field(description="Whether this installation sends mails at all.")
+    may_manage: bool = Field(description="Whether you switch channels, and choose for others.")
+    owners_too_low: list[OwnerTooLowJson] = Field(
+        description="For who manages it all that you see; for others themself."
+    )
+
+
+class NotificationChannelsUpdate(RequestModel):
+    """Channels to switch on or off; those left out stay."""
+
+    failed_runs: bool | None = None
+    broken_checks: bool | None = None
+    succeeded_runs: bool | None = None
+
+
+class SubscriptionJson(ResponseModel):
+    """A member's subscription to a channel."""
+
+    on: bool
+    by: Literal["default", "choice"] = Field(
+        description="By their role, or by a choice that was made since they hold it."
+    )
+
+
+class SubscriptionsJson(ResponseModel):
+    """A member's subscriptions to all channels."""
+
+    failed_runs: SubscriptionJson
+    broken_checks: SubscriptionJson
+    succeeded_runs: SubscriptionJson
+
+
+class NotificationReceiverJson(ResponseModel):
+    """A member, and their subscriptions."""
+
+    member: RefJson
+    role: Literal["admin", "technical_user", "business_user"]
+    joined: bool = Field(description="False for an admin by their role in the tenant, who holds none in the project.")
+    reachable: bool = Field(description="Whether they have an address for mails.")
+    channels: SubscriptionsJson
+
+
+class SubscriptionsUpdate(RequestModel):
+    """Subscriptions to change; those left out stay, and null is the default of the member's role."""
+
+    failed_runs: bool | None = None
+    broken_checks: bool | None = None
+    succeeded_runs: bool | None = None
+
+
+@routes.get("/{project}/notifications")
+def get_notifications(ctx: ReadContext, platform: CurrentPlatform, project: ProjectId) -> NotificationSettingsJson:
+    """Get the notification settings of a project, and Technical Owners whose role is too low."""
+    return _notification_settings_json(ctx, platform, project)
+
+
+@routes.put("/{project}/notifications")
+def switch_notifications(
+    ctx: WriteContext, platform: CurrentPlatform, project: ProjectId, body: NotificationChannelsUpdate
+) -> NotificationSettingsJson:
+    """Switch channels of a project on or off, for those who manage its settings."""
+    receivers.set_channels(ctx, project, body.model_dump(exclude_none=True))
+    return _notification_settings_json(ctx, platform, project)
+
+
+@routes.get("/{project}/notifications/receivers")
+def list_notification_receivers(
+    ctx: ReadContext,
+    paged: PageParams,
+    project: ProjectId,
+    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
+) -> PageResponse[NotificationReceiverJson]:
+    """List the subscriptions of members; all members for those who manage the project's settings, for others themself.
+
+    A notification goes to those of them who may see the data mart of the run.
+    """
+    of = f"receivers {project} {search}"
+    start = paged.start_key(of, int)
+    behind = 0 if start is None else int(str(start[0]))
+    some = list(enumerate(receivers.list_receivers(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
+    return paged.build_page(of, some, lambda each: (each[0],), lambda each: _receiver_json(each[1]))
+
+
+@routes.put("/{project}/notifications/receivers/{member}")
+def choose_notifications(
+    ctx: WriteContext, project: ProjectId, member: MemberId, body: SubscriptionsUpdate
+) -> NotificationReceiverJson:
+    """Change the subscriptions of a member; one's own, or anybody's for those who manage the project's settings.
+
+    A choice counts until the member is promoted, downgraded, or leaves the project.
+    """
+    return _receiver_json(receivers.set_subscription(ctx, project, member, body.model_dump(exclude_unset=True)))
+
+
+def _notification_settings_json(ctx: RequestContext, platform: Platform, project: str) -> NotificationSettingsJson:
+    switched = receivers.project_channels(ctx, project)
+    return NotificationSettingsJson(
+        channels=NotificationChannelsJson(**{channel.value: on for channel, on in switched.items()}),
+        mails=bool(platform.settings.smtp.get_secret_value()),
+        may_manage=receivers.can_manage(ctx, project),
+        owners_too_low=[
+            OwnerTooLowJson(mart=ref_json(each.mart), owner=ref_json(each.owner))
+            for each in receivers.underprivileged_owners(ctx, project)
+        ],
+    )
+
+
+def _receiver_json(found: MemberSubscriptions) -> NotificationReceiverJson:
+    channels = {
+        channel.value: SubscriptionJson(on=each.on, by="choice" if each.chosen else "default")
+        for channel, each in found.channels.items()
+    }
+    return NotificationReceiverJson(
+        member=ref_json(found.member),
+        role=found.role,  # type: ignore[arg-type] # one of the three
+        joined=found.joined,
+        reachable=found.reachable,
+        channels=SubscriptionsJson(**channels),
+    )

@@ -1,0 +1,170 @@
+"""Endpoints of storages. Test and probe them; their tables and files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Request, Response
+from fastapi.responses import FileResponse
+from pydantic import Field
+
+from lakehold.api.catalog.schemas import SettingsJson
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
+from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
+from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.lake.volumes import OCTET_STREAM, UPLOAD_CONTENT, FilePath, VolumeFileJson, files_page, receive_upload
+from lakehold.runs import queries
+from lakehold.workspaces.marts import files, mart_probe
+from lakehold.workspaces.marts.mart_probe import StorageProbeResult
+from lakehold.workspaces.marts.storages import StorageProbeTarget
+
+routes = make_router("/api/v1/storages", "Storages")
+
+_PROBE_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
+OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
+
+
+SecretTexts = dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]]
+
+
+class StorageConnectionBody(RequestModel):
+    """A storage to connect to, either an existing one, or one that would be created in a project."""
+
+    storage: OptionalId = Field(default="", description="One that is there: its credentials are used.")
+    project: OptionalId = Field(default="", description="Where one would be made.")
+    settings: SettingsJson | None = Field(
+        default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
+    )
+    credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
+
+
+class StorageProbeBody(RequestModel):
+    """A table, pattern or query to sample."""
+
+    by: Literal["sql", "table", "pattern"] = Field(examples=["table"])
+    text: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
+        examples=["shaped.daily_sales"]
+    )
+
+
+class StorageTableJson(ResponseModel):
+    """A table of a storage."""
+
+    name: str = Field(examples=["shaped.daily_sales"])
+    uid: str = Field(examples=["shaped_daily_sales"], description="Its id, if it is one of a lakehouse.")
+    keys: list[str] = Field(examples=[["id"]], description="The primary key, where it is known.")
+
+
+class StorageTableListJson(ResponseModel):
+    """Tables that the caller may read."""
+
+    items: list[StorageTableJson]
+    notes: list[str] = Field(examples=[[]])
+
+
+class StorageSampleJson(ResponseModel):
+    """Fields and first rows."""
+
+    fields: list[dict[str, str]] = Field(examples=[[{"name": "id", "type": "bigint"}]])
+    rows: list[list[Any]] = Field(examples=[[[1]]])
+    notes: list[str] = Field(examples=[[]])
+    reads: list[str] = Field(examples=[[]], description="The tables of a lakehouse that it reads.")
+
+
+@routes.post("/test", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableListJson:
+    """Test the connection to a storage, and list its tables.
+
+    With other settings than it has, for those who may edit it or create one.
+    """
+    return _tables_json(
+        run_probe(request, StorageProbeTarget(body.storage, body.project, body.settings, body.credentials))
+    )
+
+
+@routes.get("/{storage}/tables", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTableListJson:
+    """List the tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
+    found = _tables_json(run_probe(request, StorageProbeTarget(storage)))
+    search_text = search.casefold()
+    return StorageTableListJson(
+        items=[each for each in found.items if search_text in each.name.casefold()], notes=found.notes
+    )
+
+
+@routes.post("/{storage}/look", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
+    """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
+    return sample_json(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
+
+
+def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageProbeResult:
+    """Probe a storage outside of the transaction that checks the right to do so."""
+    begun = PendingRequest(request, read_credentials(request), writes=False).run(
+        lambda ctx: mart_probe.prepare_storage_probe(ctx, request_options)
+    )
+    return mart_probe.probe_storage(get_platform(request), begun)
+
+
+def sample_json(seen: StorageProbeResult) -> StorageSampleJson:
+    """Convert a sample to JSON."""
+    return StorageSampleJson(
+        fields=[dict(each) for each in seen.fields],
+        rows=[list(row) for row in seen.rows],
+        notes=list(seen.notes),
+        reads=list(seen.reads),
+    )
+
+
+def _tables_json(seen: StorageProbeResult) -> StorageTableListJson:
+    return StorageTableListJson(items=[StorageTableJson(**each) for each in seen.tables], notes=list(seen.notes))
+
+
+file_routes = make_router("/api/v1/storages", "Storages")
+
+
+@file_routes.get("/{storage}/files")
+def list_storage_files(
+    ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, storage: IdText, folder: PlainText = ""
+) -> PageResponse[VolumeFileJson]:
+    """List a folder of a file storage, for those who may use it."""
+    return files_page(paged, files.list_files(ctx, platform.settings, storage, folder), folder)
+
+
+@file_routes.get(
+    "/{storage}/files/{path:path}",
+    response_class=FileResponse,
+    responses={200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
+)
+def download_storage_file(ctx: ReadContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> Response:
+    """Download a file, for those who may use the storage."""
+    found, file = files.open_file(ctx, platform.settings, storage, path)
+    return FileResponse(found.path_on_disk(path), media_type=OCTET_STREAM, filename=file.name)
+
+
+@file_routes.put(
+    "/{storage}/files/{path:path}",
+    status_code=201,
+    response_model=VolumeFileJson,
+    openapi_extra={**REQUIRES_SIGN_IN, "requestBody": {"required": True, **UPLOAD_CONTENT}},
+    responses=problem_responses(401, 403, 404, 409, 413, 503),
+)
+async def upload_storage_file(
+    request: Request, storage: IdText, path: FilePath, *, replace: bool = False
+) -> VolumeFileJson:
+    """Upload a file, which is the body of the request, for those who may edit the storage."""
+    settings = get_platform(request).settings
+    return await receive_upload(
+        request,
+        path,
+        lambda ctx: files.check_upload(ctx, settings, storage, path, replace=replace),
+        lambda ctx, rough: files.store_upload(ctx, settings, storage, path, rough, replace=replace),
+    )
+
+
+@file_routes.delete("/{storage}/files/{path:path}", status_code=204)
+def delete_storage_file(ctx: WriteContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> None:
+    """Delete a file of a storage permanently."""
+    files.delete_file(ctx, platform.settings, storage, path)
