@@ -21,7 +21,7 @@ from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import site
+from lakehold.web import app_factory
 from lakehold.web.routers import ROUTERS
 from tests.web import chromium
 from tests.web.site import running
@@ -70,7 +70,7 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
         platform = Platform(Settings(data=folder, database=url))
         stack.callback(platform.close)
         _add_marts(platform)
-        app = site.application(platform)
+        app = app_factory.create_web_app(platform)
         address = stack.enter_context(running(app))
         clients = {
             who: stack.enter_context(TestClient(app, cookies={SESSION_COOKIE: _cookie(platform, who)}))

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from lakehold.web.build import making
+from lakehold.web.build import builder
 from tests.corner import corner_file
 from tests.web import chromium, site
 from tests.web.axe import Axe
@@ -27,7 +27,7 @@ expect.set_options(timeout=PATIENCE)
 @pytest.fixture(scope="package", autouse=True)
 def files() -> None:
     """What browsers get, built if it is missing or stale."""
-    making.build(for_tests=True)
+    builder.build(for_tests=True)
 
 
 @pytest.fixture(scope="package")

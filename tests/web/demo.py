@@ -18,7 +18,7 @@ from lakehold.directory import accounts, passwords, sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings, load_settings
-from lakehold.web import site
+from lakehold.web import app_factory
 from tests.web.site import running
 
 SECRET = "nine purple elephants"
@@ -88,7 +88,7 @@ def served(platform: Platform) -> Iterator[str]:
 
 
 def _begun(platform: Platform) -> tuple[FastAPI, str]:
-    app = site.application(platform)
+    app = app_factory.create_web_app(platform)
     return app, _listening.enter_context(running(app))
 
 

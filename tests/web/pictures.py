@@ -19,7 +19,7 @@ from lakehold.cli import demo
 from lakehold.demo import activity
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import site
+from lakehold.web import app_factory
 from tests.web import chromium
 from tests.web.demo import Shop
 from tests.web.site import running
@@ -32,7 +32,7 @@ def take(folder: Path, asked: list[tuple[str, str]], playwright: Playwright) -> 
     with company() as platform:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
         with (
-            running(site.application(platform)) as address,
+            running(app_factory.create_web_app(platform)) as address,
             visitors(browser, address, Shop(platform, address).cookie_of) as opened,
         ):
             for member, path in asked:

@@ -14,8 +14,8 @@ from fastapi import APIRouter, FastAPI, Request
 from lakehold.api.http.app import create_app
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import shell
-from lakehold.web.navigation import Around
+from lakehold.web import app_factory
+from lakehold.web.navigation import Navigation
 from lakehold.web.patterns import samples
 
 
@@ -23,14 +23,14 @@ from lakehold.web.patterns import samples
 def application(
     folder: Path,
     routers: Sequence[APIRouter] = (),
-    around: Callable[[Request], Around] = lambda _request: samples.AROUND,
+    around: Callable[[Request], Navigation] = lambda _request: samples.NAVIGATION,
     address: str = "",
 ) -> Iterator[FastAPI]:
     """The application, with the sample navigation around its pages."""
     platform = Platform(Settings(data=folder, address=address))
     try:
         app = create_app(platform, routers)
-        shell.install(app, around=around)
+        app_factory.install_web(app, load_navigation=around)
         yield app
     finally:
         platform.close()

@@ -10,8 +10,8 @@ import pytest
 
 from lakehold.kit.errors import NotFoundError
 from lakehold.web.assets import Assets
-from lakehold.web.build import making, stamp
-from lakehold.web.build.places import FRONT
+from lakehold.web.build import builder
+from lakehold.web.build.paths import FRONT
 
 ISLANDS = sorted((FRONT / "islands").glob("*.js"))
 
@@ -66,16 +66,16 @@ def test_missing_files_say_how_they_are_made(tmp_path: Path) -> None:
 
 
 def test_what_is_up_to_date_is_not_built_again() -> None:
-    assert stamp.found() == stamp.wanted()
-    assert not making.build(for_tests=True)
+    assert builder.built_stamp() == builder.expected_stamp()
+    assert not builder.build(for_tests=True)
 
 
 def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "app.css").write_text("body {}")
-    monkeypatch.setattr(stamp, "FRONT", tmp_path)
-    before = stamp.wanted()
+    monkeypatch.setattr(builder, "FRONT", tmp_path)
+    before = builder.expected_stamp()
     (tmp_path / "app.css").write_text("body { }")
-    assert stamp.wanted() != before
+    assert builder.expected_stamp() != before
 
 
 def test_every_style_is_in_the_sheet() -> None:

@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 
-from lakehold.web.csp import HEADERS
+from lakehold.web.security_headers import HEADERS
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from fastapi import Request, Response
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
-from lakehold.web.navigation import Around
-from lakehold.web.routes import router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import router
 from tests.web import site
 
 
@@ -75,7 +75,7 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in(tmp_path: Path) -> None:
 
     @routes.get("")
     def private(request: Request, ctx: ReadContext) -> Response:
-        return pages.page(request, "search.html", {"q": ctx.caller.member, "found": []})
+        return pages.render(request, "search.html", {"q": ctx.caller.member, "found": []})
 
     with site.application(tmp_path, [routes]) as app, site.running(app) as address:
         answer = httpx.get(f"{address}/private?x=1")
@@ -84,7 +84,7 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in(tmp_path: Path) -> None:
 
 
 def test_a_page_is_shown_even_if_all_around_it_is_broken(tmp_path: Path) -> None:
-    def broken(_request: Request) -> Around:
+    def broken(_request: Request) -> Navigation:
         raise OSError("the database is gone")
 
     with site.application(tmp_path, around=broken) as app, site.running(app) as address:

@@ -7,7 +7,7 @@ import json
 
 import httpx
 
-from lakehold.web.flashes import COOKIE
+from lakehold.web.cookies import FLASH_COOKIE
 from tests.web.forms import FORM, token
 
 HERE = "/ui/patterns/form"
@@ -22,7 +22,7 @@ def test_it_is_said_once(client: httpx.Client) -> None:
 def test_words_that_we_did_not_write_are_not_said(client: httpx.Client) -> None:
     text = base64.urlsafe_b64encode(json.dumps({"text": "Call this number"}).encode()).decode()
     for forged in (text, f"{text}.", f"{text}.{'0' * 64}", ".", "x.y"):
-        client.cookies.set(COOKIE, forged)
+        client.cookies.set(FLASH_COOKIE, forged)
         assert "Call this number" not in client.get(HERE).text
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from lakehold.web.listing import Filter, Listing
+from lakehold.web.list_view import ListFilter, ListState
 
-STATE = Filter("state", "State", (("late", "Late"), ("fresh", "Fresh")))
+STATE = ListFilter("state", "State", (("late", "Late"), ("fresh", "Fresh")))
 
 
-def listing(query: str = "") -> Listing:
+def listing(query: str = "") -> ListState:
     scope = {
         "type": "http",
         "path": "/tables",
@@ -18,7 +18,9 @@ def listing(query: str = "") -> Listing:
         "headers": [],
         "server": ("localhost", 80),
     }
-    return Listing.of(Request({**scope, "scheme": "http", "method": "GET"}), ("name", "-changed"), (STATE,), size=10)
+    return ListState.from_request(
+        Request({**scope, "scheme": "http", "method": "GET"}), ("name", "-changed"), (STATE,), size=10
+    )
 
 
 def test_without_a_question_it_is_sorted_by_the_first_word() -> None:
@@ -55,7 +57,7 @@ def test_a_column_turns_round() -> None:
 
 def test_one_part_after_the_other_is_the_whole() -> None:
     rows = list(range(25))
-    parts = [listing(f"page={page}").part(rows) for page in (1, 2, 3, 4)]
+    parts = [listing(f"page={page}").slice_page(rows) for page in (1, 2, 3, 4)]
     assert [len(part) for part in parts] == [10, 10, 5, 0]
     assert [row for part in parts for row in part] == rows
     assert listing().pages(25) == 3

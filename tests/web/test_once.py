@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from lakehold.directory import invites, tokens
 from lakehold.directory.caller import Caller
-from lakehold.web import once
+from lakehold.web import one_time_secret
 from tests.corner import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -31,12 +31,12 @@ def test_what_is_made_is_shown_by_the_page_after_it_and_by_no_other(
 ) -> None:
     with shop.client("adam") as client:
         answer = send(client, page, to, **fields)
-        assert (answer.status_code, answer.headers["location"], answer.text) == (303, once.ADDRESS, "")
+        assert (answer.status_code, answer.headers["location"], answer.text) == (303, one_time_secret.SECRET_URL, "")
         assert secret not in str(answer.headers)
-        shown = client.get(once.ADDRESS)
+        shown = client.get(one_time_secret.SECRET_URL)
         assert secret in shown.text
         assert shown.headers["cache-control"] == "no-store"
-        again = client.get(once.ADDRESS)
+        again = client.get(one_time_secret.SECRET_URL)
     assert again.status_code == 200
     assert "It was shown once" in again.text
     assert secret not in again.text
@@ -77,8 +77,8 @@ def test_a_secret_is_opened_for_who_made_it_and_for_a_moment(shop: Shop) -> None
     fields = {"name": "Look", "days": "30"}
     with shop.client("tara") as tara, shop.client("nils") as nils:
         send(tara, "/profile/tokens/new", "/profile/tokens", **fields)
-        kept = tara.cookies[once.COOKIE]
+        kept = tara.cookies[one_time_secret.COOKIE]
         for wrong in (kept, kept[:-4], "x", ""):
-            nils.cookies.set(once.COOKIE, wrong)
-            assert "lh_" not in nils.get(once.ADDRESS).text
-        assert "lh_" in tara.get(once.ADDRESS).text
+            nils.cookies.set(one_time_secret.COOKIE, wrong)
+            assert "lh_" not in nils.get(one_time_secret.SECRET_URL).text
+        assert "lh_" in tara.get(one_time_secret.SECRET_URL).text

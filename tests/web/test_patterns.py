@@ -8,17 +8,17 @@ from pathlib import Path
 import httpx
 
 from lakehold.web.assets import Assets
-from lakehold.web.templates import FOLDER, Templates
+from lakehold.web.templates import TEMPLATES_DIR, TemplateRenderer
 
 DOCS = Path(__file__).parents[2] / "docs" / "web.md"
 
 
 def macros() -> list[str]:
-    return sorted(vars(Templates(Assets.load())._environment.globals["ui"]))
+    return sorted(vars(TemplateRenderer(Assets.load())._environment.globals["ui"]))
 
 
 def test_every_macro_is_shown() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.html"))
+    text = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES_DIR.rglob("*.html"))
     assert len(macros()) > 40
     assert not [name for name in macros() if f"ui.{name}(" not in text]
 

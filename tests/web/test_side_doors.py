@@ -11,7 +11,7 @@ import pytest
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import addresses, site
+from lakehold.web import app_factory, urls
 from tests.api.client import Api
 from tests.api.crawling.crawl import Person
 from tests.api.crawling.words import Words, founded
@@ -43,7 +43,7 @@ def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
     here, there = founded(platform, words), founded(platform, words)
     lived_in = furnish(platform, here, "paula@corner.example")
     furnish(platform, there, "paul@corner.example")
-    app = site.application(platform)
+    app = app_factory.create_web_app(platform)
     with running(app) as address:
         crawl = Pages(Api(platform, app, None, here.uid), (here, there), words, told=lived_in.told)  # type: ignore[arg-type]
         people = [visitor(crawl.api, here, demo) for demo in ("nils", "bella", "tara", "erik", "petra", "adam", "olga")]
@@ -53,7 +53,7 @@ def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
         ]
         for turn, person in enumerate(people):
             with browser_of(person, address) as client:
-                also = [addresses.resource(here.id(demo)) for demo in ALSO.get(person.name, ())]
+                also = [urls.resource(here.id(demo)) for demo in ALSO.get(person.name, ())]
                 visited = crawl.walk(person, client, also if person.token else [lived_in.mailed])
                 crawl.probe(person, client, visited, turn)
         person = visitor(crawl.api, here, "adam")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.kit.clock import DAY, FOREVER, SECOND
-from lakehold.web import words
-from lakehold.web.navigation import Around, Place, Section
+from lakehold.web import labels
+from lakehold.web.navigation import Navigation, NavLink, NavSection
 
 NOW = 1_000 * DAY
 
@@ -26,26 +26,26 @@ NOW = 1_000 * DAY
     ],
 )
 def test_how_long_ago(before: int, told: str) -> None:
-    assert words.ago(NOW - before, NOW) == told
+    assert labels.format_relative_time(NOW - before, NOW) == told
 
 
 def test_how_many() -> None:
-    assert words.counted(1, "table") == "1 table"
-    assert words.counted(12_345, "table") == "12,345 tables"
-    assert words.counted(2, "query", "queries") == "2 queries"
+    assert labels.format_count(1, "table") == "1 table"
+    assert labels.format_count(12_345, "table") == "12,345 tables"
+    assert labels.format_count(2, "query", "queries") == "2 queries"
 
 
 @pytest.mark.parametrize(
     ("name", "letters"), [("Erik, Engineer", "EE"), ("ana", "A"), ("  ", "?"), ("(x) Öl", "Ö"), ("", "?")]
 )
 def test_letters_of_a_name(name: str, letters: str) -> None:
-    assert words.initials(name) == letters
+    assert labels.initials(name) == letters
 
 
 def test_one_is_at_the_place_whose_address_leads_furthest() -> None:
-    around = Around(
-        places=(Place("Home", "/"), Place("People", "/people")),
-        workspaces=(Section("Shop", "/w/shop", "store", places=(Place("Tables", "/w/shop/tables"),)),),
+    around = Navigation(
+        places=(NavLink("Home", "/"), NavLink("People", "/people")),
+        workspaces=(NavSection("Shop", "/w/shop", "store", places=(NavLink("Tables", "/w/shop/tables"),)),),
     )
     for path, place in {
         "/": "/",

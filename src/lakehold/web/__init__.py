@@ -1,13 +1,19 @@
-"""The web app: pages made in the server, thin over the same services as REST.
+"""The web app: server-rendered pages over the same services as the REST API.
 
-- `shell`: puts the web app onto the application; `routes`: the router for pages, with CSRF and error pages built in
-- `pages`: a template and its values as a response; `templates`: the environment, and `ui`, the macros by name
-- `navigation`, `listing`, `actions`, `access`, `marks`: what pages hand to macros
-- `csp`, `csrf`, `cookies`: one policy each; `flashes`: what is said after an action; `theme`: light or dark
-- `confirming`: are you sure?, with and without a script; `finding`: what the command palette searches
-- `errors`: refusals as pages a person can read
-- `patterns`: `/ui/patterns`, every macro in every state
-- `assets`: the built files by name; `build`: builds them from `front` and from npm packages
+- `app_factory`: adds the web app to the FastAPI application; `routers`: the list of all page routers
+- `routing`: the router class for pages, with CSRF checks and error pages
+- `pages`: renders a template as a response, and redirects; `templates`: the Jinja environment and its globals
+- `navigation`: data classes of the navigation; `navigation_context`: the navigation of the signed-in member
+- `kind_pages`: which pages, tabs and forms each kind has; `urls`: the URLs of pages
+- `components`: data classes that template macros draw; `list_view`: search, filters, sorting and paging of lists
+- `labels`: numbers, times, names and icons as text; `date_fields`: dates in forms
+- `confirmation`: confirmation pages and the preview of access changes; `access_reason`: why a member has a right
+- `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
+- `one_time_secret`: the page that shows a new secret once; `palette`: the search of the command palette
+- `assets`: the built static files; `build`: builds them; `patterns`: `/ui/patterns`, the macros on sample data
+- `home_page`: the home page; `access`, `resources`, `workspaces`: who may do what, resources, workspaces
+- `audit`, `groups`, `impersonation`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
+- `connections`, `files`, `lineage`, `runs`, `schedules`, `sql`, `tables`: pages that several workspaces share
 
-How a page is written is told in `docs/web.md`.
+`docs/web.md` explains how to write a page.
 """

@@ -1,4 +1,4 @@
-"""The built files by name: read once, kept in memory, and served so that browsers never ask twice."""
+"""Serves the built static files from memory, with immutable caching."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ from lakehold.kit.errors import NotFoundError
 
 PREFIX = "/static"
 STATIC = Path(__file__).with_name("static")
-_FOR_EVER = "public, max-age=31536000, immutable"
-_PACKED = {".css", ".js", ".svg", ".txt"}
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_COMPRESSIBLE = {".css", ".js", ".svg", ".txt"}
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """One file that a browser gets."""
+class AssetFile:
+    """One static file."""
 
     content: bytes
-    packed: bytes | None
+    gzipped: bytes | None
     """The same with gzip, if that makes it smaller."""
-    media: str
+    media_type: str
 
-    def answer(self, accepts: str) -> Response:
-        """With a name that changes with its content, it can be kept for ever."""
-        headers = {"Cache-Control": _FOR_EVER, "Vary": "Accept-Encoding"}
-        if self.packed is not None and "gzip" in accepts:
-            return Response(self.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=self.media)
-        return Response(self.content, headers=headers, media_type=self.media)
+    def to_response(self, accepts: str) -> Response:
+        """Return the file as a response that browsers may cache for ever: its name changes with its content."""
+        headers = {"Cache-Control": _IMMUTABLE, "Vary": "Accept-Encoding"}
+        if self.gzipped is not None and "gzip" in accepts:
+            return Response(self.gzipped, headers={**headers, "Content-Encoding": "gzip"}, media_type=self.media_type)
+        return Response(self.content, headers=headers, media_type=self.media_type)
 
 
 class Assets:
-    """All built files."""
+    """All built static files, by name."""
 
-    def __init__(self, names: dict[str, str], files: dict[str, File]) -> None:
+    def __init__(self, names: dict[str, str], files: dict[str, AssetFile]) -> None:
         self._names = names
         self._files = files
 
     @classmethod
     def load(cls, folder: Path = STATIC) -> Assets:
-        """Read them, or say how they are made."""
+        """Read the files of a folder; raises an error that names the build command if there are none."""
         manifest = folder / "manifest.json"
         if not manifest.exists():
             raise NotFoundError("The web app's files are not built.", "Run: python -m lakehold.web.build.")
         names: dict[str, str] = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return cls(names, {path.name: _read(path) for path in folder.iterdir() if path != manifest})
+        return cls(names, {path.name: _load_file(path) for path in folder.iterdir() if path != manifest})
 
     def href(self, name: str) -> str:
-        """The address of a file by the name of its source."""
+        """Return the URL of a file by the name of its source."""
         return f"{PREFIX}/{self._names[name]}"
 
     def size(self, name: str) -> int:
-        """How many bytes a browser has to fetch for it."""
+        """Return how many bytes a browser downloads for a file."""
         file = self._files[self._names[name]]
-        return len(file.packed or file.content)
+        return len(file.gzipped or file.content)
 
     def routes(self) -> APIRouter:
-        """The one address under which all of them are."""
+        """Return the router that serves the files."""
         router = APIRouter(prefix=PREFIX, include_in_schema=False)
 
         @router.get("/{name}")
         async def static_file(request: Request, name: str) -> Response:
             if (file := self._files.get(name)) is None:
                 raise HTTPException(404)
-            return file.answer(request.headers.get("accept-encoding", ""))
+            return file.to_response(request.headers.get("accept-encoding", ""))
 
         return router
 
 
-def _read(path: Path) -> File:
+def _load_file(path: Path) -> AssetFile:
     content = path.read_bytes()
     media = guess_type(path.name)[0] or "application/octet-stream"
-    packed = gzip.compress(content, 9, mtime=0) if path.suffix in _PACKED else None
-    return File(content, packed, media)
+    packed = gzip.compress(content, 9, mtime=0) if path.suffix in _COMPRESSIBLE else None
+    return AssetFile(content, packed, media)

@@ -1,8 +1,8 @@
-"""A change comes from our own pages, or not at all.
+"""Protects forms against cross-site request forgery.
 
-Every form carries a token that belongs to the cookie of the sign-in; before there is one, to a cookie of the visit. The
-token is masked anew for every page, so that the length of a compressed page tells nothing about it. Checked once, for
-every page that changes something, in `routes`: no page can forget it.
+Every form carries a token derived from the session cookie, or from a visit cookie before sign-in. The token is masked
+anew for every page, so that the length of a compressed page reveals nothing about it. `routing` checks it once for
+every page that changes something.
 """
 
 from __future__ import annotations
@@ -19,63 +19,63 @@ from lakehold.api.http.problems import CsrfError
 from lakehold.web import cookies
 
 FIELD = "csrf_token"
-VISIT = "lakehold_visit"
-_NEW = "lakehold.new_visit"
-_OURS = {"same-origin", "none", ""}
+VISIT_COOKIE = "lakehold_visit"
+_NEW_VISIT = "lakehold.new_visit"
+_OWN_FETCH_SITES = {"same-origin", "none", ""}
 _BYTES = 32
 
 
-def token(request: Request) -> str:
-    """The token for the forms of one page."""
-    secret = _secret(request)
+def form_token(request: Request) -> str:
+    """Return the token for the forms of one page."""
+    secret = _cookie_secret(request)
     if not secret:
-        secret = request.scope[_NEW] = request.scope.get(_NEW) or secrets.token_urlsafe(_BYTES)
-    return _masked(bytes.fromhex(make_csrf_token(get_platform(request).keys, secret)))
+        secret = request.scope[_NEW_VISIT] = request.scope.get(_NEW_VISIT) or secrets.token_urlsafe(_BYTES)
+    return _mask(bytes.fromhex(make_csrf_token(get_platform(request).keys, secret)))
 
 
-def remember(request: Request, response: Response) -> None:
-    """Let the visit be known again, if the page's token began it."""
-    if secret := request.scope.get(_NEW):
-        cookies.put(request, response, VISIT, secret)
+def set_visit_cookie(request: Request, response: Response) -> None:
+    """Set the visit cookie if the token of this page began a new visit."""
+    if secret := request.scope.get(_NEW_VISIT):
+        cookies.set_cookie(request, response, VISIT_COOKIE, secret)
 
 
-async def refuse_forged(request: Request) -> None:
-    """Refuse a change that does not show the token of its cookie."""
-    secret, shown = _secret(request), request.headers.get(CSRF_HEADER, "")
-    if not shown:
-        shown = str((await request.form()).get(FIELD, ""))
-    seal = _unmasked(shown)
-    ours = request.headers.get("sec-fetch-site", "") in _OURS
+async def verify_token(request: Request) -> None:
+    """Verify that a request carries the token of its cookie; raises `CsrfError` otherwise."""
+    secret, sent_token = _cookie_secret(request), request.headers.get(CSRF_HEADER, "")
+    if not sent_token:
+        sent_token = str((await request.form()).get(FIELD, ""))
+    seal = _unmask(sent_token)
+    ours = request.headers.get("sec-fetch-site", "") in _OWN_FETCH_SITES
     if not ours or not secret or not get_platform(request).keys.is_sealed(f"csrf {secret}", seal):
         raise CsrfError("This form is too old, or did not come from our own pages.", "Open the page again and retry.")
-    _tell_the_frame(request, seal)
+    _forward_plain_token(request, seal)
 
 
-def _tell_the_frame(request: Request, seal: str) -> None:
-    """The frame looks for the plain token in a header, and checks it once more when it knows who calls."""
+def _forward_plain_token(request: Request, seal: str) -> None:
+    """Put the plain token into the request header, where the API's authentication checks it again."""
     name = CSRF_HEADER.encode()
     headers = request.scope["headers"]
     headers[:] = [(name, seal.encode()), *(header for header in headers if header[0] != name)]
     vars(request).pop("_headers", None)
 
 
-def _secret(request: Request) -> str:
-    return request.cookies.get(SESSION_COOKIE) or request.cookies.get(VISIT) or ""
+def _cookie_secret(request: Request) -> str:
+    return request.cookies.get(SESSION_COOKIE) or request.cookies.get(VISIT_COOKIE) or ""
 
 
-def _masked(seal: bytes) -> str:
+def _mask(seal: bytes) -> str:
     pad = secrets.token_bytes(len(seal))
-    return base64.urlsafe_b64encode(pad + _mixed(pad, seal)).decode()
+    return base64.urlsafe_b64encode(pad + _xor(pad, seal)).decode()
 
 
-def _unmasked(shown: str) -> str:
+def _unmask(masked: str) -> str:
     try:
-        both = base64.urlsafe_b64decode(shown.encode())
+        both = base64.urlsafe_b64decode(masked.encode())
     except (binascii.Error, ValueError):
         return ""
     half = len(both) // 2
-    return _mixed(both[:half], both[half:]).hex()
+    return _xor(both[:half], both[half:]).hex()
 
 
-def _mixed(one: bytes, other: bytes) -> bytes:
+def _xor(one: bytes, other: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(one, other, strict=False))

@@ -1,7 +1,7 @@
-"""The environment in which pages are made, and `ui`: every macro by its name.
+"""The Jinja environment of all pages, and `ui`, the namespace of all macros.
 
-A page needs no import. What belongs to the one page that is being made (its forms' token, where it is) reaches macros
-through `here`, so that no form can be written without its token.
+Templates need no imports. Macros reach the context of the current page through `here()`, so that every form gets its
+CSRF token.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from jinja2.runtime import Macro
 
 from lakehold.access.model.policy import Policy
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.web import addresses, words
+from lakehold.web import labels, urls
 from lakehold.web.assets import Assets
-from lakehold.web.flashes import Flash
-from lakehold.web.icons import icon_of
-from lakehold.web.matrix import THROUGH
-from lakehold.web.navigation import Around
+from lakehold.web.components import ACCESS_ORIGINS
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import icon_of
+from lakehold.web.navigation import Navigation
 
-FOLDER = Path(__file__).parent / "templates"
+TEMPLATES_DIR = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """The page that is being made."""
+class PageContext:
+    """The context of the page that is being rendered."""
 
     path: str
     address: str
     """The path with its query."""
-    around: Around
+    navigation: Navigation
     current: str
     theme: str
     csrf: str
@@ -44,26 +44,26 @@ class Here:
     """The models in force, for the words that they have for things."""
 
     def title_of(self, kind: str) -> str:
-        """What a kind is called by its model: Data mart."""
+        """Return the title of a kind in its model: Data mart."""
         known = self.policy.kinds.get(kind) if self.policy else None
         return known.schema.title if known else kind.rpartition(".")[2]
 
     def role_of(self, kind: str, role: str) -> str:
-        """What a role on a kind is called by its model: Technical User."""
+        """Return the title of a role on a kind in its model: Technical User."""
         known = self.policy.kinds.get(kind) if self.policy else None
         return known.schema.roles[role].title if known and role in known.schema.roles else role
 
 
-_here: ContextVar[Here] = ContextVar("lakehold.web.here")
+_page_context: ContextVar[PageContext] = ContextVar("lakehold.web.here")
 
 
-class Templates:
-    """All templates: those of the shell, and those that rooms keep beside their own code."""
+class TemplateRenderer:
+    """Renders templates of the shell's folder and of further folders."""
 
     def __init__(self, assets: Assets, folders: Mapping[str, Path] | None = None) -> None:
         rooms = {name: FileSystemLoader(folder) for name, folder in (folders or {}).items()}
         self._environment = Environment(
-            loader=ChoiceLoader([FileSystemLoader(FOLDER), PrefixLoader(rooms)]),
+            loader=ChoiceLoader([FileSystemLoader(TEMPLATES_DIR), PrefixLoader(rooms)]),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -71,35 +71,35 @@ class Templates:
         )
         self._environment.globals.update(
             asset=assets.href,
-            here=_here.get,
-            counted=words.counted,
-            initials=words.initials,
-            tone_of=words.tone_of,
-            ago=lambda at: words.ago(at, _here.get().now),
-            exact=words.exact,
+            here=_page_context.get,
+            counted=labels.format_count,
+            initials=labels.initials,
+            tone_of=labels.color_index,
+            ago=lambda at: labels.format_relative_time(at, _page_context.get().now),
+            exact=labels.format_utc_time,
             is_forever=lambda at: at >= FOREVER,
-            machine=words.machine,
-            plural=words.plural,
-            spoken=words.spoken,
-            address=addresses,
+            machine=labels.iso_time,
+            plural=labels.pluralize,
+            spoken=labels.humanize,
+            address=urls,
             icon_of=icon_of,
-            title_of=lambda kind: _here.get().title_of(kind),
-            role_of=lambda kind, role: _here.get().role_of(kind, role),
-            THROUGH=THROUGH,
+            title_of=lambda kind: _page_context.get().title_of(kind),
+            role_of=lambda kind, role: _page_context.get().role_of(kind, role),
+            THROUGH=ACCESS_ORIGINS,
             ui=SimpleNamespace(),
         )
-        self._name_macros(self._environment.globals["ui"])
+        self._register_macros(self._environment.globals["ui"])
 
-    def render(self, name: str, here: Here, values: Mapping[str, object]) -> str:
-        """A page as text."""
-        token = _here.set(here)
+    def render(self, name: str, page_context: PageContext, values: Mapping[str, object]) -> str:
+        """Render a template as text."""
+        token = _page_context.set(page_context)
         try:
             return self._environment.get_template(name).render(values)
         finally:
-            _here.reset(token)
+            _page_context.reset(token)
 
-    def _name_macros(self, ui: object) -> None:
-        for file in sorted((FOLDER / "macros").glob("*.html")):
+    def _register_macros(self, ui: object) -> None:
+        for file in sorted((TEMPLATES_DIR / "macros").glob("*.html")):
             for name, macro in vars(self._environment.get_template(f"macros/{file.name}").module).items():
                 if isinstance(macro, Macro) and not name.startswith("_"):
                     assert not hasattr(ui, name), f"{file.name}: there are two macros {name}"  # noqa: S101 - ours

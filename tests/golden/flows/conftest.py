@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.web.build import making
+from lakehold.web.build import builder
 from tests.golden.flows.town import Town, opened
 
 
 @pytest.fixture(scope="module")
 def town(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    making.build(for_tests=True)
+    builder.build(for_tests=True)
     with opened(template_file, tmp_path_factory.mktemp("town") / "data") as found:
         yield found

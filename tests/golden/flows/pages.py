@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from lakehold.web import addresses
+from lakehold.web import urls
 from tests.golden.flows.markup import Form, Page
 from tests.golden.flows.outcomes import DONE, HIDDEN, REFUSED, outcome
 from tests.golden.flows.place import Place
@@ -32,9 +32,9 @@ class Pages:
 
     def lists(self, kind: str, name: str) -> bool:
         """Whether it is in the list of its kind."""
-        page, said = self.get(addresses.workspace(self.place["sales"], kind))
+        page, said = self.get(urls.workspace(self.place["sales"], kind))
         assert said == DONE, said
-        return addresses.resource(self.place[name]) in page.links
+        return urls.resource(self.place[name]) in page.links
 
     def opens(self, name: str) -> str:
         """Look at its page."""
@@ -42,7 +42,7 @@ class Pages:
 
     def makes_mart(self, name: str, storage: str) -> str:
         """A data mart that draws from a storage, by the button on the page of that."""
-        there = addresses.workspace(self.place["sales"], "marts/new")
+        there = urls.workspace(self.place["sales"], "marts/new")
         link = f"{there}?{urlencode({'storage': self.place[storage]})}"
         offered = link in self.get(self.at(storage))[0].links
         form = self.get(link)[0].form(there) if offered else None
@@ -51,7 +51,7 @@ class Pages:
 
     def makes_report(self, name: str, mart: str, destination: str) -> str:
         """A report on a mart, by the button on the page of that; its form offers the destination."""
-        there = addresses.workspace(self.place["sales"], "reports/new")
+        there = urls.workspace(self.place["sales"], "reports/new")
         link = f"{there}?{urlencode({'mart': self.place[mart]})}"
         linked = link in self.get(self.at(mart, "reports"))[0].links
         form = self.get(link)[0].form(there) if linked else None
@@ -162,18 +162,18 @@ class Pages:
     def sees_run(self, name: str, run: str) -> str:
         """A run by itself; it has to be among those of what is run too."""
         page, listed = self.get(self.at(name, "runs"))
-        alone = self.get(addresses.run(run))[1]
-        there = addresses.run(run) in page.links
+        alone = self.get(urls.run(run))[1]
+        there = urls.run(run) in page.links
         return alone if there == (alone == listed == DONE) else f"{alone}, {'' if there else 'not '}in the list"
 
     def stops(self, run: str) -> str:
         """A run."""
-        return self._presses_at(addresses.run(run), addresses.run(run, "stop"), "Stop")
+        return self._presses_at(urls.run(run), urls.run(run, "stop"), "Stop")
 
     def deletes_run(self, run: str) -> str:
         """A run and all that it said."""
         self._pages.clear()
-        return self._presses_at(addresses.run(run), addresses.run(run, "delete"), "Delete")
+        return self._presses_at(urls.run(run), urls.run(run, "delete"), "Delete")
 
     def _presses(self, name: str, part: str, label: str = "") -> str:
         """A button on the page of a thing."""
@@ -229,7 +229,7 @@ class Pages:
         return page.refused.get(label, "") if seen == DONE and label else None
 
     def at(self, name: str, part: str = "") -> str:
-        return addresses.resource(self.place[name], part)
+        return urls.resource(self.place[name], part)
 
     def call(self, method: str, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - as the client
         return self.place.town.browse(self.who, method, path, **more)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import httpx
 
-from lakehold.web import addresses
+from lakehold.web import urls
 from tests.golden.flows.markup import Page
 from tests.golden.flows.outcomes import DONE, outcome
 from tests.golden.flows.pages import Pages
@@ -96,7 +96,7 @@ class PagesPeople(Pages):
 
     def switches(self, setting: str, *, on: bool) -> str:
         """A setting of the project."""
-        here = addresses.workspace(self.place["sales"], "settings")
+        here = urls.workspace(self.place["sales"], "settings")
         there = f"{here}/switches"
         form = self.get(here)[0].form(there)
         told = {f"switch_{setting}": ["true"] if on else []}
@@ -104,7 +104,7 @@ class PagesPeople(Pages):
         return self.sent(there, form, told, offered=offered)
 
     def _members(self) -> str:
-        return addresses.workspace(self.place["sales"], "members")
+        return urls.workspace(self.place["sales"], "members")
 
 
 def _address(place: Place) -> str:

@@ -21,7 +21,7 @@ from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
-from lakehold.web import site
+from lakehold.web import app_factory
 from tests.api.client import Api
 from tests.golden.flows.markup import Page
 
@@ -91,7 +91,7 @@ def opened(template: Path, folder: Path) -> Iterator[Town]:
         for member in (OLGA, ANN, BOB):
             session.store.create("tenant.member", member.capitalize(), uid=member, edges={"tenant": TENANT})
         session.store.add(Grant(OLGA, "owner", TENANT))
-    app = site.application(platform)
+    app = app_factory.create_web_app(platform)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
         yield Town(platform, app, portal)
     platform.close()

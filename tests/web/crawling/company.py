@@ -9,14 +9,14 @@ from lakehold.catalog import campaigns
 from lakehold.demo import company
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
-from lakehold.web import finding, patterns, theme
+from lakehold.web import app_factory, palette, patterns
 from lakehold.web.routers import ROUTERS
 from tests.web.crawling import lived_in
 from tests.web.crawling.round import Round
 from tests.web.crawling.templates import Templates
 from tests.web.demo import Shop
 
-ALL = [*ROUTERS, finding.routes, patterns.routes, theme.routes]
+ALL = [*ROUTERS, palette.routes, patterns.pages, app_factory.theme_routes]
 """Whatever answers with a page."""
 
 

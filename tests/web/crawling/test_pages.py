@@ -13,8 +13,8 @@ from lakehold.api.http.app import create_app
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import pages, shell
-from lakehold.web.routes import router
+from lakehold.web import app_factory, pages
+from lakehold.web.routing import router
 from tests.api.client import Api
 from tests.api.crawling.words import Words, founded
 from tests.api.lite import database_url
@@ -60,7 +60,7 @@ def exists(ctx: ReadContext, uid: str) -> Response:
 @leaky.get("/fine/{uid:path}")
 def fine(request: Request, ctx: ReadContext, uid: str) -> Response:
     ctx.need_visible(uid)
-    return pages.page(request, "search.html", {"q": "", "found": []})
+    return pages.render(request, "search.html", {"q": "", "found": []})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_crawler_finds_a_side_door(database_url: str, tmp_path: Path, path: 
         route for route in leaky.routes if (at := getattr(route, "path", "")).startswith(f"/leaky/{path}") or at == also
     ]
     app = create_app(platform, [one])
-    shell.install(app)
+    app_factory.install_web(app)
     crawl = Pages(Api(platform, app, None, here.uid), (here,), words, templates=Templates([one]))  # type: ignore[arg-type]
     person = visitor(crawl.api, here, "nils")
     with running(app) as address, browser_of(person, address) as client:

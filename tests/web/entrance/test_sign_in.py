@@ -14,7 +14,7 @@ from lakehold.catalog import impersonation
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.tenants import TenantSetup
-from lakehold.web.csrf import VISIT
+from lakehold.web.csrf import VISIT_COOKIE
 from tests.corner import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import SECRET, Shop, give_password
@@ -97,7 +97,7 @@ def test_the_cookie_is_new_and_the_visit_is_over(shop: Shop) -> None:
         assert "HttpOnly" in cookie
         assert "samesite=lax" in cookie.lower()
         assert "secure" not in cookie.lower()
-        assert VISIT not in client.cookies
+        assert VISIT_COOKIE not in client.cookies
         old = client.cookies[SESSION_COOKIE]
         # What was shown before the sign-in is good for nothing after it.
         assert client.post("/sign-out", data={"csrf_token": visit}).status_code == 403

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
-from lakehold.web import site
+from lakehold.web import app_factory
 from tests import postgres
 from tests.pipeline.shop import ED
 from tests.web.forms import send
@@ -39,7 +39,7 @@ def client(there: Moving) -> Iterator[httpx.Client]:
     with platform.write(ED) as ctx:
         secret = sign_ins.create(ctx, platform.settings, "ed", "test", ClientInfo("127.0.0.1", "a test", "")).secret
     with (
-        running(site.application(platform)) as address,
+        running(app_factory.create_web_app(platform)) as address,
         httpx.Client(base_url=address, cookies={SESSION_COOKIE: secret}, timeout=60) as opened,
     ):
         yield opened

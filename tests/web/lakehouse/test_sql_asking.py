@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
-from lakehold.web import site
+from lakehold.web import app_factory
 from tests.pipeline import shop as shops
 from tests.web.lakehouse.editor import write
 from tests.web.site import running
@@ -41,7 +41,7 @@ def asked(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.Tem
 
 @pytest.fixture(scope="module")
 def there(asked: shops.Shop) -> Iterator[str]:
-    with running(site.application(asked.platform)) as found:
+    with running(app_factory.create_web_app(asked.platform)) as found:
         yield found
 
 

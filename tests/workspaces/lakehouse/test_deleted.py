@@ -15,7 +15,7 @@ from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web import site
+from lakehold.web import app_factory
 from lakehold.workspaces.lakehouse import dropped_tables
 from lakehold.workspaces.lakehouse.executors import table_maintenance
 from tests.pipeline.shop import ADA, ED, TENANT
@@ -32,7 +32,7 @@ Visitor = Callable[[str], httpx.Client]
 def visitor(here: Moving) -> Iterator[Visitor]:
     """Somebody who has signed in, without a browser."""
     platform, clients = here.shop.platform, list[httpx.Client]()
-    with running(site.application(platform)) as address:
+    with running(app_factory.create_web_app(platform)) as address:
 
         def visits(member: str) -> httpx.Client:
             visit = ClientInfo("127.0.0.1", "a test", "")

@@ -14,7 +14,7 @@ from lakehold.api.http.app import server_config
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.settings import Settings
-from lakehold.web import site
+from lakehold.web import app_factory
 
 
 def run(settings: Settings, descriptor: int | None = None) -> None:
@@ -26,7 +26,7 @@ def run(settings: Settings, descriptor: int | None = None) -> None:
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = platform.keys
     _set_upload_folder(settings)
-    server = Server(server_config(site.application(platform), settings))
+    server = Server(server_config(app_factory.create_web_app(platform), settings))
     for number in (signal.SIGINT, signal.SIGTERM):
         # One that comes before uvicorn listens for it counts too. And when uvicorn has stopped, it passes the signal
         # on as if nobody had heard it.

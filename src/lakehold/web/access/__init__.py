@@ -1,11 +1,14 @@
-"""Who may do what with a thing, why, and asking for more.
+"""Pages about access: who may do what with a resource, why, and requests for more.
 
-- `acting`: for other rooms: what can be done with a thing or why not, its tabs, and the way to it.
-- `saying`: facts in the words of a person.
-- `routes`: the access page. `holding`: its matrix, members × actions. `given`: what is given on the thing itself.
-- `giving`, `owners`, `settings`: the forms that change it. `choosing`: a person or a group, and a time, in forms.
-- `previewing`: the effect of a change before it is saved, and its rows. `undoing`: taking a change back.
-- `why`: one explanation. `strands` finds the single ways through a reason, `drawing` draws those that held, and
-  `missing` those that would, with what is missing in them.
-- `requests`: what waits and what was asked. `asking`: a new one. `answering`: yes for a time, no with a reason.
+- `access_page`: the access page of a resource: its matrix, grants, owners and sharing settings
+- `access_matrix`: the matrix of members and actions, one page at a time
+- `grant_forms`: give, change and revoke a role, and undo it; `ownership_transfer`: transfer ownership
+- `sharing_settings`: change the attributes and edges by which a resource is shared
+- `form_fields`: the fields for a member or group and for a period; `effect_preview`: the effect of a change
+- `explanation`: the page that explains one decision; `explain_paths`: explanations as drawn paths
+- `way_ranking`: orders the ways to a right; `fact_labels`: grants, edges and attributes as text
+- `request_pages`: lists of access requests, one request, and its approval or refusal
+- `request_form`: the form for a new access request
+- `resource_header`: actions, tabs and breadcrumbs of a resource, for the pages of all packages
+- `routers`: all routers of the package
 """

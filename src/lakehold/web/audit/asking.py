@@ -17,7 +17,7 @@ from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_id
 from lakehold.ledger.audit import DENIED, DONE, AuditFilter
-from lakehold.web.listing import Listing
+from lakehold.web.list_view import ListState
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ _LONGEST = 200
 class Asked:
     """What the address asks for."""
 
-    listing: Listing
+    listing: ListState
     wanted: AuditFilter
     errors: Mapping[str, str]
 
@@ -62,7 +62,7 @@ def asked(request: Request, ctx: RequestContext) -> Asked:
         since=reading.of("from", lambda _work, text: _day(text)),
         until=reading.of("to", lambda _work, text: _day(text) + DAY),
     )
-    listing = Listing(path=request.url.path, after=request.query_params.get("after", ""), chosen=said)
+    listing = ListState(path=request.url.path, after=request.query_params.get("after", ""), chosen=said)
     return Asked(listing, wanted, reading.errors)
 
 

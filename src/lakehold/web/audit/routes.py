@@ -10,15 +10,21 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.web import pages
 from lakehold.web.audit import asking, telling
-from lakehold.web.listing import Column
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import router
+from lakehold.web.list_view import ListColumn
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import router
 
 routes = router("/audit")
 
 _SIZE = 50
 _LARGEST = 2**62
-_COLUMNS = (Column("When", wide=True), Column("Who"), Column("Did"), Column("With"), Column("Through", wide=True))
+_COLUMNS = (
+    ListColumn("When", wide=True),
+    ListColumn("Who"),
+    ListColumn("Did"),
+    ListColumn("With"),
+    ListColumn("Through", wide=True),
+)
 _COMMON = (
     *("create", "rename", "delete", "grant", "revoke", "set", "link", "unlink", "view as", "stop viewing as"),
     *("request access", "approve request", "refuse request", "sign in", "start review", "take review"),
@@ -42,14 +48,14 @@ def audit_page(request: Request, ctx: ReadContext) -> Response:
         "outcomes": asking.OUTCOMES,
         "common": _COMMON,
     }
-    return pages.page(request, "audit/list.html", values)
+    return pages.render(request, "audit/list.html", values)
 
 
 @routes.get("/verify")
 def verify_page(request: Request, ctx: ReadContext) -> Response:
     """Walk the whole chain, and say what was found."""
     _need(ctx)
-    return pages.page(request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _crumbs(ctx, "Verify")})
+    return pages.render(request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _crumbs(ctx, "Verify")})
 
 
 @routes.get("/{seq}")
@@ -61,7 +67,7 @@ def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Look its number up in the log.")
     (line,) = telling.lines(ctx, found)
-    return pages.page(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(ctx, f"Entry {n}")})
+    return pages.render(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(ctx, f"Entry {n}")})
 
 
 def _need(ctx: RequestContext) -> None:
@@ -72,6 +78,6 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(_LARGEST)) else None
 
 
-def _crumbs(ctx: RequestContext, here: str) -> list[Crumb]:
+def _crumbs(ctx: RequestContext, here: str) -> list[Breadcrumb]:
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
-    return [Crumb(tenant, "/"), Crumb("Audit log", "/audit"), Crumb(here)]
+    return [Breadcrumb(tenant, "/"), Breadcrumb("Audit log", "/audit"), Breadcrumb(here)]

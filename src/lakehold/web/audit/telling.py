@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.ledger.audit import DENIED, AuditLogEntry, NumberedEntry
-from lakehold.web import addresses
-from lakehold.web.diffs import Change
-from lakehold.web.icons import icon_of
-from lakehold.web.words import spoken
+from lakehold.web import urls
+from lakehold.web.components import FieldChange
+from lakehold.web.labels import humanize, icon_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Line:
     denied: bool
     through: str
     """A token, or somebody else's eyes."""
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
 
 
 def lines(ctx: RequestContext, found: list[NumberedEntry]) -> list[Line]:
@@ -49,22 +48,22 @@ def _line(ctx: RequestContext, eyes: VisibleRefs, numbered: NumberedEntry) -> Li
         hash=numbered.hash,
         entry=entry,
         who=entry.member_name or entry.member or "The installation",
-        who_at=addresses.member(entry.member) if entry.member and eyes.sees(entry.member) else "",
+        who_at=urls.member(entry.member) if entry.member and eyes.sees(entry.member) else "",
         what=entry.resource_name or entry.resource,
         what_at=_page_of(ctx, eyes, entry),
         icon=icon_of(entry.kind) if entry.kind else "",
-        deed=spoken(entry.action),
+        deed=humanize(entry.action),
         denied=entry.outcome == DENIED,
         through=_through(ctx, entry),
         changes=changes(entry.before, entry.after),
     )
 
 
-def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[Change, ...]:
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[FieldChange, ...]:
     """What was different, field by field, in the order in which it was written down."""
     names = list(dict.fromkeys([*before, *after]))
     both = ((name, _told(before, name), _told(after, name)) for name in names)
-    return tuple(Change(spoken(name), was, now) for name, was, now in both)
+    return tuple(FieldChange(humanize(name), was, now) for name, was, now in both)
 
 
 def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: AuditLogEntry) -> str:
@@ -72,7 +71,7 @@ def _page_of(ctx: RequestContext, eyes: VisibleRefs, entry: AuditLogEntry) -> st
         return ""
     if entry.resource == ctx.caller.tenant:
         return ""
-    return addresses.of(entry.resource, entry.kind)
+    return urls.for_kind(entry.resource, entry.kind)
 
 
 def _through(ctx: RequestContext, entry: AuditLogEntry) -> str:

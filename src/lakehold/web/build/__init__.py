@@ -1,9 +1,10 @@
-"""Builds the files that browsers get: `python -m lakehold.web.build`. Done at package build; nothing of it is kept.
+"""Builds the static files of the web app: `python -m lakehold.web.build`.
 
-Only the standard library is used here, because a wheel is built before anything is installed.
+It runs when the package is built, and its output is not committed. It uses only the standard library, because a
+wheel is built before any dependency is installed.
 
-- `places`: which folders; `stamp`: whether what is there is still right
-- `node`: Node, from the machine or from a Python package; `packages`: npm packages, checked against the lock
-- `bundle`: scripts, styles and fonts, by esbuild; `icons`: one file of all icons that are used
-- `making`: all of it, in order, and the manifest
+- `builder`: runs the build if its output is stale, and writes the manifest
+- `bundle`: bundles scripts, styles and fonts with esbuild, and writes the icon sprite
+- `node`: finds or downloads Node, and installs the locked npm packages
+- `paths`: the directories that the build reads and writes
 """

@@ -1,17 +1,17 @@
-"""`python -m lakehold.web.build`: build what is missing or stale; with `lock`: write the lock of npm packages anew."""
+"""Command line of the build: builds what is missing or stale; `lock` rewrites the npm lock file."""
 
 from __future__ import annotations
 
 import sys
 
-from lakehold.web.build import making, node, packages
+from lakehold.web.build import builder, node
 
 
 def main(words: list[str]) -> None:
-    """Do what was asked."""
+    """Run the command that the arguments name."""
     if words == ["lock"]:
-        packages.lock(node.any_node())
-    elif making.build(for_tests="--tests" in words):
+        node.lock_packages(node.find_node())
+    elif builder.build(for_tests="--tests" in words):
         print("built the web app's files")  # noqa: T201 - a command prints
 
 

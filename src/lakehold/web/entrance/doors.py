@@ -17,7 +17,7 @@ from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import cookies, csrf, pages
-from lakehold.web.flashes import Flash
+from lakehold.web.cookies import Flash
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ def let_in(
     what forms have shown of it is good for anything any more.
     """
     leave(request, platform, visit)
-    response = pages.go(request, to, flash)
+    response = pages.redirect(request, to, flash)
     seconds = max(0, signed_in.until - platform.clock()) // SECOND
-    cookies.put(request, response, SESSION_COOKIE, signed_in.secret, seconds)
-    cookies.drop(request, response, csrf.VISIT)
+    cookies.set_cookie(request, response, SESSION_COOKIE, signed_in.secret, seconds)
+    cookies.delete_cookie(request, response, csrf.VISIT_COOKIE)
     return response
 
 

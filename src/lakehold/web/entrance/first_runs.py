@@ -18,12 +18,12 @@ from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
+from lakehold.web.cookies import Flash
 from lakehold.web.entrance import doors
 from lakehold.web.entrance.faults import Faults, faults, text
 from lakehold.web.entrance.shut import refused, shut
-from lakehold.web.flashes import Flash
-from lakehold.web.navigation import Around
-from lakehold.web.routes import Sent, router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/first-run")
 
@@ -38,7 +38,9 @@ def first_run_page(request: Request, platform: CurrentPlatform, secret: str) -> 
 
 
 @routes.post("/{secret}")
-def set_up(request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent) -> Response:
+def set_up(
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
+) -> Response:
     """Make the tenant and its Owner, who is signed in at once."""
     if nothing := _shut(request, platform, secret):
         return nothing
@@ -93,4 +95,6 @@ def _address(email: str, start: str) -> None:
 
 def _form(request: Request, secret: str, filled: dict[str, str], found: Faults | None = None) -> Response:
     values: dict[str, object] = {"secret": secret, "filled": filled, "faults": found or {}}
-    return pages.page(request, "entrance/first_run.html", values, around=Around(), status=422 if found else 200)
+    return pages.render(
+        request, "entrance/first_run.html", values, navigation=Navigation(), status=422 if found else 200
+    )

@@ -15,13 +15,13 @@ from lakehold.directory.invite_acceptance import InviteInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
+from lakehold.web.cookies import Flash
 from lakehold.web.entrance import doors
 from lakehold.web.entrance.doors import Guest
 from lakehold.web.entrance.faults import Faults, faults, text
 from lakehold.web.entrance.shut import refused
-from lakehold.web.flashes import Flash
-from lakehold.web.navigation import Around
-from lakehold.web.routes import Sent, router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/invite")
 
@@ -37,7 +37,7 @@ def look_at_invite(request: Request, platform: CurrentPlatform, secret: str) -> 
 
 @routes.post("/{secret}")
 def accept_as_somebody_new(
-    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
     """Become a member, and be signed in."""
     name, password = text(sent, "name").strip(), text(sent, "password")
@@ -60,7 +60,7 @@ def accept_as_somebody_new(
 def accept_as_member(request: Request, ctx: WriteContext, secret: str) -> Response:
     """Take what comes with it, as who one is."""
     invite_acceptance.accept_as_member(ctx, secret)
-    return pages.go(request, "/", Flash("You have accepted the invite."))
+    return pages.redirect(request, "/", Flash("You have accepted the invite."))
 
 
 def _page(
@@ -77,7 +77,7 @@ def _page(
         "name": name,
         "faults": wrong or {},
     }
-    return pages.page(request, "entrance/invite.html", values, around=Around(), status=422 if wrong else 200)
+    return pages.render(request, "entrance/invite.html", values, navigation=Navigation(), status=422 if wrong else 200)
 
 
 def _is_for(found: InviteInfo, guest: Guest) -> bool:

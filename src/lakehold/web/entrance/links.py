@@ -14,8 +14,8 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.entrance import doors
 from lakehold.web.entrance.shut import refused
-from lakehold.web.navigation import Around
-from lakehold.web.routes import router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import router
 
 routes = router("/link")
 
@@ -28,9 +28,9 @@ def look_at_link(request: Request, platform: CurrentPlatform, secret: str) -> Re
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose == PASSWORD:
-        return pages.go(request, f"/password/{secret}")
+        return pages.redirect(request, f"/password/{secret}")
     values: dict[str, object] = {"link": found, "secret": secret, "guest": doors.guest(request, platform)}
-    return pages.page(request, "entrance/link.html", values, around=Around())
+    return pages.render(request, "entrance/link.html", values, navigation=Navigation())
 
 
 @routes.post("/{secret}")

@@ -15,11 +15,11 @@ from lakehold.directory.links import PASSWORD, LinkInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
+from lakehold.web.cookies import Flash
 from lakehold.web.entrance import faults, sign_in
 from lakehold.web.entrance.shut import refused
-from lakehold.web.flashes import Flash
-from lakehold.web.navigation import Around
-from lakehold.web.routes import Sent, router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router()
 
@@ -31,13 +31,13 @@ def forgot_page(request: Request, platform: CurrentPlatform) -> Response:
 
 
 @routes.post("/forgot")
-def ask_for_link(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: Sent) -> Response:
+def ask_for_link(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: SubmittedForm) -> Response:
     """Have it mailed, if there is such an account. It is not told."""
     try:
         sign_in.ask(platform, visit, sent, PASSWORD)
     except ThrottledError as error:
         return _asking(request, platform, _filled(sent), error)
-    return pages.go(request, sign_in.SENT)
+    return pages.redirect(request, sign_in.SENT)
 
 
 @routes.get("/password/{secret}")
@@ -48,13 +48,13 @@ def new_password_page(request: Request, platform: CurrentPlatform, secret: str) 
     except UnauthorizedError as error:
         return _used_up(request, error)
     if found.purpose != PASSWORD:
-        return pages.go(request, f"/link/{secret}")
+        return pages.redirect(request, f"/link/{secret}")
     return _form(request, found)
 
 
 @routes.post("/password/{secret}")
 def set_password(
-    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: Sent
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
     """Set it. All sign-ins end, so that one signs in with the new one."""
     password = faults.text(sent, "password")
@@ -64,8 +64,8 @@ def set_password(
         return _used_up(request, error)
     except InvalidInputError as error:
         return _form(request, links.get_info(platform, secret), faults.told(error))
-    response = pages.go(request, "/sign-in", Flash("Your password is set. Sign in with it."))
-    cookies.drop(request, response, SESSION_COOKIE)
+    response = pages.redirect(request, "/sign-in", Flash("Your password is set. Sign in with it."))
+    cookies.delete_cookie(request, response, SESSION_COOKIE)
     return response
 
 
@@ -78,8 +78,8 @@ def _asking(
         "asks_tenant": sign_in.asks_tenant(platform),
         "mails": links.can_send_mail(platform.settings),
     }
-    response = pages.page(
-        request, "entrance/forgot.html", values, around=Around(), status=error.status if error else 200
+    response = pages.render(
+        request, "entrance/forgot.html", values, navigation=Navigation(), status=error.status if error else 200
     )
     if error:
         response.headers.update(problems.error_headers(error))
@@ -88,7 +88,9 @@ def _asking(
 
 def _form(request: Request, found: LinkInfo, fault: str = "") -> Response:
     values: dict[str, object] = {"link": found, "fault": fault}
-    return pages.page(request, "entrance/password.html", values, around=Around(), status=422 if fault else 200)
+    return pages.render(
+        request, "entrance/password.html", values, navigation=Navigation(), status=422 if fault else 200
+    )
 
 
 def _filled(sent: FormData) -> dict[str, str]:

@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.http import problems
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
-from lakehold.web.navigation import Around
+from lakehold.web.navigation import Navigation
 
 
 def shut(
@@ -15,7 +15,7 @@ def shut(
 ) -> Response:
     """Nothing is behind this door."""
     values: dict[str, object] = {"name": title, "text": text, "label": label, "href": href}
-    return pages.page(request, "entrance/shut.html", values, around=Around(), status=status)
+    return pages.render(request, "entrance/shut.html", values, navigation=Navigation(), status=status)
 
 
 def refused(

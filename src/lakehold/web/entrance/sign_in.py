@@ -21,8 +21,8 @@ from lakehold.web import pages
 from lakehold.web.entrance import doors
 from lakehold.web.entrance.faults import text
 from lakehold.web.entrance.shut import shut
-from lakehold.web.navigation import Around
-from lakehold.web.routes import Sent, router
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/sign-in")
 
@@ -34,7 +34,7 @@ _BY_LINK = "link"
 def sign_in_page(request: Request, platform: CurrentPlatform) -> Response:
     """The form; who is in already is sent on."""
     if doors.guest(request, platform) is not None:
-        return pages.go(request, _next(request.query_params.get("next", "")))
+        return pages.redirect(request, _next(request.query_params.get("next", "")))
     if tenants.is_setup_open(platform):
         text = "Start it with `lakehold up`: the link that it prints sets everything up."
         return shut(request, "Nobody is here yet", text, label="", status=200)
@@ -42,7 +42,7 @@ def sign_in_page(request: Request, platform: CurrentPlatform) -> Response:
 
 
 @routes.post("")
-def let_somebody_in(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: Sent) -> Response:
+def let_somebody_in(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: SubmittedForm) -> Response:
     """With a password, or have a link mailed."""
     try:
         if text(sent, "how") == _BY_LINK:
@@ -57,7 +57,9 @@ def let_somebody_in(request: Request, platform: CurrentPlatform, visit: CurrentC
 @routes.get("/sent")
 def mail_is_on_its_way(request: Request, platform: CurrentPlatform) -> Response:
     """The same whoever asked."""
-    return pages.page(request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, around=Around())
+    return pages.render(
+        request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, navigation=Navigation()
+    )
 
 
 def ask(platform: Platform, visit: ClientInfo, sent: FormData, purpose: str) -> None:
@@ -75,7 +77,7 @@ def _mail(request: Request, platform: Platform, visit: ClientInfo, sent: FormDat
     if not text(sent, "email").strip():
         return _form(request, platform, _filled(sent), faults={"email": "Write your e-mail address first."})
     ask(platform, visit, sent, SIGN_IN)
-    return pages.go(request, SENT)
+    return pages.redirect(request, SENT)
 
 
 def _form(
@@ -97,7 +99,7 @@ def _form(
         "mails": links.can_send_mail(platform.settings),
     }
     status = error.status if error else 422 if faults else 200
-    response = pages.page(request, "entrance/sign_in.html", values, around=Around(), status=status)
+    response = pages.render(request, "entrance/sign_in.html", values, navigation=Navigation(), status=status)
     if error:
         response.headers.update(problems.error_headers(error))
     return response
@@ -109,4 +111,4 @@ def _filled(sent: FormData) -> dict[str, str]:
 
 
 def _next(address: str) -> str:
-    return pages.own_address(address)
+    return pages.safe_redirect_url(address)

@@ -14,12 +14,12 @@ from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.web import addresses, days, pages
-from lakehold.web.effects import Asking, ask_first, preview
-from lakehold.web.flashes import Flash
+from lakehold.web import date_fields, pages, urls
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.cookies import Flash
 from lakehold.web.groups.one import trail
 from lakehold.web.people import picking
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/groups")
 
@@ -34,42 +34,42 @@ def add_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/add")
-def add(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Show what they win, then let them in."""
     groups.need_edit(ctx, uid)
     group = groups.get(ctx, uid)
     filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
     try:
-        until, member = days.until(ctx, filled["until"]), members.get(ctx, filled["member"])
+        until, member = date_fields.parse_end_of_day(ctx, filled["until"]), members.get(ctx, filled["member"])
     except (InvalidInputError, NotFoundError) as error:
         return _form(request, ctx, group, filled, error=error)
     fact = Edge(MEMBER_OF, member.uid, uid)
-    asking = Asking(
+    asking = ConfirmationPrompt(
         f"Add {member.name} to {group.name}?",
         _for(until, filled["until"]),
         do="Add",
-        back=f"{addresses.group(uid, 'add')}?{urlencode(filled)}",
+        back=f"{urls.group(uid, 'add')}?{urlencode(filled)}",
     )
-    if question := ask_first(request, sent, asking, lambda: preview(ctx, [Add(fact)])):
+    if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)])):
         return question
     groups.add(ctx, uid, member.uid, until=until)
-    undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
-    return pages.go(request, _back(uid, filled), Flash(f"{member.name} is in {group.name}.", undo=undo))
+    undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
+    return pages.redirect(request, _back(uid, filled), Flash(f"{member.name} is in {group.name}.", undo=undo))
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Show what they lose, then let them go."""
     groups.need_edit(ctx, uid)
     group, member = groups.get(ctx, uid), members.get(ctx, str(sent.get("member", "")))
     back = _back(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
-    asking = Asking(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
-    if question := ask_first(request, sent, asking, lambda: preview(ctx, [Remove(fact)])):
+    asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
+    if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)])):
         return question
     groups.remove(ctx, uid, member.uid)
-    undo = f"{addresses.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
-    return pages.go(request, back, Flash(f"{member.name} is no longer in {group.name}.", undo=undo))
+    undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
+    return pages.redirect(request, back, Flash(f"{member.name} is no longer in {group.name}.", undo=undo))
 
 
 @routes.post("/{uid:path}/undo")
@@ -79,12 +79,12 @@ def undo(request: Request, ctx: WriteContext, uid: str, member: str = "", do: st
         groups.add(ctx, uid, member)
     else:
         groups.remove(ctx, uid, member)
-    return pages.go(request, addresses.group(uid), Flash("Taken back."))
+    return pages.redirect(request, urls.group(uid), Flash("Taken back."))
 
 
 def _back(uid: str, filled: dict[str, str]) -> str:
     """To where they came from: the member's page, or the group's."""
-    return addresses.member(filled["member"]) if filled["from"] == "member" else addresses.group(uid)
+    return urls.member(filled["member"]) if filled["from"] == "member" else urls.group(uid)
 
 
 def _for(until: Moment | None, day: str) -> str:
@@ -108,6 +108,6 @@ def _form(
         "filled": filled,
         "picked": picking.people(ctx, find, but=set(group.members), chosen=chosen),
         "errors": {wrong: str(error)} if error else {},
-        "today": days.today(ctx),
+        "today": date_fields.today(ctx),
     }
-    return pages.page(request, "groups/add.html", values, status=422 if error else 200)
+    return pages.render(request, "groups/add.html", values, status=422 if error else 200)

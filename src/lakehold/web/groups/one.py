@@ -18,19 +18,19 @@ from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_name
-from lakehold.web import addresses, effects, pages
-from lakehold.web.diffs import Effect
-from lakehold.web.effects import Asking, ask_first
-from lakehold.web.flashes import Flash
+from lakehold.web import confirmation, pages, urls
+from lakehold.web.components import EffectSummary
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects
+from lakehold.web.cookies import Flash
 from lakehold.web.groups.routes import MANAGE, changing
-from lakehold.web.listing import Column, Listing
-from lakehold.web.navigation import Crumb
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.navigation import Breadcrumb
 from lakehold.web.people.acting import Keeper
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/groups")
 
-_COLUMNS = (Column("Member", "name"),)
+_COLUMNS = (ListColumn("Member", "name"),)
 
 
 @routes.get("/{uid:path}/rename")
@@ -39,11 +39,11 @@ def rename_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     groups.need_edit(ctx, uid)
     group = groups.get(ctx, uid)
     values: dict[str, object] = {"crumbs": trail(ctx, group, "Rename"), "group": group, "name": group.name}
-    return pages.page(request, "groups/rename.html", {**values, "error": ""})
+    return pages.render(request, "groups/rename.html", {**values, "error": ""})
 
 
 @routes.post("/{uid:path}/rename")
-def rename(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Call it by another name."""
     groups.need_edit(ctx, uid)
     group, name = groups.get(ctx, uid), str(sent.get("name", "")).strip()
@@ -51,27 +51,27 @@ def rename(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Respons
         groups.rename(ctx, uid, valid_name(name))
     except InvalidInputError as error:
         values: dict[str, object] = {"crumbs": trail(ctx, group, "Rename"), "group": group, "name": name}
-        return pages.page(request, "groups/rename.html", {**values, "error": str(error)}, status=422)
-    return pages.go(request, addresses.group(uid), Flash("Saved."))
+        return pages.render(request, "groups/rename.html", {**values, "error": str(error)}, status=422)
+    return pages.redirect(request, urls.group(uid), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/delete")
-def delete(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End it, once it is known what its members lose by that."""
     groups.need_edit(ctx, uid)
     ctx.need("delete", uid)
     group = groups.get(ctx, uid)
-    asking = Asking(
+    asking = ConfirmationPrompt(
         f"Delete {group.name}?",
         "Its members lose what they had by it, and nothing else.",
         do="Delete",
-        back=addresses.group(uid),
+        back=urls.group(uid),
         danger=True,
     )
-    if question := ask_first(request, sent, asking, lambda: _lost(ctx, uid)):
+    if question := confirm_effects(request, sent, asking, lambda: _lost(ctx, uid)):
         return question
     groups.delete(ctx, uid)
-    return pages.go(request, "/groups", Flash(f"{group.name} was deleted."))
+    return pages.redirect(request, "/groups", Flash(f"{group.name} was deleted."))
 
 
 @routes.get("/{uid:path}")
@@ -79,7 +79,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The page."""
     group = groups.get(ctx, uid)
     keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
-    listing = replace(Listing.of(request, sorts=("name",)), path=addresses.group(uid))
+    listing = replace(ListState.from_request(request, sorts=("name",)), path=urls.group(uid))
     inside = [found for found in eyes.refs(group.members) if fold_name(listing.search) in fold_name(found.name)]
     inside.sort(key=lambda found: fold_name(found.name), reverse=listing.descending)
     may, held = MANAGE in keeper.may and not group.built_in, _held(ctx, uid)
@@ -89,23 +89,23 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "keeper": keeper,
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": list(enumerate(listing.part(inside))),
+        "rows": list(enumerate(listing.slice_page(inside))),
         "total": len(inside),
         "may": may,
-        "add": keeper.needs("Add somebody", addresses.group(uid, "add"), "user-plus", MANAGE, dialog=True),
+        "add": keeper.needs("Add somebody", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True),
         "more": [] if group.built_in else changing(keeper, uid),
-        "roles": keeper.needs("Change roles", addresses.group(uid, "roles"), "shield", "set_tenant_role"),
+        "roles": keeper.needs("Change roles", urls.group(uid, "roles"), "shield", "set_tenant_role"),
         "held": held,
         "lies_in": _lies_in(ctx, held or ()),
     }
-    return pages.page(request, "groups/group.html", values)
+    return pages.render(request, "groups/group.html", values)
 
 
-def trail(ctx: RequestContext, group: Group, here: str = "") -> list[Crumb]:
+def trail(ctx: RequestContext, group: Group, here: str = "") -> list[Breadcrumb]:
     """The way to a group's page, or to a part of it."""
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
-    crumbs = [Crumb(tenant, "/"), Crumb("Groups", "/groups"), Crumb(group.name, addresses.group(group.uid))]
-    return [*crumbs, Crumb(here)] if here else crumbs
+    crumbs = [Breadcrumb(tenant, "/"), Breadcrumb("Groups", "/groups"), Breadcrumb(group.name, urls.group(group.uid))]
+    return [*crumbs, Breadcrumb(here)] if here else crumbs
 
 
 def _held(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
@@ -125,7 +125,7 @@ def _lies_in(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[str, str]
     return {uid: space.name for uid, space in seen.items() if space}
 
 
-def _lost(ctx: RequestContext, uid: str) -> list[Effect]:
+def _lost(ctx: RequestContext, uid: str) -> list[EffectSummary]:
     """What its members lose. Who ends a group need not be who gives what it holds."""
 
     def held(view: FactView) -> list[Remove]:
@@ -141,4 +141,6 @@ def _lost(ctx: RequestContext, uid: str) -> list[Effect]:
     changes = ctx.session.read_view(held)
     if not changes:
         return []
-    return effects.told(ctx.view.policy, change_preview.visible_effects(ctx, ctx.session.what_if(changes)))
+    return confirmation.summarize_effects(
+        ctx.view.policy, change_preview.visible_effects(ctx, ctx.session.what_if(changes))
+    )

@@ -14,21 +14,21 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_name
-from lakehold.web import addresses, pages
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Listing
+from lakehold.web import pages, urls
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.people.acting import Keeper
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/groups")
 
 MANAGE = "manage_groups"
 _COLUMNS = (
-    Column("Group", "name"),
-    Column("Members", number=True),
-    Column("Tenant roles", wide=True),
-    Column("Made", "created", wide=True),
+    ListColumn("Group", "name"),
+    ListColumn("Members", number=True),
+    ListColumn("Tenant roles", wide=True),
+    ListColumn("Made", "created", wide=True),
 )
 
 
@@ -43,13 +43,13 @@ class Row:
     """None for All, which is whoever is there."""
     roles: list[str]
     since: Moment | None
-    actions: list[Action]
+    actions: list[PageAction]
 
 
 @routes.get("")
 def groups_page(request: Request, ctx: ReadContext) -> Response:
     """The list, with the built-in group All at its head."""
-    listing = Listing.of(request, sorts=("name", "created"))
+    listing = ListState.from_request(request, sorts=("name", "created"))
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     found = groups.page(ctx, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
     keeper = Keeper(ctx)
@@ -62,29 +62,29 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
         "keeper": keeper,
         "new": keeper.needs("New group", "/groups/new", "plus", MANAGE, dialog=True),
     }
-    return pages.page(request, "groups/groups.html", values)
+    return pages.render(request, "groups/groups.html", values)
 
 
 @routes.get("/new")
 def new_form(request: Request, ctx: ReadContext) -> Response:
     """What it is called."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.page(request, "groups/new.html", {"name": "", "error": ""})
+    return pages.render(request, "groups/new.html", {"name": "", "error": ""})
 
 
 @routes.post("/new")
-def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Make it, with nobody in it."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
     try:
         made = groups.create(ctx, valid_name(name))
     except InvalidInputError as error:
-        return pages.page(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
-    return pages.go(request, addresses.group(made), Flash(f"{name} was made. Add people to it next."))
+        return pages.render(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
+    return pages.redirect(request, urls.group(made), Flash(f"{name} was made. Add people to it next."))
 
 
-def _everybody(ctx: RequestContext, keeper: Keeper, listing: Listing) -> list[Row]:
+def _everybody(ctx: RequestContext, keeper: Keeper, listing: ListState) -> list[Row]:
     """The group All, on the first page and if it fits."""
     uid = groups.all_members_group(ctx)
     if listing.after or not ctx.session.can_see(ctx.asker, uid):
@@ -102,18 +102,18 @@ def _row(ctx: RequestContext, keeper: Keeper, uid: str, since: Moment | None) ->
     return Row(uid, view.names.get(number) or uid, built_in, inside, titles, since, _actions(keeper, uid, built_in))
 
 
-def _actions(keeper: Keeper, uid: str, built_in: bool) -> list[Action]:  # noqa: FBT001 - read at the one place
-    page = Action("Open", addresses.group(uid), icon="arrow-right")
+def _actions(keeper: Keeper, uid: str, built_in: bool) -> list[PageAction]:  # noqa: FBT001 - read at the one place
+    page = PageAction("Open", urls.group(uid), icon="arrow-right")
     if built_in:
         return [page]
-    add = keeper.needs("Add somebody", addresses.group(uid, "add"), "user-plus", MANAGE, dialog=True)
+    add = keeper.needs("Add somebody", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True)
     return [page, add, *changing(keeper, uid)]
 
 
-def changing(keeper: Keeper, uid: str) -> list[Action]:
+def changing(keeper: Keeper, uid: str) -> list[PageAction]:
     """What is done with a group itself."""
-    end = keeper.needs("Delete", addresses.group(uid, "delete"), "trash-2", MANAGE)
+    end = keeper.needs("Delete", urls.group(uid, "delete"), "trash-2", MANAGE)
     return [
-        keeper.needs("Rename", addresses.group(uid, "rename"), "pencil", MANAGE, dialog=True),
+        keeper.needs("Rename", urls.group(uid, "rename"), "pencil", MANAGE, dialog=True),
         replace(end, method="post", danger=True),
     ]

@@ -15,7 +15,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import pages
 from lakehold.web.invites import offers
 from lakehold.web.invites.routes import shown
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/invites")
 
@@ -29,7 +29,7 @@ def new_form(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> R
 
 
 @routes.post("/new")
-def invite(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: Sent) -> Response:
+def invite(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Make the invite, and go where its link is shown once."""
     workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
     mail = bool(sent.get("mail")) and links.can_send_mail(platform.settings)
@@ -93,4 +93,4 @@ def _form(
         "days": platform.settings.invite_days,
         "errors": errors or {},
     }
-    return pages.page(request, "invites/new.html", values, status=422 if errors else 200)
+    return pages.render(request, "invites/new.html", values, status=422 if errors else 200)

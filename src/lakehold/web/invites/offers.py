@@ -16,7 +16,7 @@ from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import invite_grants
 from lakehold.directory.invite_grants import InvitedRole, InviteGrants
 from lakehold.directory.request_context import RequestContext
-from lakehold.web.words import spoken
+from lakehold.web.labels import humanize
 
 _MOST_WORKSPACES = 500
 _MOST_LABELS = 200
@@ -98,8 +98,8 @@ def _value(ctx: RequestContext, uid: str, declared: Declared) -> Value:
         ctx.session.check_change(ctx.asker, Add(Attribute(uid, declared.name, value, ctx.caller.member)))
         for value in declared.values
     )
-    options = [(value, spoken(value)) for value in declared.values] if chooses else []
-    return Value(declared.name, spoken(declared.name), options, spoken(ctx.session.read_view(lambda _: own())))
+    options = [(value, humanize(value)) for value in declared.values] if chooses else []
+    return Value(declared.name, humanize(declared.name), options, humanize(ctx.session.read_view(lambda _: own())))
 
 
 def _labels(ctx: RequestContext, root: KindSchema, uid: str, roles: list[tuple[str, str]]) -> list[Label]:

@@ -14,25 +14,25 @@ from lakehold.directory.invites import CreatedInvite, Invite
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import fold_name
-from lakehold.web import addresses, once, pages
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
 from lakehold.web.invites import offers
-from lakehold.web.listing import Column, Filter, Listing
-from lakehold.web.once import Secret
-from lakehold.web.routes import Sent, router
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/invites")
 
 _COLUMNS = (
-    Column("For", "email"),
-    Column("To"),
-    Column("By", wide=True),
-    Column("Sent", "sent", wide=True),
-    Column("State", "ends"),
+    ListColumn("For", "email"),
+    ListColumn("To"),
+    ListColumn("By", wide=True),
+    ListColumn("Sent", "sent", wide=True),
+    ListColumn("State", "ends"),
 )
-_STATES = Filter("state", "State", (("open", "Open"), ("over", "Expired")))
+_STATES = ListFilter("state", "State", (("open", "Open"), ("over", "Expired")))
 _MOST = 1_000
 
 
@@ -48,13 +48,13 @@ class Row:
     sent: Moment
     until: Moment
     over: bool
-    actions: list[Action]
+    actions: list[PageAction]
 
 
 @routes.get("")
 def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
     """Those that the caller made, or could have made."""
-    listing = Listing.of(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
+    listing = ListState.from_request(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
     mailing = links.can_send_mail(platform.settings)
     eyes = VisibleRefs(ctx)
     rows = [_row(ctx, eyes, found, mailing=mailing) for found in invites.page(ctx, limit=_MOST)]
@@ -65,11 +65,11 @@ def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) 
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": list(enumerate(listing.part(rows))),
+        "rows": list(enumerate(listing.slice_page(rows))),
         "total": len(rows),
         "may_invite": offers.may_invite(ctx),
     }
-    return pages.page(request, "invites/invites.html", values)
+    return pages.render(request, "invites/invites.html", values)
 
 
 @routes.post("/{id_}/again")
@@ -80,24 +80,24 @@ def send_again(request: Request, ctx: WriteContext, platform: CurrentPlatform, i
 
 
 @routes.post("/{id_}/revoke")
-def revoke(request: Request, ctx: WriteContext, id_: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, id_: str, sent: SubmittedForm) -> Response:
     """The link is good for nothing any more."""
     invite = invites.get(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
-    if asked := unsure(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
+    if asked := confirm(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
         return asked
     invites.revoke(ctx, id_)
-    return pages.go(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
+    return pages.redirect(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
 
 
 def shown(request: Request, ctx: RequestContext, platform: CurrentPlatform, made: CreatedInvite) -> Response:
     """The link, once; or where it was mailed to."""
     if made.mailed:
-        return pages.go(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
+        return pages.redirect(request, "/invites", Flash(f"The invite was mailed to {made.invite.email}."))
     sends = links.can_send_mail(platform.settings)
     text = "Hand it over yourself." if sends else "Hand it over yourself: this installation sends no mails."
-    told = Secret(f"An invite for {made.invite.email}", "Link", made.link, text, made.invite.until, "/invites")
-    return once.show(request, ctx.caller, told)
+    told = OneTimeSecret(f"An invite for {made.invite.email}", "Link", made.link, text, made.invite.until, "/invites")
+    return one_time_secret.redirect_to_secret(request, ctx.caller, told)
 
 
 def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: bool) -> Row:
@@ -108,10 +108,10 @@ def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: boo
     ]
     tenant = [(title, there) for title, there in places if there.kind == TENANT]
     others = [(title, there) for title, there in places if there.kind != TENANT]
-    again = Action(
+    again = PageAction(
         "Mail it again" if mailing else "Make a new link", f"/invites/{invite.id}/again", "post", "refresh-cw"
     )
-    end = Action(
+    end = PageAction(
         "Revoke",
         f"/invites/{invite.id}/revoke",
         "post",
@@ -133,10 +133,13 @@ def _row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, mailing: boo
     )
 
 
-def _may(ctx: RequestContext, invite: Invite, again: Action, end: Action) -> list[Action]:
+def _may(ctx: RequestContext, invite: Invite, again: PageAction, end: PageAction) -> list[PageAction]:
     """Who has lost the right to invite to it cannot send it again, and may still revoke it."""
     if offers.may(ctx, *invite.grants.roles):
         return [again, end]
     place = next(iter(invite.grants.roles), None)
-    asked = addresses.request(place.resource if place else ctx.caller.tenant, "")
-    return [Action(again.label, icon=again.icon, why_not="You may not invite to this any more.", request=asked), end]
+    asked = urls.request(place.resource if place else ctx.caller.tenant, "")
+    return [
+        PageAction(again.label, icon=again.icon, why_not="You may not invite to this any more.", request=asked),
+        end,
+    ]

@@ -10,16 +10,21 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.runs import queries
 from lakehold.runs.queries import PastQuery
 from lakehold.web import pages
-from lakehold.web.access import acting
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.listing import Column, Listing
-from lakehold.web.routes import router
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
 _BESIDE, _ON_A_PAGE = 8, 50
-_COLUMNS = [Column("Query"), Column("Asked"), Column("Took", number=True, wide=True), Column("Rows", number=True)]
+_COLUMNS = [
+    ListColumn("Query"),
+    ListColumn("Asked"),
+    ListColumn("Took", number=True, wide=True),
+    ListColumn("Rows", number=True),
+]
 
 
 @routes.get("/{uid:path}/sql/history")
@@ -27,12 +32,12 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The caller's own, the newest first."""
     found = need_lakehouse(ctx, uid)
     queries.open_scope(ctx, uid)
-    listing = Listing.of(request, ("n",), size=_ON_A_PAGE)
+    listing = ListState.from_request(request, ("n",), size=_ON_A_PAGE)
     behind = int(listing.after) if listing.after.isdigit() else None
     rows = queries.list_past_queries(ctx, workspace=uid, behind=behind, limit=_ON_A_PAGE + 1)
     shown = rows[:_ON_A_PAGE]
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "SQL", "History"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "History"),
         "found": found,
         "listing": listing,
         "columns": _COLUMNS,
@@ -40,7 +45,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "after": str(shown[-1].n) if len(rows) > _ON_A_PAGE else "",
         "duration": saying.duration,
     }
-    return pages.page(request, "lakehouse/sql_history.html", values)
+    return pages.render(request, "lakehouse/sql_history.html", values)
 
 
 def lately(ctx: RequestContext, workspace: str) -> list[PastQuery]:

@@ -12,13 +12,13 @@ from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.pipeline import SPANNED, need_pipeline
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse.pipelines.connections import INCREMENTAL
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
@@ -40,7 +40,7 @@ def backfill_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/backfill")
-def backfill(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def backfill(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Run it, as the caller."""
     found = _need(ctx, uid)
     span = BackfillSpan(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
@@ -50,7 +50,7 @@ def backfill(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Respo
         return _page(request, ctx, found, span, errors={"from": str(error)})
     except ConflictError as error:
         return _page(request, ctx, found, span, error=error)
-    return pages.go(request, addresses.run(started.id), Flash(f"A past span of {found.name} is run anew."))
+    return pages.redirect(request, urls.run(started.id), Flash(f"A past span of {found.name} is run anew."))
 
 
 def _need(ctx: RequestContext, uid: str) -> ResourceView:
@@ -71,17 +71,17 @@ def _page(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, found.uid, "A past span"),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "A past span"),
         "found": found,
-        "to": addresses.resource(found.uid, "pipeline/backfill"),
-        "back": acting.home_of(ctx, found.uid),
-        "edit": views.edit(found.uid, found.kind),
+        "to": urls.resource(found.uid, "pipeline/backfill"),
+        "back": resource_header.overview_url(ctx, found.uid),
+        "edit": kind_pages.edit_form_url(found.uid, found.kind),
         "span": span,
         "cursors": _cursors(ctx, found),
         "errors": errors or {},
         "error": error,
     }
-    return pages.page(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
+    return pages.render(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
 
 
 def _cursors(ctx: RequestContext, found: ResourceView) -> list[Cursor]:

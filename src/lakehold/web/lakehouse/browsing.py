@@ -20,14 +20,14 @@ from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_text
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.listing import Column, Listing
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import router
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
@@ -36,10 +36,10 @@ _IN_A_LAYER, _ON_A_PAGE, _MOST_LAYERS = 20, 50, 100
 _OPENED, _FOUND = 4, 100
 """So many layers show what lies in them, the others where it is; and so much is shown of what was searched for."""
 _COLUMNS = [
-    Column("Name", "name"),
-    Column("Rows", number=True),
-    Column("Size", number=True, wide=True),
-    Column("Last written", wide=True),
+    ListColumn("Name", "name"),
+    ListColumn("Rows", number=True),
+    ListColumn("Size", number=True, wide=True),
+    ListColumn("Last written", wide=True),
 ]
 
 
@@ -63,7 +63,7 @@ class Layer:
     all: str
     """Where all of it is."""
     more: bool = False
-    makes: Sequence[Action] = ()
+    makes: Sequence[PageAction] = ()
     """What can be made in it, where it is empty."""
     opened: bool = True
 
@@ -72,18 +72,18 @@ class Layer:
 def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """All layers, with the first of what lies in each."""
     found = need_lakehouse(ctx, uid)
-    listing = Listing.of(request, ("name",))
+    listing = ListState.from_request(request, ("name",))
     layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS).items
     shelves = _found(ctx, lake, uid, layers, listing.search) if listing.search else _shelves(ctx, lake, uid, layers)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "Data"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Data"),
         "found": found,
         "listing": listing,
         "layers": shelves,
         "new_layer": _making(ctx, LAYER, "lakehouse", uid, uid),
         "asks": ctx.session.check(ctx.asker, "execute_query", uid),
     }
-    return pages.page(request, "lakehouse/data.html", values)
+    return pages.render(request, "lakehouse/data.html", values)
 
 
 @routes.get("/{uid:path}/data/{layer:path}")
@@ -91,7 +91,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     """All of one layer."""
     space = need_lakehouse(ctx, uid)
     found = resources.get(ctx, layer)
-    listing = Listing.of(request, ("name",), size=_ON_A_PAGE)
+    listing = ListState.from_request(request, ("name",), size=_ON_A_PAGE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
         raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Look its name up among the layers.")
     some = resources.find(
@@ -104,7 +104,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
         limit=_ON_A_PAGE,
     )
     values: dict[str, object] = {
-        "crumbs": [*acting.crumbs(ctx, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
+        "crumbs": [*resource_header.breadcrumbs(ctx, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
         "found": space,
         "layer": found,
         "listing": listing,
@@ -113,11 +113,11 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
         "after": some.after or "",
         "makes": _makes(ctx, space.uid, layer),
     }
-    return pages.page(request, "lakehouse/layer.html", values)
+    return pages.render(request, "lakehouse/layer.html", values)
 
 
-def _data_crumbs(space: ResourceRef, name: str) -> list[Crumb]:
-    return [Crumb("Data", addresses.workspace(space.uid, "data")), Crumb(name)]
+def _data_crumbs(space: ResourceRef, name: str) -> list[Breadcrumb]:
+    return [Breadcrumb("Data", urls.workspace(space.uid, "data")), Breadcrumb(name)]
 
 
 def _shelves(ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary]) -> list[Layer]:
@@ -159,7 +159,7 @@ def _found(
 
 def _all_of(space: str, layer: str, search: str) -> str:
     asked = f"?{urlencode({'q': search})}" if search else ""
-    return addresses.workspace(space, f"data/{quote(layer, safe='')}") + asked
+    return urls.workspace(space, f"data/{quote(layer, safe='')}") + asked
 
 
 def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSummary]) -> list[Item]:
@@ -171,8 +171,8 @@ def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSu
 
 
 def _item(thing: ResourceSummary, location: str | None) -> Item:
-    part = views.VIEWS[thing.kind][0].part if thing.kind in views.VIEWS else ""
-    href = addresses.resource(thing.uid, part)
+    part = kind_pages.RESOURCE_PAGES[thing.kind][0].part if thing.kind in kind_pages.RESOURCE_PAGES else ""
+    href = urls.resource(thing.uid, part)
     now = _current(location) if location else None
     if now is None:
         return Item(thing, href)
@@ -187,15 +187,15 @@ def _current(location: str) -> table_metadata.IcebergSnapshot | None:
         return None
 
 
-def _makes(ctx: RequestContext, space: str, layer: str) -> list[Action]:
+def _makes(ctx: RequestContext, space: str, layer: str) -> list[PageAction]:
     return [_making(ctx, kind, "layer", layer, space) for kind in (TABLE, VOLUME)]
 
 
-def _making(ctx: RequestContext, kind: str, edge: str, within: str, space: str) -> Action:
+def _making(ctx: RequestContext, kind: str, edge: str, within: str, space: str) -> PageAction:
     """Make one there, or why the caller may not."""
     title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
-    form = views.form(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
-    act = Action(f"New {title}", form, icon="plus")
+    form = kind_pages.create_form_url(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
+    act = PageAction(f"New {title}", form, icon="plus")
     if ctx.session.check(ctx.asker, "create", Draft(kind, {edge: within})):
         return act
-    return acting.refused(ctx, within, f"create_{title}", act, exactly=False)
+    return resource_header.refuse_action(ctx, within, f"create_{title}", act, exactly=False)

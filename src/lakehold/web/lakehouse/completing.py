@@ -14,7 +14,7 @@ from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.system_tables import SYSTEM
 from lakehold.runs import queries, system_table_schemas
 from lakehold.web.lakehouse import grids
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 

@@ -13,12 +13,12 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import Sent, router
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import dropped_tables
 from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
 
@@ -44,7 +44,7 @@ def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: s
 
 
 @routes.post("/{uid:path}/deleted")
-def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: Sent) -> Response:
+def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
     """Bring one back, under its own name or another."""
     need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
@@ -52,7 +52,7 @@ def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, se
         _, run = dropped_tables.restore_table(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
         return _page(request, ctx, lake, uid, wrong=(table, name, str(error)))
-    return pages.go(request, addresses.run(run.id), Flash("The table is being restored."))
+    return pages.redirect(request, urls.run(run.id), Flash("The table is being restored."))
 
 
 def _page(
@@ -62,7 +62,7 @@ def _page(
     kept = get_platform(request).settings.dropped_days
     there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
     values: dict[str, object] = {
-        "crumbs": [*acting.crumbs(ctx, uid, "Data")[:-1], *_crumbs(uid)],
+        "crumbs": [*resource_header.breadcrumbs(ctx, uid, "Data")[:-1], *_crumbs(uid)],
         "space": space,
         "days": kept,
         "tables": [
@@ -72,12 +72,12 @@ def _page(
         ],
         "wrong": wrong,
     }
-    return pages.page(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
+    return pages.render(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
 
 
 def _held(eyes: VisibleRefs, each: RestorableTable) -> list[tuple[ResourceRef, str]]:
     return [(ref, role) for uid, role in each.grants if (ref := eyes.ref(uid))]
 
 
-def _crumbs(uid: str) -> list[Crumb]:
-    return [Crumb("Data", addresses.workspace(uid, "data")), Crumb("Deleted tables")]
+def _crumbs(uid: str) -> list[Breadcrumb]:
+    return [Breadcrumb("Data", urls.workspace(uid, "data")), Breadcrumb("Deleted tables")]

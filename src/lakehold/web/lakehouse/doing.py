@@ -5,11 +5,11 @@ from __future__ import annotations
 from lakehold import workspaces
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
-from lakehold.web import views
+from lakehold.web import kind_pages
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
-PIPELINES = tuple(kind for kind in views.HOMES if kind.startswith("lakehouse."))
+PIPELINES = tuple(kind for kind in kind_pages.RESOURCE_OVERVIEWS if kind.startswith("lakehouse."))
 """The kinds that move data."""
 RUN_AGAIN = (*(kind for kind in PIPELINES if kind in RUNS.runnables), "marts.data_mart", "marts.report")
 """Those that are run again and again: of them, and of what draws from or sends to somewhere else."""

@@ -18,13 +18,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake import readable_tables, row_formats
 from lakehold.runs import queries, worker_client
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import answers, asked, charts, saved, saying
 from lakehold.web.lakehouse.answers import Answer
 from lakehold.web.lakehouse.frames import need_lakehouse, need_table
 from lakehold.web.lakehouse.saved import Kept
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/workspaces")
 things = router("/resources")
@@ -70,7 +70,7 @@ def saved_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/sql")
-def run(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Ask. No transaction is held while the query runs."""
     caller = PendingRequest(request, read_credentials(request), writes=False)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
@@ -81,7 +81,7 @@ def run(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Re
 
 
 @routes.post("/{uid:path}/sql/stop")
-def stop(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Stop a query of one's own; 202 if there is none yet, or none any more."""
     del uid  # a query is its asker's, wherever they ask
     caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
@@ -96,7 +96,7 @@ def stop(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> R
 
 
 @routes.post("/{uid:path}/sql/csv")
-def download(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def download(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """All rows as a file, as many as the installation lets one have. It is asked anew."""
     caller = PendingRequest(request, read_credentials(request), writes=False)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _written(ctx, uid, sent)))
@@ -114,7 +114,7 @@ def download(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) 
 
 
 @routes.post("/{uid:path}/sql/chart")
-def draw(request: Request, ctx: ReadContext, uid: str, sent: Sent) -> Response:
+def draw(request: Request, ctx: ReadContext, uid: str, sent: SubmittedForm) -> Response:
     """Draw what the page has shown, with other columns or in another way."""
     queries.open_scope(ctx, uid)
     written = _written(ctx, uid, sent)
@@ -130,10 +130,10 @@ def draw(request: Request, ctx: ReadContext, uid: str, sent: Sent) -> Response:
 def _page(request: Request, ctx: RequestContext, uid: str, written: Written, answer: Answer | None = None) -> Response:
     space = need_lakehouse(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "SQL"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL"),
         "space": space,
-        "tabs": acting.tabs(ctx, written.kept.uid) if written.kept else (),
-        "at": addresses.workspace(uid, "sql"),
+        "tabs": resource_header.tabs(ctx, written.kept.uid) if written.kept else (),
+        "at": urls.workspace(uid, "sql"),
         "written": written,
         "answer": answer,
         "kept": [(each, saved.actions(uid, each)) for each in saved.mine(ctx, uid)],
@@ -143,10 +143,10 @@ def _page(request: Request, ctx: RequestContext, uid: str, written: Written, ans
         "chart_kinds": charts.KINDS,
         "size": (charts.WIDTH, charts.HEIGHT),
     }
-    return pages.page(request, "lakehouse/sql.html", values, status=_WRONG if answer and answer.error else 200)
+    return pages.render(request, "lakehouse/sql.html", values, status=_WRONG if answer and answer.error else 200)
 
 
-def _written(ctx: RequestContext, uid: str, sent: Sent) -> Written:
+def _written(ctx: RequestContext, uid: str, sent: SubmittedForm) -> Written:
     """What was sent: a text, or the number of one that was asked before."""
     kept = str(sent.get("saved", ""))
     number = str(sent.get("asked", ""))

@@ -22,19 +22,19 @@ from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
 from lakehold.lake.volumes import VolumeEntry, describe_disk_error
-from lakehold.web import addresses, errors, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, routing, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import holding, saying
 from lakehold.web.lakehouse.holding import Holding
-from lakehold.web.listing import Column, Listing
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import PageRoute, Sent, router
-from lakehold.web.words import counted
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import PageRoute, SubmittedForm, router
 
-_COLUMNS = [Column("Name", "name"), Column("Size", "size", number=True), Column("Changed", "changed")]
+_COLUMNS = [ListColumn("Name", "name"), ListColumn("Size", "size", number=True), ListColumn("Changed", "changed")]
 _SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_at}
 
 
@@ -49,7 +49,7 @@ class UploadRoute(PageRoute):
             try:
                 await run_in_threadpool(_let_in, request)
             except Exception as error:  # noqa: BLE001 - as the one handler of pages
-                return errors.shown(request, error)
+                return routing.error_page(request, error)
             allow_body_size(request.scope, get_platform(request).settings.upload_megabytes * 1_000_000)
             try:
                 await request.form()
@@ -57,7 +57,7 @@ class UploadRoute(PageRoute):
             except ClientDisconnect:
                 raise
             except Exception as error:  # noqa: BLE001 - as above
-                return errors.shown(request, describe_disk_error(error) if isinstance(error, OSError) else error)
+                return routing.error_page(request, describe_disk_error(error) if isinstance(error, OSError) else error)
             finally:
                 await request.close()  # the rough files of its form
 
@@ -74,7 +74,7 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
     """What is in a folder of it."""
     found, held = resources.get(ctx, uid), holding.of(ctx, uid)
     here = _at(uid, folder)
-    listing = replace(Listing.of(request, ("name", "size", "-changed")), path=here)
+    listing = replace(ListState.from_request(request, ("name", "size", "-changed")), path=here)
     listed = [
         file
         for file in held.service.list_files(ctx, platform.settings, uid, folder)
@@ -87,21 +87,21 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
     listed.sort(key=lambda file: not file.is_folder)
     values: dict[str, object] = {
         "found": found,
-        "crumbs": acting.crumbs(ctx, uid, "Files"),
-        "tabs": acting.tabs(ctx, uid),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Files"),
+        "tabs": resource_header.tabs(ctx, uid),
         "tab": _at(uid),
         "folder": folder,
         "way": _way(uid, folder),
         "listing": listing,
         "columns": _COLUMNS,
         "at": lambda path: _at(uid, path),
-        "rows": [(n, file, _actions(ctx, uid, held, file)) for n, file in enumerate(listing.part(listed))],
+        "rows": [(n, file, _actions(ctx, uid, held, file)) for n, file in enumerate(listing.slice_page(listed))],
         "total": len(listed),
-        "uploading": acting.actions_of(ctx, uid, {held.write: Action("Upload", icon="plus")})[0],
+        "uploading": resource_header.actions_of(ctx, uid, {held.write: PageAction("Upload", icon="plus")})[0],
         "most": saying.size(platform.settings.upload_megabytes * 1_000_000),
         "size": saying.size,
     }
-    return pages.page(request, "lakehouse/files.html", values)
+    return pages.render(request, "lakehouse/files.html", values)
 
 
 @routes.get("/{uid:path}/files/download")
@@ -114,7 +114,7 @@ def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = 
 
 
 @uploads.post("/{uid:path}/files")
-def upload(request: Request, uid: str, sent: Sent) -> Response:
+def upload(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Bring some in, each for itself: one that cannot be kept does not keep the others out."""
     replaces = bool(sent.get("replace"))
     folder = "/".join(part for part in (_text(sent, "folder"), _text(sent, "new_folder")) if part)
@@ -130,12 +130,14 @@ def upload(request: Request, uid: str, sent: Sent) -> Response:
     if not given:
         refused.append("Choose a file first.")
     there = _at(uid, folder if kept else _text(sent, "folder"))
-    words = " ".join([*([f"{counted(kept, 'file')} uploaded."] if kept else []), *refused])
-    return pages.go(request, there, Flash(words, tone="warn" if kept and refused else "bad" if refused else "good"))
+    words = " ".join([*([f"{format_count(kept, 'file')} uploaded."] if kept else []), *refused])
+    return pages.redirect(
+        request, there, Flash(words, tone="warn" if kept and refused else "bad" if refused else "good")
+    )
 
 
 @routes.post("/{uid:path}/files/remove")
-def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Take one away."""
     path = str(sent.get("path", ""))
     folder, _, name = path.rpartition("/")
@@ -143,12 +145,12 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     held = holding.of(ctx, uid)
     held.service.open_file(ctx, platform.settings, uid, path)
     ctx.need(held.remove, uid)
-    if question := unsure(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
+    if question := confirm(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
         return question
     held.service.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.service.list_files(ctx, platform.settings, uid, folder)) == 1
     # A folder goes with its last file.
-    return pages.go(request, _at(uid) if alone else back, Flash(f"{name} was deleted."))
+    return pages.redirect(request, _at(uid) if alone else back, Flash(f"{name} was deleted."))
 
 
 def _let_in(request: Request) -> None:
@@ -170,29 +172,29 @@ def _keep(request: Request, uid: str, path: str, each: UploadFile, *, replaces: 
         asked.run(lambda ctx: service.store_upload(ctx, settings, uid, path, rough, replace=replaces))
 
 
-def _way(uid: str, folder: str) -> list[Crumb]:
+def _way(uid: str, folder: str) -> list[Breadcrumb]:
     """The folders on the way to this one."""
     parts = folder.split("/") if folder else []
     return [
-        Crumb("All files", _at(uid)),
-        *(Crumb(part, _at(uid, "/".join(parts[:n]))) for n, part in enumerate(parts, 1)),
+        Breadcrumb("All files", _at(uid)),
+        *(Breadcrumb(part, _at(uid, "/".join(parts[:n]))) for n, part in enumerate(parts, 1)),
     ]
 
 
-def _actions(ctx: RequestContext, uid: str, held: Holding, file: VolumeEntry) -> list[Action]:
+def _actions(ctx: RequestContext, uid: str, held: Holding, file: VolumeEntry) -> list[PageAction]:
     if file.is_folder:
         return []
-    here = addresses.resource(uid, "files")
-    taken = Action("Download", f"{here}/download?{urlencode({'path': file.path})}", icon="download")
-    gone = Action(
+    here = urls.resource(uid, "files")
+    taken = PageAction("Download", f"{here}/download?{urlencode({'path': file.path})}", icon="download")
+    gone = PageAction(
         "Delete", f"{here}/remove", "post", "trash-2", (("path", file.path),), f"Delete {file.name}?", danger=True
     )
-    return acting.actions_of(ctx, uid, {held.read: taken, held.remove: gone}, exactly=False)
+    return resource_header.actions_of(ctx, uid, {held.read: taken, held.remove: gone}, exactly=False)
 
 
 def _at(uid: str, folder: str = "") -> str:
-    return addresses.resource(uid, f"files/in/{quote(folder)}" if folder else "files")
+    return urls.resource(uid, f"files/in/{quote(folder)}" if folder else "files")
 
 
-def _text(sent: Sent, name: str) -> str:
+def _text(sent: SubmittedForm, name: str) -> str:
     return str(sent.get(name, "")).strip().strip("/")

@@ -10,9 +10,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.readable_tables import READABLE
-from lakehold.web import addresses, views
-from lakehold.web.access import acting
-from lakehold.web.words import spoken
+from lakehold.web import kind_pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.labels import humanize
 
 LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
 
@@ -47,10 +47,12 @@ def need_table(ctx: RequestContext, uid: str, action: str) -> ResourceView:
 def shell(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """What all views of a table have in common."""
     return {
-        "crumbs": acting.crumbs(ctx, found.uid, views.label(found.kind, part) or spoken(part)),
+        "crumbs": resource_header.breadcrumbs(
+            ctx, found.uid, kind_pages.page_label(found.kind, part) or humanize(part)
+        ),
         "found": found,
-        "tabs": acting.tabs(ctx, found.uid),
-        "tab": addresses.resource(found.uid, part),
+        "tabs": resource_header.tabs(ctx, found.uid),
+        "tab": urls.resource(found.uid, part),
         "ask": _ask(ctx, found),
     }
 
@@ -60,4 +62,4 @@ def _ask(ctx: RequestContext, found: ResourceView) -> str:
     space = found.workspace
     if space is None or found.kind != TABLE or not ctx.session.check(ctx.asker, "execute_query", space.uid):
         return ""
-    return f"{addresses.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"
+    return f"{urls.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lakehold.catalog.resource_view import ResourceRef
-from lakehold.web.icons import icon_of
+from lakehold.web.labels import icon_of
 
 K = TypeVar("K", bound=Hashable)
 

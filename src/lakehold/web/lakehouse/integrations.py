@@ -11,13 +11,13 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import ApiToken
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import addresses, once, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
-from lakehold.web.once import Secret
-from lakehold.web.routes import Sent, router
+from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.integrations import INTEGRATION_KIND
 
@@ -31,7 +31,7 @@ _DEFAULT = "90"
 
 
 @routes.post("/{uid:path}/integration/token")
-def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Let a tool in, as the caller. What it shows is shown once."""
     days = str(sent.get("days", _DEFAULT))
     if days not in _DAYS:
@@ -39,38 +39,38 @@ def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Res
     try:
         made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
-        return pages.go(request, acting.home_of(ctx, uid), Flash(str(error), tone="bad"))
-    secret = Secret(
+        return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
+    secret = OneTimeSecret(
         f"{made.token.name} is open",
         "Token",
         made.secret,
         "Give it to the tool. It reads the tables of the integration as you, for as long as you may.",
         made.token.until,
-        acting.home_of(ctx, uid),
+        resource_header.overview_url(ctx, uid),
     )
-    return once.show(request, ctx.caller, secret)
+    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
 
 @routes.post("/{uid:path}/integration/revoke")
-def revoke(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End a token of it, once they are sure."""
-    back, wanted = acting.home_of(ctx, uid), str(sent.get("token", ""))
+    back, wanted = resource_header.overview_url(ctx, uid), str(sent.get("token", ""))
     if wanted not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
         raise NotFoundError("There is no such token here.", "Reload the page.")
     said = "The tool that has it is let in no more."
-    if asked := unsure(request, sent, "Revoke this token?", said, do="Revoke", back=back):
+    if asked := confirm(request, sent, "Revoke this token?", said, do="Revoke", back=back):
         return asked
     tokens.revoke(ctx, wanted)
-    return pages.go(request, back, Flash("The token was revoked."))
+    return pages.redirect(request, back, Flash("The token was revoked."))
 
 
 def about(request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> dict[str, object]:
     """For the page."""
-    opening = Action("Make a token", addresses.resource(found.uid, "integration/token"), "post", "key-round")
+    opening = PageAction("Make a token", urls.resource(found.uid, "integration/token"), "post", "key-round")
     base = get_platform(request).settings.base_url
     return {
         "is_open": integrations.is_active(ctx, found.uid),
-        "opening": acting.actions_of(ctx, found.uid, {"edit": opening})[0],
+        "opening": resource_header.actions_of(ctx, found.uid, {"edit": opening})[0],
         "days": list(_DAYS.items()),
         "default_days": _DEFAULT,
         "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",

@@ -11,11 +11,11 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 
 routes = router("/workspaces")
@@ -25,7 +25,7 @@ _MENDABLE = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQ
 
 
 @routes.post("/{uid:path}/sql/table")
-def keep(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Ask for name and layer, then make the table. What the query reads, the worker tells."""
     reading = PendingRequest(request, read_credentials(request), writes=False)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
@@ -40,7 +40,7 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> R
     except _MENDABLE as error:
         told = error
         return reading.run(lambda ctx: _page(request, ctx, uid, sql, name=name, layer=layer, error=told))
-    return pages.go(request, addresses.run(run.id), Flash(f"{name} is being filled."))
+    return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being filled."))
 
 
 def _page(
@@ -55,7 +55,7 @@ def _page(
 ) -> Response:
     found = ctx.session.list(ctx.asker, "create_table", "lakehouse.layer", within=uid, limit=_MOST)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "SQL", "Save as a table"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as a table"),
         "space": need_lakehouse(ctx, uid),
         "sql": sql,
         "name": name,
@@ -63,4 +63,4 @@ def _page(
         "layers": [(each.uid, each.name) for each in found.items],
         "error": error,
     }
-    return pages.page(request, "lakehouse/sql_table.html", values, status=422 if error else 200)
+    return pages.render(request, "lakehouse/sql_table.html", values, status=422 if error else 200)

@@ -11,11 +11,11 @@ from lakehold.catalog import resources
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages
-from lakehold.web.access import acting
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import graphs
 from lakehold.web.lakehouse.frames import need_table, shell
 from lakehold.web.lakehouse.graphs import Drawing
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.lakehouse import lineage
 from lakehold.workspaces.lakehouse.lineage import LineageDirection
 from lakehold.workspaces.marts import lineage as marts
@@ -49,7 +49,7 @@ def table_lineage(request: Request, ctx: ReadContext, uid: str) -> Response:
         "is_mart": is_mart,
         "goes_on": (up, down) != near,
     }
-    return pages.page(request, "lakehouse/lineage.html", shell(ctx, found, "lineage") | values)
+    return pages.render(request, "lakehouse/lineage.html", shell(ctx, found, "lineage") | values)
 
 
 def drawn(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> Drawing:
@@ -75,7 +75,7 @@ def _boxes(ctx: RequestContext, eyes: VisibleRefs) -> Callable[[str], graphs.Box
     def box(uid: str) -> graphs.Box:
         ref = eyes.ref(uid)
         assert ref is not None  # noqa: S101 - only what is seen was found
-        return graphs.box(policy.kind(ref.kind).schema.title, ref, acting.home_of(ctx, uid))
+        return graphs.box(policy.kind(ref.kind).schema.title, ref, resource_header.overview_url(ctx, uid))
 
     return box
 

@@ -12,14 +12,14 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import checking, forms
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.lakehouse.pipeline import HAS_FORM, need_pipeline
 from lakehold.web.lakehouse.sources import looking
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -41,7 +41,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, word: Word, *, table:
 
 
 @new.post("/{uid:path}/pipelines/new/{word}")
-def make(request: Request, platform: CurrentPlatform, uid: str, word: Word, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, word: Word, sent: SubmittedForm) -> Response:
     """Make it. A query is looked at first, outside of any transaction."""
     kind, filled, reading = f"lakehouse.{word}", forms.sent(sent), looking.reading(request)
     reading.run(lambda ctx: need_lakehouse(ctx, uid))
@@ -57,7 +57,9 @@ def make(request: Request, platform: CurrentPlatform, uid: str, word: Word, sent
     except forms.MENDED as refused:
         error = refused
         return reading.run(lambda ctx: _form(request, ctx, uid, kind, filled, error=error))
-    return pages.go(request, views.home(made, kind), Flash(f"{filled.name} was made.{_NEXT.get(kind, '')}"))
+    return pages.redirect(
+        request, kind_pages.resource_overview_url(made, kind), Flash(f"{filled.name} was made.{_NEXT.get(kind, '')}")
+    )
 
 
 @routes.get("/{uid:path}/pipeline/edit")
@@ -68,7 +70,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/pipeline/edit")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Change it, unless somebody else has since the form was opened."""
     reading = looking.reading(request)
     found = reading.run(lambda ctx: _need_edit(ctx, uid))
@@ -88,7 +90,9 @@ def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> R
     except forms.MENDED as refused:
         error = refused
         return reading.run(lambda ctx: _form(request, ctx, within, found.kind, filled, found=found, error=error))
-    return pages.go(request, views.home(uid, found.kind), Flash("Saved. It is so from the next run on."))
+    return pages.redirect(
+        request, kind_pages.resource_overview_url(uid, found.kind), Flash("Saved. It is so from the next run on.")
+    )
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
@@ -117,14 +121,14 @@ def _form(
 ) -> Response:
     title = kinds.catalog_kind(ctx.view.policy, kind).title
     word = kind.rpartition(".")[2]
-    there = addresses.resource(found.uid, "pipeline/edit") if found else ""
+    there = urls.resource(found.uid, "pipeline/edit") if found else ""
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, found.uid, "Edit")
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Edit")
         if found
-        else acting.crumbs(ctx, within, f"New {title.lower()}"),
+        else resource_header.breadcrumbs(ctx, within, f"New {title.lower()}"),
         "title": f"Edit {found.name}" if found else f"New {title.lower()}",
-        "to": there or addresses.workspace(within, f"pipelines/new/{word}"),
-        "back": acting.home_of(ctx, found.uid) if found else addresses.workspace(within, "pipelines"),
+        "to": there or urls.workspace(within, f"pipelines/new/{word}"),
+        "back": resource_header.overview_url(ctx, found.uid) if found else urls.workspace(within, "pipelines"),
         "word": word,
         "lakehouse": within,
         "is_new": found is None,
@@ -133,4 +137,4 @@ def _form(
         "errors": errors or {},
         "error": error,
     }
-    return pages.page(request, "lakehouse/making.html", values, status=422 if errors or error else 200)
+    return pages.render(request, "lakehouse/making.html", values, status=422 if errors or error else 200)

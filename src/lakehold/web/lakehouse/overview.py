@@ -12,17 +12,16 @@ from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.around import listed_kinds
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
 from lakehold.web.lakehouse import runs, saying
 from lakehold.web.lakehouse.browsing import LAYER, TABLE, VOLUME
 from lakehold.web.lakehouse.doing import PIPELINES, RUNS
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.resources import spaces
-from lakehold.web.routes import router
-from lakehold.web.workspaces import tabs
+from lakehold.web.navigation_context import listed_kinds
+from lakehold.web.resources import workspace_page
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
@@ -46,15 +45,15 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = resources.get(ctx, uid)
     layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid),
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
         "found": found,
-        **tabs.shown(uid, found.kind),
+        **kind_pages.workspace_tab_values(uid, found.kind),
         "makes": _makes(ctx, uid),
         "asks": ctx.session.check(ctx.asker, "execute_query", uid),
         "counts": _counts(ctx, uid),
         "layers": layers.items,
         "more_layers": layers.after is not None,
-        "new_layer": spaces.new(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
+        "new_layer": workspace_page.create_action(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
         "runs": runs.rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
         "failed": runs.rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_SHOWN)),
         "pipelines": _pipelines(ctx, uid),
@@ -62,12 +61,12 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "lakehouse/overview.html", values)
+    return pages.render(request, "lakehouse/overview.html", values)
 
 
-def _makes(ctx: RequestContext, uid: str) -> list[Action]:
+def _makes(ctx: RequestContext, uid: str) -> list[PageAction]:
     root = kinds.schema_of(ctx.view, uid)
-    made = [spaces.new(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
+    made = [workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
     return [each for each in made if not each.why_not]
 
 
@@ -82,7 +81,7 @@ def _counts(ctx: RequestContext, uid: str) -> list[Count]:
         ("Volumes", (VOLUME,), "volume"),
         ("Pipelines", PIPELINES, "pipelines"),
     )
-    return [Count(label, _counted(ctx, uid, among), addresses.workspace(uid, part)) for label, among, part in parts]
+    return [Count(label, _counted(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts]
 
 
 def _counted(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:

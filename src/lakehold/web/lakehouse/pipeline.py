@@ -18,18 +18,18 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
 from lakehold.web.lakehouse import integrations, saying, schedules, switching, ways
 from lakehold.web.lakehouse.destinations import page as destination_page
 from lakehold.web.lakehouse.doing import PIPELINES, RUN_AGAIN, RUNS, TRIGGERS
 from lakehold.web.lakehouse.runs import COLUMNS, rows
 from lakehold.web.lakehouse.sources import page as source_page
-from lakehold.web.listing import Column, Filter, Listing
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import spoken
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import connection_access
 
 routes = router("/resources")
@@ -37,8 +37,8 @@ routes = router("/resources")
 HAS_FORM = frozenset(f"lakehouse.{name}" for name in ("query", "history", "notebook", "integration"))
 SPANNED = frozenset({"lakehouse.source", "lakehouse.query"})
 """What a part of can be run anew."""
-_STATES = tuple((state, spoken(state)) for state in saying.TONES)
-_COLUMNS = [Column("Run"), *COLUMNS[1:]]
+_STATES = tuple((state, humanize(state)) for state in saying.TONES)
+_COLUMNS = [ListColumn("Run"), *COLUMNS[1:]]
 _LATEST = 5
 _DRAWN = 30
 _SHOWN_APART = frozenset({"sql"})
@@ -74,7 +74,7 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
     read, written = ways.reads(ctx, uid), ways.writes(ctx, eyes, uid)
     values: dict[str, object] = {
         **shown(ctx, found, "pipeline"),
-        "may": acting.actions_of(ctx, uid),
+        "may": resource_header.actions_of(ctx, uid),
         "reads": eyes.refs(read),
         "writes": eyes.refs(written),
         "more_read": not all(map(eyes.sees, read)),
@@ -89,20 +89,20 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
         "signs": saying.SIGNS,
     }
     if found.kind == connection_access.SOURCE_KIND:
-        return pages.page(request, source_page.TEMPLATE, {**values, **source_page.about(ctx, eyes, found, runs)})
+        return pages.render(request, source_page.TEMPLATE, {**values, **source_page.about(ctx, eyes, found, runs)})
     if found.kind == destination_page.DESTINATION_KIND:
         told_of = destination_page.about(ctx, eyes, found, runs)
-        return pages.page(request, destination_page.TEMPLATE, {**values, **told_of})
+        return pages.render(request, destination_page.TEMPLATE, {**values, **told_of})
     if found.kind == integrations.INTEGRATION_KIND:
-        return pages.page(request, integrations.TEMPLATE, {**values, **integrations.about(request, ctx, eyes, found)})
-    return pages.page(request, "lakehouse/pipeline.html", values)
+        return pages.render(request, integrations.TEMPLATE, {**values, **integrations.about(request, ctx, eyes, found)})
+    return pages.render(request, "lakehouse/pipeline.html", values)
 
 
 @routes.get("/{uid:path}/runs")
 def pipeline_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
     """The runs of one."""
     found = need_pipeline(ctx, uid)
-    listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES),))
+    listing = ListState.from_request(request, ("-made",), (ListFilter("state", "State", _STATES),))
     some: list[Run] = []
     if sees_runs(found):
         state, before = listing.chosen["state"] or None, listing.after or None
@@ -121,19 +121,19 @@ def pipeline_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "lakehouse/pipeline_runs.html", values)
+    return pages.render(request, "lakehouse/pipeline_runs.html", values)
 
 
 @routes.post("/{uid:path}/pipeline/run")
-def run(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def run(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Run it now, or load all of it anew, as the caller."""
     found = need_pipeline(ctx, uid)
     anew = bool(sent.get("reload"))
     try:
         started = RUNS.start(ctx, uid, RunOptions(reload=anew))
     except (ConflictError, InvalidInputError) as error:
-        return pages.go(request, acting.home_of(ctx, uid), Flash(str(error), tone="bad"))
-    return pages.go(request, addresses.run(started.id), Flash(f"{found.name} was started."))
+        return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.run(started.id), Flash(f"{found.name} was started."))
 
 
 def need_pipeline(ctx: RequestContext, uid: str) -> ResourceView:
@@ -158,12 +158,12 @@ def latest(ctx: RequestContext, found: ResourceView, limit: int) -> list[Run]:
 def shown(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """What is around every view of a pipeline."""
     uid, title = found.uid, kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
-    last = views.label(found.kind, part)
+    last = kind_pages.page_label(found.kind, part)
     return {
         "found": found,
-        "crumbs": acting.crumbs(ctx, uid, *([last] if last else [])),
-        "tabs": acting.tabs(ctx, uid),
-        "tab": addresses.resource(uid, part),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, *([last] if last else [])),
+        "tabs": resource_header.tabs(ctx, uid),
+        "tab": urls.resource(uid, part),
         "run_now": _running(ctx, found, title),
         "menu": _menu(ctx, found),
     }
@@ -172,7 +172,7 @@ def shown(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, obje
 def told(settings: Mapping[str, object]) -> list[tuple[str, str]]:
     """Settings in words; what is inside of others is left as it is written."""
     return [
-        (_WORDS.get(name, spoken(name)), _meant(name, value))
+        (_WORDS.get(name, humanize(name)), _meant(name, value))
         for name, value in sorted(settings.items())
         if name not in _SHOWN_APART and value not in ("", [], {}, None)
     ]
@@ -188,39 +188,43 @@ def _meant(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _running(ctx: RequestContext, found: ResourceView, title: str) -> list[Action]:
-    here = addresses.resource(found.uid, "pipeline/run")
+def _running(ctx: RequestContext, found: ResourceView, title: str) -> list[PageAction]:
+    here = urls.resource(found.uid, "pipeline/run")
     if found.kind == integrations.INTEGRATION_KIND:
         return []
     if found.kind not in RUNS.runnables:
-        return [Action("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
+        return [PageAction("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
     runnable = RUNS.runnables[found.kind]
-    now = Action("Run now", here, "post", "play")
+    now = PageAction("Run now", here, "post", "play")
     sure = "Load all of it anew? What is in its tables is replaced."
-    again = Action("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
+    again = PageAction("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
     # What a report has sent cannot be taken back, so it is not loaded anew.
     anew = [] if found.kind == "marts.report" else [(runnable.stop, again)]
     wanted = [*anew, (runnable.trigger, now)]
-    return [act for action, each in wanted for act in acting.actions_of(ctx, found.uid, {action: each})]
+    return [act for action, each in wanted for act in resource_header.actions_of(ctx, found.uid, {action: each})]
 
 
-def _menu(ctx: RequestContext, found: ResourceView) -> list[Action]:
-    here = addresses.resource
-    edit = views.edit(found.uid, found.kind) or here(found.uid, "edit")
+def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    here = urls.resource
+    edit = kind_pages.edit_form_url(found.uid, found.kind) or here(found.uid, "edit")
     drawn = found.kind in PIPELINES
-    around = addresses.workspace(found.workspace.uid, "pipelines/graph") if found.workspace and drawn else ""
+    around = urls.workspace(found.workspace.uid, "pipelines/graph") if found.workspace and drawn else ""
     wanted = {
-        "edit": Action("Edit", edit, icon="pencil"),
-        "delete": Action(
+        "edit": PageAction("Edit", edit, icon="pencil"),
+        "delete": PageAction(
             "Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?"
         ),
     }
-    graph = [Action("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
-    return graph + _past(ctx, found) + switching.switches(ctx, found) + acting.actions_of(ctx, found.uid, wanted)
+    graph = (
+        [PageAction("In the graph", f"{around}?{urlencode({'focus': found.uid})}", icon="git-branch")] if around else []
+    )
+    return (
+        graph + _past(ctx, found) + switching.switches(ctx, found) + resource_header.actions_of(ctx, found.uid, wanted)
+    )
 
 
-def _past(ctx: RequestContext, found: ResourceView) -> list[Action]:
+def _past(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     if found.kind not in SPANNED:
         return []
-    past = Action("Run a past span…", addresses.resource(found.uid, "pipeline/backfill"), icon="history")
-    return acting.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})
+    past = PageAction("Run a past span…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
+    return resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})

@@ -14,26 +14,26 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import pluralize
 from lakehold.web.lakehouse import graphs, saying, ways
 from lakehold.web.lakehouse.doing import PIPELINES, RUNS, TRIGGERS
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.listing import Column, Filter, Listing
-from lakehold.web.navigation import Place
-from lakehold.web.resources import spaces
-from lakehold.web.routes import router
-from lakehold.web.words import plural
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.navigation import NavLink
+from lakehold.web.resources import workspace_page
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
 _COLUMNS = [
-    Column("Name", "name"),
-    Column("Kind", wide=True),
-    Column("Last run"),
-    Column("Next", wide=True),
-    Column("State"),
+    ListColumn("Name", "name"),
+    ListColumn("Kind", wide=True),
+    ListColumn("Last run"),
+    ListColumn("Next", wide=True),
+    ListColumn("State"),
 ]
 _MOST_DRAWN = 60
 
@@ -67,8 +67,8 @@ class Row:
 def pipelines_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All that the caller may see, with what became of them."""
     need_lakehouse(ctx, uid)
-    titles = {kind: plural(ctx.view.policy.kind(kind).schema.title) for kind in PIPELINES}
-    listing = Listing.of(request, ("name",), (Filter("kind", "Kind", tuple(titles.items())),))
+    titles = {kind: pluralize(ctx.view.policy.kind(kind).schema.title) for kind in PIPELINES}
+    listing = ListState.from_request(request, ("name",), (ListFilter("kind", "Kind", tuple(titles.items())),))
     among = (listing.chosen["kind"],) if listing.chosen["kind"] else PIPELINES
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     found = resources.find(
@@ -83,7 +83,7 @@ def pipelines_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "lakehouse/pipelines.html", values)
+    return pages.render(request, "lakehouse/pipelines.html", values)
 
 
 @routes.get("/{uid:path}/pipelines/graph")
@@ -112,24 +112,28 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
         "tones": saying.TONES,
         "box": (graphs.WIDTH, graphs.HEIGHT),
     }
-    return pages.page(request, "lakehouse/graph.html", values)
+    return pages.render(request, "lakehouse/graph.html", values)
 
 
 def _around(ctx: RequestContext, uid: str, part: str) -> dict[str, object]:
     return {
         "uid": uid,
-        "crumbs": acting.crumbs(ctx, uid, "Pipelines"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Pipelines"),
         "tabs": [
-            Place("List", addresses.workspace(uid, "pipelines"), "workflow"),
-            Place("Graph", addresses.workspace(uid, "pipelines/graph"), "git-branch"),
+            NavLink("List", urls.workspace(uid, "pipelines"), "workflow"),
+            NavLink("Graph", urls.workspace(uid, "pipelines/graph"), "git-branch"),
         ],
-        "tab": addresses.workspace(uid, part),
+        "tab": urls.workspace(uid, part),
         "makes": _makes(ctx, uid),
     }
 
 
-def _makes(ctx: RequestContext, uid: str) -> list[Action]:
-    return [spaces.new(ctx, ctx.view.policy.kind(kind).schema, uid) for kind in PIPELINES if kind in views.FORMS]
+def _makes(ctx: RequestContext, uid: str) -> list[PageAction]:
+    return [
+        workspace_page.create_action(ctx, ctx.view.policy.kind(kind).schema, uid)
+        for kind in PIPELINES
+        if kind in kind_pages.CREATE_FORMS
+    ]
 
 
 def _rows(ctx: RequestContext, items: Sequence[ResourceSummary]) -> list[Row]:

@@ -15,8 +15,8 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.lakehouse.sources.troubles import is_no_worker
@@ -82,8 +82,8 @@ class Form(ABC, Generic[_F]):
     def to(self) -> str:
         """Where it is sent."""
         if self.found is None:
-            return addresses.workspace(self.within, f"pipelines/new/{self.word}")
-        return addresses.resource(self.found.uid, self.part)
+            return urls.workspace(self.within, f"pipelines/new/{self.word}")
+        return urls.resource(self.found.uid, self.part)
 
     def heading(self) -> tuple[str, str]:
         """What stands last in the path to it, and above it."""
@@ -105,10 +105,10 @@ class Form(ABC, Generic[_F]):
         """Show it."""
         uid, (last, title) = self.uid, self.heading()
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(ctx, uid or self.within, last),
+            "crumbs": resource_header.breadcrumbs(ctx, uid or self.within, last),
             "title": title,
             "to": self.to,
-            "back": acting.home_of(ctx, uid) if uid else addresses.workspace(self.within, self.listed),
+            "back": resource_header.overview_url(ctx, uid) if uid else urls.workspace(self.within, self.listed),
             "filled": filled,
             "has_secret": bool(kept) or filled.credential in self.secrets(ctx),
             "kept": kept,
@@ -119,7 +119,7 @@ class Form(ABC, Generic[_F]):
             "is_new": not uid,
             **self.about(ctx),
         }
-        return pages.page(self.request, self.template, values, status=422 if errors or error else 200)
+        return pages.render(self.request, self.template, values, status=422 if errors or error else 200)
 
     def again(self, filled: _F, kept: str, *, errors: dict[str, str] | None = None, said: str = "") -> Response:
         """Show it once more, in a transaction of its own."""

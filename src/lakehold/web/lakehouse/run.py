@@ -14,16 +14,16 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, RunLogLine, StepState
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.web.listing import Listing
-from lakehold.web.navigation import Around, Crumb
-from lakehold.web.routes import Sent, router
+from lakehold.web.list_view import ListState
+from lakehold.web.navigation import Breadcrumb, Navigation
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/runs")
 
@@ -49,32 +49,40 @@ def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Respons
     except NotFoundError:
         return Response(status_code=200, headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
     values = {**_values(ctx, found), "changed": found.state != was}
-    return pages.page(request, "lakehouse/run_live.html", values, around=Around())
+    return pages.render(request, "lakehouse/run_live.html", values, navigation=Navigation())
 
 
 @routes.get("/{run}/log")
 def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """All that it said, the oldest first."""
-    found, listing = RUNS.get(ctx, run), Listing.of(request, ("n",), size=_LOG_PAGE)
+    found, listing = RUNS.get(ctx, run), ListState.from_request(request, ("n",), size=_LOG_PAGE)
     after = int(listing.after) if listing.after.isdigit() else 0
     lines = RUNS.log_lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
     values: dict[str, object] = {
         **_values(ctx, found),
-        "crumbs": [*acting.crumbs(ctx, found.resource, "Run")[:-1], Crumb("Run", addresses.run(run)), Crumb("Log")],
+        "crumbs": [
+            *resource_header.breadcrumbs(ctx, found.resource, "Run")[:-1],
+            Breadcrumb("Run", urls.run(run)),
+            Breadcrumb("Log"),
+        ],
         "listing": listing,
         "names": {step.number: step.name for step in found.steps},
         "lines": lines[:_LOG_PAGE],
         "after": str(lines[_LOG_PAGE - 1].n) if len(lines) > _LOG_PAGE else "",
     }
-    return pages.page(request, "lakehouse/run_log.html", values)
+    return pages.render(request, "lakehouse/run_log.html", values)
 
 
 @routes.get("/{run}")
 def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """A run."""
     found = RUNS.get(ctx, run)
-    values = {**_values(ctx, found), "crumbs": acting.crumbs(ctx, found.resource, "Run"), "changed": False}
-    return pages.page(request, "lakehouse/run.html", values)
+    values = {
+        **_values(ctx, found),
+        "crumbs": resource_header.breadcrumbs(ctx, found.resource, "Run"),
+        "changed": False,
+    }
+    return pages.render(request, "lakehouse/run.html", values)
 
 
 @routes.post("/{run}/stop")
@@ -103,30 +111,30 @@ def reload(request: Request, ctx: WriteContext, run: str) -> Response:
 
 
 @routes.post("/{run}/delete")
-def delete(request: Request, ctx: WriteContext, run: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -> Response:
     """Delete it, with all that it said."""
     found = RUNS.get(ctx, run)
     text = "What it has written or sent stays."
-    if asked := unsure(request, sent, "Delete this run?", text, do="Delete", back=addresses.run(run)):
+    if asked := confirm(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run)):
         return asked
     try:
         RUNS.delete(ctx, run)
     except ConflictError as error:
-        return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
-    return pages.go(request, addresses.resource(found.resource, "runs"), Flash("The run was deleted."))
+        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.resource(found.resource, "runs"), Flash("The run was deleted."))
 
 
-def actions(ctx: RequestContext, run: Run) -> list[Action]:
+def actions(ctx: RequestContext, run: Run) -> list[PageAction]:
     """What can be done with it as it is now, or why it cannot."""
-    runnable, here = RUNS.runnables[run.kind], addresses.run(run.id)
+    runnable, here = RUNS.runnables[run.kind], urls.run(run.id)
     stop, of = RUNS.right_to_stop(ctx, run.kind, run.resource)
-    stopping = Action("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
-    resuming = Action("Resume", f"{here}/resume", "post", "play")
-    retrying = Action("Retry", f"{here}/retry", "post", "rotate-ccw")
+    stopping = PageAction("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
+    resuming = PageAction("Resume", f"{here}/resume", "post", "play")
+    retrying = PageAction("Retry", f"{here}/retry", "post", "rotate-ccw")
     anew = "Load all of it anew? What is in the table is replaced."
-    reloading = Action("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
-    deleting = Action("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
-    wanted: list[tuple[str, str, Action]] = []
+    reloading = PageAction("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
+    deleting = PageAction("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
+    wanted: list[tuple[str, str, PageAction]] = []
     if run.state in states.OPEN and run.state != states.STOPPING:
         wanted.append((stop, of, stopping))
     if run.state in {states.FAILED, states.STOPPED}:
@@ -135,15 +143,15 @@ def actions(ctx: RequestContext, run: Run) -> list[Action]:
         wanted += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
         if right := runnable.delete_right(ctx, run.resource):
             wanted.append((*right, deleting))
-    return [act for action, uid, each in wanted for act in acting.actions_of(ctx, uid, {action: each})]
+    return [act for action, uid, each in wanted for act in resource_header.actions_of(ctx, uid, {action: each})]
 
 
 def _done(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:
     """Do it and show the run; what stands against it is said there."""
     try:
-        return pages.go(request, addresses.run(do().id), Flash(said))
+        return pages.redirect(request, urls.run(do().id), Flash(said))
     except (ConflictError, InvalidInputError) as error:
-        return pages.go(request, addresses.run(run), Flash(str(error), tone="bad"))
+        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
 
 
 def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
@@ -159,7 +167,7 @@ def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
         "took": saying.took(run.started_at, run.ended_at, ctx.at),
         "is_open": run.state in states.OPEN,
         "actions": actions(ctx, run),
-        "edit": acting.actions_of(ctx, run.resource, {"edit": _edit(run)})[0],
+        "edit": resource_header.actions_of(ctx, run.resource, {"edit": _edit(run)})[0],
         "steps": _steps(run, lines, ctx.at),
         "cut": len(lines) == _MOST_LINES,
         "tones": saying.TONES,
@@ -170,8 +178,8 @@ def _values(ctx: RequestContext, run: Run) -> dict[str, object]:
     }
 
 
-def _edit(run: Run) -> Action:
-    return Action("Look at its settings", addresses.resource(run.resource), icon="settings")
+def _edit(run: Run) -> PageAction:
+    return PageAction("Look at its settings", urls.resource(run.resource), icon="settings")
 
 
 def _steps(run: Run, lines: Sequence[RunLogLine], now: int) -> list[StepShown]:

@@ -13,25 +13,25 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.labels import humanize
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS
 from lakehold.web.lakehouse.frames import LAKEHOUSE
-from lakehold.web.listing import Column, Filter, Listing
-from lakehold.web.routes import router
-from lakehold.web.words import spoken
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
 COLUMNS = [
-    Column("What"),
-    Column("State"),
-    Column("For", wide=True),
-    Column("Begun", wide=True),
-    Column("Took", number=True),
+    ListColumn("What"),
+    ListColumn("State"),
+    ListColumn("For", wide=True),
+    ListColumn("Begun", wide=True),
+    ListColumn("Took", number=True),
 ]
-_STATES = tuple((state, spoken(state)) for state in saying.TONES)
+_STATES = tuple((state, humanize(state)) for state in saying.TONES)
 _LOOKED_AT = 200
 _MOST_OPTIONS = 200
 
@@ -51,10 +51,12 @@ class Row:
 def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Those that the caller may see, the newest first."""
     workspaces.need_workspace(ctx, uid)
-    listing = Listing.of(request, ("-made",), (Filter("state", "State", _STATES), _pipelines(ctx, uid), _who(ctx, uid)))
+    listing = ListState.from_request(
+        request, ("-made",), (ListFilter("state", "State", _STATES), _pipelines(ctx, uid), _who(ctx, uid))
+    )
     found = _found(ctx, uid, listing)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "Runs"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Runs"),
         "pipelines": _pipelines_at(ctx, uid),
         "listing": listing,
         "columns": COLUMNS,
@@ -63,7 +65,7 @@ def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "lakehouse/runs.html", values)
+    return pages.render(request, "lakehouse/runs.html", values)
 
 
 def rows(ctx: RequestContext, found: Sequence[Run]) -> list[Row]:
@@ -84,10 +86,10 @@ def rows(ctx: RequestContext, found: Sequence[Run]) -> list[Row]:
 def _pipelines_at(ctx: RequestContext, uid: str) -> str:
     """Where its pipelines are; empty for a workspace that has none."""
     is_lake = kinds.schema_of(ctx.view, uid).id == LAKEHOUSE
-    return addresses.workspace(uid, "pipelines") if is_lake else ""
+    return urls.workspace(uid, "pipelines") if is_lake else ""
 
 
-def _found(ctx: RequestContext, uid: str, listing: Listing) -> list[Run]:
+def _found(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:
     """One more than a page."""
     chosen = listing.chosen
     asked = {"state": chosen["state"] or None, "resource": chosen["pipeline"] or None, "by": chosen["who"] or None}
@@ -98,16 +100,16 @@ def _found(ctx: RequestContext, uid: str, listing: Listing) -> list[Run]:
         return RUNS.page(ctx, within=uid, search=search, limit=limit, **asked)
 
 
-def _pipelines(ctx: RequestContext, uid: str) -> Filter:
+def _pipelines(ctx: RequestContext, uid: str) -> ListFilter:
     found: list[tuple[str, str]] = []
     for kind in RUN_AGAIN:
         sight = ctx.view.policy.kind(kind).schema.visible
         some = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]
-    return Filter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
+    return ListFilter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
 
 
-def _who(ctx: RequestContext, uid: str) -> Filter:
+def _who(ctx: RequestContext, uid: str) -> ListFilter:
     """Whom the latest runs are for, of those whom the caller may know of."""
     members = dict.fromkeys(run.started_by for run in RUNS.page(ctx, within=uid, limit=_LOOKED_AT))
-    return Filter("who", "For", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))
+    return ListFilter("who", "For", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))

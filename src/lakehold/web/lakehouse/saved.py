@@ -16,13 +16,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote as quote_text
 from lakehold.runs import queries
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse.frames import need_lakehouse
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
@@ -56,12 +56,12 @@ def mine(ctx: RequestContext, workspace: str) -> list[resource_view.ResourceRef]
     return found
 
 
-def actions(workspace: str, kept: resource_view.ResourceRef) -> list[Action]:
+def actions(workspace: str, kept: resource_view.ResourceRef) -> list[PageAction]:
     """What one does with a query of one's own, beside the editor."""
-    here = addresses.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
+    here = urls.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
     return [
-        Action("Rename", f"{here}/rename", icon="pencil", dialog=True),
-        Action("Delete", f"{here}/delete", "post", "trash-2", danger=True, confirm=f"Delete {kept.name}?"),
+        PageAction("Rename", f"{here}/rename", icon="pencil", dialog=True),
+        PageAction("Delete", f"{here}/delete", "post", "trash-2", danger=True, confirm=f"Delete {kept.name}?"),
     ]
 
 
@@ -74,7 +74,7 @@ def opened(ctx: RequestContext, workspace: str, uid: str) -> Kept:
 
 
 @routes.post("/{uid:path}/sql/save")
-def save(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Keep what stands in the editor: in the saved query that is open, or as a new one, whose name is asked for.
 
     What it reads, the worker tells, outside of any transaction.
@@ -86,7 +86,7 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> R
         found = reading.run(lambda ctx: opened(ctx, uid, kept))
         read = saved_queries.tables_read_if_known(platform, place, sql)
         writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
-        return pages.go(request, _address(uid, kept), Flash(f"{found.name} was saved."))
+        return pages.redirect(request, _address(uid, kept), Flash(f"{found.name} was saved."))
     if "name" not in sent:
         return reading.run(lambda ctx: _naming(request, ctx, uid, sql))
     name = str(sent["name"]).strip()
@@ -96,7 +96,7 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> R
     except (InvalidInputError, ConflictError) as refused:
         error = refused
         return reading.run(lambda ctx: _naming(request, ctx, uid, sql, name=name, error=error))
-    return pages.go(request, _address(uid, made), Flash(f"{name} was saved."))
+    return pages.redirect(request, _address(uid, made), Flash(f"{name} was saved."))
 
 
 @routes.get("/{uid:path}/sql/saved/{query:path}/rename")
@@ -106,38 +106,38 @@ def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Res
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/rename")
-def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: Sent) -> Response:
+def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
     """Call it something else."""
     found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
     try:
         resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
     except (InvalidInputError, ConflictError) as error:
         return _renaming(request, ctx, uid, found, name=name, error=error)
-    return pages.go(request, _address(uid, query), Flash(f"It is called {name} now."))
+    return pages.redirect(request, _address(uid, query), Flash(f"It is called {name} now."))
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
-def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Sent) -> Response:
+def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
     """Delete it, once they are sure."""
     found = _need(ctx, uid, query)
     text = "Its text is gone with it. What it read stays as it is."
-    if question := unsure(request, sent, f"Delete {found.name}?", text, do="Delete", back=_address(uid, query)):
+    if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_address(uid, query)):
         return question
     resources.delete(ctx, query)
-    return pages.go(request, addresses.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
+    return pages.redirect(request, urls.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
 
 
 def _naming(
     request: Request, ctx: RequestContext, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "SQL", "Save"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save"),
         "space": need_lakehouse(ctx, uid),
         "sql": sql,
         "name": name,
         "error": error,
     }
-    return pages.page(request, "lakehouse/sql_save.html", values, status=422 if error else 200)
+    return pages.render(request, "lakehouse/sql_save.html", values, status=422 if error else 200)
 
 
 def _renaming(
@@ -150,13 +150,13 @@ def _renaming(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "SQL", "Rename"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Rename"),
         "space": uid,
         "found": found,
         "name": found.name if name is None else name,
         "error": error,
     }
-    return pages.page(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
+    return pages.render(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
 
 
 def _need(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
@@ -179,4 +179,4 @@ def _is_mine(ctx: RequestContext, uid: str) -> bool:
 
 
 def _address(workspace: str, uid: str) -> str:
-    return f"{addresses.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"
+    return f"{urls.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"

@@ -9,12 +9,12 @@ from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.lakehouse import integrations
 
 routes = router("/resources")
@@ -24,38 +24,38 @@ routes = router("/resources")
 def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Let it run by itself, as the caller."""
     said = _switched(ctx, uid, active=True)
-    flash = Flash(said, undo=addresses.resource(uid, "pipeline/deactivate"))
-    return pages.go(request, acting.home_of(ctx, uid), flash)
+    flash = Flash(said, undo=urls.resource(uid, "pipeline/deactivate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
 @routes.post("/{uid:path}/pipeline/deactivate")
 def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Let it rest."""
     said = _switched(ctx, uid, active=False)
-    flash = Flash(said, undo=addresses.resource(uid, "pipeline/activate"))
-    return pages.go(request, acting.home_of(ctx, uid), flash)
+    flash = Flash(said, undo=urls.resource(uid, "pipeline/activate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
-def switches(ctx: RequestContext, found: ResourceView) -> list[Action]:
+def switches(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """What can be done about its triggers; nothing where there are none that the caller may know of."""
     if found.kind == integrations.INTEGRATION_KIND:
         return _of_integration(ctx, found)
     if found.kind not in RUNS.runnables or RUNS.runnables[found.kind].see not in found.actions:
         return []
     triggers = TRIGGERS.for_resource(ctx, found.uid)
-    here = addresses.resource
-    on = Action("Activate", here(found.uid, "pipeline/activate"), "post", "play")
-    off = Action("Deactivate", here(found.uid, "pipeline/deactivate"), "post", "pause")
+    here = urls.resource
+    on = PageAction("Activate", here(found.uid, "pipeline/activate"), "post", "play")
+    off = PageAction("Deactivate", here(found.uid, "pipeline/deactivate"), "post", "pause")
     wanted = {ACTIVATE: on} if any(not each.active for each in triggers) else {}
     wanted |= {DEACTIVATE: off} if any(each.active for each in triggers) else {}
-    return acting.actions_of(ctx, found.uid, wanted) if wanted else []
+    return resource_header.actions_of(ctx, found.uid, wanted) if wanted else []
 
 
-def _of_integration(ctx: RequestContext, found: ResourceView) -> list[Action]:
+def _of_integration(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     is_on = integrations.is_active(ctx, found.uid)
     word, icon = (DEACTIVATE, "pause") if is_on else (ACTIVATE, "play")
-    turn = Action(word.capitalize(), addresses.resource(found.uid, f"pipeline/{word}"), "post", icon)
-    return acting.actions_of(ctx, found.uid, {word: turn})
+    turn = PageAction(word.capitalize(), urls.resource(found.uid, f"pipeline/{word}"), "post", icon)
+    return resource_header.actions_of(ctx, found.uid, {word: turn})
 
 
 def _switched(ctx: RequestContext, uid: str, *, active: bool) -> str:

@@ -22,13 +22,13 @@ from lakehold.lake.readable_tables import READABLE
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
 from lakehold.runs.service import Run
 from lakehold.web import pages
-from lakehold.web.actions import Action
+from lakehold.web.components import PageAction
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import grids, saying, upkeeping
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.frames import need_rows, need_table, shell
 from lakehold.web.lakehouse.grids import Grid
-from lakehold.web.routes import router
-from lakehold.web.words import counted
+from lakehold.web.routing import router
 from lakehold.workspaces.lakehouse import lineage
 
 routes = router("/resources")
@@ -49,7 +49,7 @@ class Was:
     size: str
     run: str
     is_current: bool
-    back: Action | None
+    back: PageAction | None
     """How the table becomes so again."""
 
 
@@ -126,7 +126,7 @@ def table_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str, values: dict[str, object]) -> Response:
-    return pages.page(request, f"lakehouse/{part}.html", shell(ctx, found, part) | values)
+    return pages.render(request, f"lakehouse/{part}.html", shell(ctx, found, part) | values)
 
 
 def _now(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata | None:
@@ -147,10 +147,10 @@ def _stats(now: IcebergMetadata | None) -> list[tuple[str, str]]:
         return []
     current = now.current
     return [
-        ("Fields", counted(len(now.fields))),
-        ("Rows", counted(current.count("total-records"))),
+        ("Fields", format_count(len(now.fields))),
+        ("Rows", format_count(current.count("total-records"))),
         ("Size", saying.size(current.count("total-files-size"))),
-        ("Files", counted(current.count("total-data-files"))),
+        ("Files", format_count(current.count("total-data-files"))),
     ]
 
 

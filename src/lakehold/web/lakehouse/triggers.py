@@ -14,17 +14,17 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Trigger
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import schedules, timing
 from lakehold.web.lakehouse.doing import RUN_AGAIN, RUNS, TRIGGERS
 from lakehold.web.lakehouse.pipeline import need_pipeline, sees_runs, shown
 from lakehold.web.lakehouse.timing import Timing
 from lakehold.web.lakehouse.zones import zones
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/resources")
 
@@ -39,7 +39,7 @@ class Shown:
     words: str
     after: list[ResourceRef]
     whom: ResourceRef | None
-    actions: list[Action]
+    actions: list[PageAction]
     upcoming: list[str]
     """The next times at which a schedule is due, on the clocks of its zone."""
 
@@ -51,7 +51,7 @@ def triggers_page(request: Request, ctx: ReadContext, uid: str, change: str = ""
 
 
 @routes.post("/{uid:path}/triggers")
-def add(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """One more, as the caller."""
     found = need_pipeline(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
@@ -66,11 +66,11 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
         except (InvalidInputError, HiddenError) as error:
             message = str(error) if when.after else "Choose at least one that it comes after."
             return _page(request, ctx, found, filled=sent, errors={"after": message})
-    return pages.go(request, addresses.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/change")
-def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Another schedule for one that is there. Whether it pauses stays; it runs as the caller from then on."""
     found, known, filled = need_pipeline(ctx, uid), _of(ctx, uid, sent), timing.sent(sent)
     if not known.when.cron:
@@ -78,31 +78,31 @@ def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -
     if (errors := filled.errors()) or _only_looks(sent):
         return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
     TRIGGERS.save(ctx, uid, filled.when(), uid=known.id, active=known.active)
-    return pages.go(request, addresses.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/pause")
-def pause(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def pause(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Let it rest."""
     TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=False)
-    return pages.go(request, addresses.resource(uid, "triggers"), Flash("It pauses."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It pauses."))
 
 
 @routes.post("/{uid:path}/triggers/resume")
-def resume(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def resume(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Let it go on, as the caller."""
     TRIGGERS.set_active(ctx, _of(ctx, uid, sent).id, active=True)
-    return pages.go(request, addresses.resource(uid, "triggers"), Flash("It goes on, as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It goes on, as you."))
 
 
 @routes.post("/{uid:path}/triggers/remove")
-def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End it."""
-    known, there = _of(ctx, uid, sent), addresses.resource(uid, "triggers")
-    if asked := unsure(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
+    known, there = _of(ctx, uid, sent), urls.resource(uid, "triggers")
+    if asked := confirm(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
         return asked
     TRIGGERS.delete(ctx, known.id)
-    return pages.go(request, there, Flash("The trigger was removed."))
+    return pages.redirect(request, there, Flash("The trigger was removed."))
 
 
 def _page(
@@ -121,7 +121,7 @@ def _page(
     values: dict[str, object] = {
         **shown(ctx, found, "triggers"),
         "can_run": can_run,
-        "adding": acting.actions_of(ctx, found.uid, {action: Action("Add")})[0],
+        "adding": resource_header.actions_of(ctx, found.uid, {action: PageAction("Add")})[0],
         "triggers": [_shown(ctx, each, action) for each in listed],
         "others": _others(ctx, found),
         "zones": zones(),
@@ -134,22 +134,22 @@ def _page(
         "every": str(filled.get("every", "all")) if filled else "all",
         "errors": errors or {},
     }
-    return pages.page(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
+    return pages.render(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
 
 
 def _shown(ctx: RequestContext, each: Trigger, action: str) -> Shown:
     eyes = VisibleRefs(ctx)
     words = f"{schedules.said(each.when.cron)} ({each.when.zone})" if each.when.cron else ""
-    here, fields = addresses.resource(each.resource, "triggers"), (("trigger", each.id),)
+    here, fields = urls.resource(each.resource, "triggers"), (("trigger", each.id),)
     switch = (
-        Action("Pause", f"{here}/pause", "post", "pause", fields)
+        PageAction("Pause", f"{here}/pause", "post", "pause", fields)
         if each.active
-        else Action("Resume", f"{here}/resume", "post", "play", fields)
+        else PageAction("Resume", f"{here}/resume", "post", "play", fields)
     )
-    change = Action("Edit", f"{here}?change={each.id}", icon="pencil")
-    end = Action("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
+    change = PageAction("Edit", f"{here}?change={each.id}", icon="pencil")
+    end = PageAction("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
     wanted = (change, switch, end) if each.when.cron else (switch, end)
-    actions = [act for one in wanted for act in acting.actions_of(ctx, each.resource, {action: one})]
+    actions = [act for one in wanted for act in resource_header.actions_of(ctx, each.resource, {action: one})]
     due = timing.upcoming(each.when, ctx.at) if each.when.cron else []
     return Shown(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
 

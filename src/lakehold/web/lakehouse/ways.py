@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.web.access import acting
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import graphs
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
@@ -84,10 +84,12 @@ def box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> graphs.Box:
     found = eyes.ref(layer or pipeline)
     assert found is not None  # noqa: S101 - only what is seen was followed
     if layer:
-        return graphs.Box(f"Table in {found.name}", "Not made yet", "circle-dashed", acting.home_of(ctx, layer), uid)
+        return graphs.Box(
+            f"Table in {found.name}", "Not made yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
+        )
     title = ctx.view.policy.kind(found.kind).schema.title
     above = eyes.parent(uid) if found.kind in {"lakehouse.table", "lakehouse.volume"} else None
-    return graphs.box(f"{title} in {above.name}" if above else title, found, acting.home_of(ctx, uid))
+    return graphs.box(f"{title} in {above.name}" if above else title, found, resource_header.overview_url(ctx, uid))
 
 
 def _order(after: Mapping[str, Sequence[str]]) -> list[str]:

@@ -16,14 +16,13 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import pluralize
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.web.resources import spaces
-from lakehold.web.routes import router
-from lakehold.web.words import plural
-from lakehold.web.workspaces import tabs
+from lakehold.web.resources import workspace_page
+from lakehold.web.routing import router
 from lakehold.workspaces.marts.mart_kinds import (
     DATA_MART_KIND,
     DESTINATION_KIND,
@@ -49,7 +48,7 @@ class Shelf:
     more: bool
     """Whether there are more than were counted."""
     items: list[ResourceSummary]
-    new: Action
+    new: PageAction
 
 
 @routes.get("/{uid:path}/overview")
@@ -61,16 +60,16 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Look at the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _shelf(ctx, uid, kind) for kind in _SHELVES}
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid),
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
         "found": found,
-        **tabs.shown(uid, found.kind),
-        "places": views.places(uid, found.kind),
+        **kind_pages.workspace_tab_values(uid, found.kind),
+        "places": kind_pages.workspace_links(uid, found.kind),
         "shelves": shelves,
         "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
         "published": _published(ctx, shelves["data_mart"].items),
         "failed": _failed(ctx, uid),
     }
-    return pages.page(request, "marts/overview.html", values)
+    return pages.render(request, "marts/overview.html", values)
 
 
 def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
@@ -79,8 +78,8 @@ def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
     items = resources.page(ctx, kind, within=uid, limit=_SHOWN).items
     return Shelf(
         schema,
-        plural(schema.title),
-        addresses.workspace(uid, schema.name),
+        pluralize(schema.title),
+        urls.workspace(uid, schema.name),
         len(listed.items),
         listed.after is not None,
         items,
@@ -88,9 +87,9 @@ def _shelf(ctx: RequestContext, uid: str, kind: str) -> Shelf:
     )
 
 
-def _new(ctx: RequestContext, schema: KindSchema, uid: str) -> Action:
+def _new(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAction:
     """Make one. What a data mart or a report needs beside its project is asked by its form."""
-    new = spaces.new(ctx, schema, uid)
+    new = workspace_page.create_action(ctx, schema, uid)
     if schema.id == DATA_MART_KIND:
         may = ctx.session.check(ctx.asker, "create_data_mart", uid)
     elif schema.id == REPORT_KIND:

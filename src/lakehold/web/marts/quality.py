@@ -13,13 +13,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.runnable import RunOptions
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.frames import shell
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult, load_checks
 from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
@@ -37,7 +37,7 @@ class Promise:
     name: str
     last: CheckResult | None
     before: list[CheckResult]
-    actions: list[Action]
+    actions: list[PageAction]
     """What whoever edits the mart can do with it."""
 
 
@@ -57,7 +57,7 @@ def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "look": _looks(ctx, uid, some=bool(names)),
         "edits": found.may_edit,
     }
-    return pages.page(request, "marts/quality.html", {**shell(ctx, found, "quality"), **values})
+    return pages.render(request, "marts/quality.html", {**shell(ctx, found, "quality"), **values})
 
 
 @routes.post("/{uid:path}/quality")
@@ -67,8 +67,8 @@ def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
     try:
         started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))
     except (ConflictError, InvalidInputError) as error:
-        return pages.go(request, addresses.resource(uid, "quality"), Flash(str(error), tone="bad"))
-    return pages.go(request, addresses.run(started.id), Flash("The checks are looked at."))
+        return pages.redirect(request, urls.resource(uid, "quality"), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.run(started.id), Flash("The checks are looked at."))
 
 
 def _need(ctx: RequestContext, uid: str) -> ResourceView:
@@ -79,10 +79,12 @@ def _need(ctx: RequestContext, uid: str) -> ResourceView:
     return found
 
 
-def _looks(ctx: RequestContext, uid: str, *, some: bool) -> list[Action]:
-    new = Action("New check", addresses.resource(uid, "checks"), icon="plus")
-    now = Action("Check now", addresses.resource(uid, "quality"), "post", "circle-check")
-    return [act for each in ((now, new) if some else (new,)) for act in acting.actions_of(ctx, uid, {"edit": each})]
+def _looks(ctx: RequestContext, uid: str, *, some: bool) -> list[PageAction]:
+    new = PageAction("New check", urls.resource(uid, "checks"), icon="plus")
+    now = PageAction("Check now", urls.resource(uid, "quality"), "post", "circle-check")
+    return [
+        act for each in ((now, new) if some else (new,)) for act in resource_header.actions_of(ctx, uid, {"edit": each})
+    ]
 
 
 def _promises(found: ResourceView, names: list[str], outcomes: list[CheckResult]) -> list[Promise]:
@@ -96,10 +98,10 @@ def _promises(found: ResourceView, names: list[str], outcomes: list[CheckResult]
     ]
 
 
-def _edits(found: ResourceView, n: int) -> list[Action]:
-    here, sent = addresses.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
+def _edits(found: ResourceView, n: int) -> list[PageAction]:
+    here, sent = urls.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
     asks = "Take this check away?"
     return [
-        Action("Change", f"{here}?n={n}", icon="pencil"),
-        Action("Take away", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
+        PageAction("Change", f"{here}?n={n}", icon="pencil"),
+        PageAction("Take away", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import TypeVar
 
-from lakehold.web import addresses
+from lakehold.web import urls
 from lakehold.web.lakehouse import reaching
 
 _F = TypeVar("_F", bound=reaching.Filled)
@@ -25,7 +25,7 @@ class Form(reaching.Form[_F], ABC):
     @property
     def to(self) -> str:
         """Where it is sent."""
-        return super().to if self.found else addresses.workspace(self.within, f"{self.word}s/new")
+        return super().to if self.found else urls.workspace(self.within, f"{self.word}s/new")
 
     def heading(self) -> tuple[str, str]:
         """What stands last in the path to it, and above it."""

@@ -1,8 +1,9 @@
-"""`/ui/patterns`: every macro in every state, on made-up data. What looks wrong here looks wrong everywhere.
+"""The design system at `/ui/patterns`: every template macro in every state, on sample data.
 
-- `routes`: the pages; `samples`: what they show
+- `pages`: the pages and the few endpoints that they lead to
+- `samples`: the sample data
 """
 
-from lakehold.web.patterns.routes import routes
+from lakehold.web.patterns.pages import routes
 
 __all__ = ["routes"]

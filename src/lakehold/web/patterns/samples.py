@@ -1,64 +1,78 @@
-"""Made-up things for the patterns. Nothing of a real tenant is ever here."""
+"""Sample data of the design system. It contains nothing of a real tenant."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from lakehold.kit.clock import DAY, SECOND, Moment
-from lakehold.web.actions import Action
-from lakehold.web.diffs import Change, Effect
-from lakehold.web.listing import Column, Filter
-from lakehold.web.matrix import Cell, Row
-from lakehold.web.navigation import Around, Person, Place, Section, ViewAs
-from lakehold.web.paths import Node, Path
+from lakehold.web.components import (
+    AccessPath,
+    AccessPathNode,
+    EffectSummary,
+    FieldChange,
+    MatrixCell,
+    MatrixRow,
+    PageAction,
+)
+from lakehold.web.list_view import ListColumn, ListFilter
+from lakehold.web.navigation import ImpersonationBanner, Navigation, NavLink, NavSection, NavUser
 
-HERE = "/ui/patterns"
+PATTERNS_URL = "/ui/patterns"
 
-AROUND = Around(
+NAVIGATION = Navigation(
     tenant="Corner & Main",
-    home=HERE,
+    home=PATTERNS_URL,
     places=(
-        Place("Patterns", HERE, "palette"),
-        Place("Home", f"{HERE}#home", "home"),
-        Place("Requests", f"{HERE}#requests", "inbox", 3),
+        NavLink("Patterns", PATTERNS_URL, "palette"),
+        NavLink("Home", f"{PATTERNS_URL}#home", "home"),
+        NavLink("Requests", f"{PATTERNS_URL}#requests", "inbox", 3),
     ),
     workspaces=(
-        Section(
+        NavSection(
             "Warehouse",
-            f"{HERE}#warehouse",
+            f"{PATTERNS_URL}#warehouse",
             "waves",
             "Lakehouse",
             (
-                Place("Tables", f"{HERE}#tables", "table-2"),
-                Place("Pipelines", f"{HERE}#pipelines", "workflow"),
-                Place("Access", f"{HERE}#access", "shield"),
+                NavLink("Tables", f"{PATTERNS_URL}#tables", "table-2"),
+                NavLink("Pipelines", f"{PATTERNS_URL}#pipelines", "workflow"),
+                NavLink("Access", f"{PATTERNS_URL}#access", "shield"),
             ),
         ),
-        Section(
-            "Sales", f"{HERE}#sales", "store", "Project", (Place("Data marts", f"{HERE}#marts", "layout-dashboard"),)
+        NavSection(
+            "Sales",
+            f"{PATTERNS_URL}#sales",
+            "store",
+            "Project",
+            (NavLink("Data marts", f"{PATTERNS_URL}#marts", "layout-dashboard"),),
         ),
-        Section("Lab", f"{HERE}#lab", "shapes", "Data space", (Place("Tasks", f"{HERE}#tasks", "zap"),)),
+        NavSection(
+            "Lab", f"{PATTERNS_URL}#lab", "shapes", "Data space", (NavLink("Tasks", f"{PATTERNS_URL}#tasks", "zap"),)
+        ),
     ),
     more=(
-        Place("People", f"{HERE}#people", "users"),
-        Place("Access review", f"{HERE}#review", "clipboard-check"),
-        Place("Audit log", f"{HERE}#audit", "scroll-text"),
+        NavLink("People", f"{PATTERNS_URL}#people", "users"),
+        NavLink("Access review", f"{PATTERNS_URL}#review", "clipboard-check"),
+        NavLink("Audit log", f"{PATTERNS_URL}#audit", "scroll-text"),
     ),
-    person=Person(
+    person=NavUser(
         "Olga, Owner",
         "olga@corner.example",
-        (Place("Profile", f"{HERE}#profile", "user"), Place("API tokens", f"{HERE}#tokens", "key-round")),
-        f"{HERE}/say",
+        (
+            NavLink("Profile", f"{PATTERNS_URL}#profile", "user"),
+            NavLink("API tokens", f"{PATTERNS_URL}#tokens", "key-round"),
+        ),
+        f"{PATTERNS_URL}/say",
     ),
 )
-VIEW_AS = ViewAs("Erik, Engineer", f"{HERE}/say")
+VIEW_AS = ImpersonationBanner("Erik, Engineer", f"{PATTERNS_URL}/say")
 
 PEOPLE = ("Erik, Engineer", "Ana, Analyst", "Mona, Manager", "Otto, Operator", "Carla, Curator", "Nils, Newcomer")
 _NAMES = ("orders", "customers", "stores", "returns", "margins", "salaries", "tills", "day_totals", "stock", "prices")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SampleTable:
     """A row of the sample list."""
 
     name: str
@@ -67,18 +81,18 @@ class Table:
     rows: int
     changed: Moment
     state: str
-    actions: tuple[Action, ...]
+    actions: tuple[PageAction, ...]
 
 
-def tables(now: Moment) -> list[Table]:
-    """Enough rows for several pages."""
+def tables(now: Moment) -> list[SampleTable]:
+    """Return enough rows for several pages."""
     return [_table(at, now) for at in range(128)]
 
 
-def _table(at: int, now: Moment) -> Table:
+def _table(at: int, now: Moment) -> SampleTable:
     name = _NAMES[at % len(_NAMES)] + (f"_{at // len(_NAMES)}" if at >= len(_NAMES) else "")
     mine = at % 3 != 1
-    return Table(
+    return SampleTable(
         name=name,
         layer=("Raw", "Clean", "Gold")[at % 3],
         owner=PEOPLE[at % len(PEOPLE)],
@@ -86,77 +100,88 @@ def _table(at: int, now: Moment) -> Table:
         changed=now - at * at * 1_300 * SECOND - 40 * SECOND,
         state=("fresh", "fresh", "late", "failed")[at % 4],
         actions=(
-            Action("Open", f"{HERE}#{name}", icon="arrow-right"),
+            PageAction("Open", f"{PATTERNS_URL}#{name}", icon="arrow-right"),
             action_edit(name) if mine else refused(name),
-            Action("Remove", f"{HERE}/remove", "post", "trash-2", (("name", name),), f"Remove {name}?", danger=True),
+            PageAction(
+                "Remove", f"{PATTERNS_URL}/remove", "post", "trash-2", (("name", name),), f"Remove {name}?", danger=True
+            ),
         ),
     )
 
 
-def action_edit(name: str) -> Action:
-    """Something that may be done, in a dialog."""
-    return Action("Edit", f"{HERE}/form?name={name}", icon="pencil", dialog=True)
+def action_edit(name: str) -> PageAction:
+    """Return an allowed action that opens a dialog."""
+    return PageAction("Edit", f"{PATTERNS_URL}/form?name={name}", icon="pencil", dialog=True)
 
 
-def refused(name: str) -> Action:
-    """Something that may not be done."""
-    return Action(
+def refused(name: str) -> PageAction:
+    """Return an action that is not allowed."""
+    return PageAction(
         "Edit",
         icon="pencil",
         why_not=f"You need Editor on {name} or on its layer.",
-        request=f"{HERE}/form?name={name}",
-        why=f"{HERE}#path",
+        request=f"{PATTERNS_URL}/form?name={name}",
+        why=f"{PATTERNS_URL}#path",
     )
 
 
-OPEN = Action("Open", HERE, icon="arrow-right")
-REMOVE = Action("Remove", f"{HERE}/remove", "post", "trash-2", (("name", "orders"),), "Remove orders?", danger=True)
+OPEN = PageAction("Open", PATTERNS_URL, icon="arrow-right")
+REMOVE = PageAction(
+    "Remove", f"{PATTERNS_URL}/remove", "post", "trash-2", (("name", "orders"),), "Remove orders?", danger=True
+)
 
 SORTS = ("name", "rows", "changed")
 COLUMNS = (
-    Column("Table", "name"),
-    Column("Owner", wide=True),
-    Column("Layer", wide=True),
-    Column("State"),
-    Column("Rows", "rows", number=True),
-    Column("Changed", "changed", wide=True),
+    ListColumn("Table", "name"),
+    ListColumn("Owner", wide=True),
+    ListColumn("Layer", wide=True),
+    ListColumn("State"),
+    ListColumn("Rows", "rows", number=True),
+    ListColumn("Changed", "changed", wide=True),
 )
 FILTERS = (
-    Filter("layer", "Layer", (("Raw", "Raw"), ("Clean", "Clean"), ("Gold", "Gold"))),
-    Filter("state", "State", (("fresh", "Fresh"), ("late", "Late"), ("failed", "Failed"))),
+    ListFilter("layer", "Layer", (("Raw", "Raw"), ("Clean", "Clean"), ("Gold", "Gold"))),
+    ListFilter("state", "State", (("fresh", "Fresh"), ("late", "Late"), ("failed", "Failed"))),
 )
 TONES = {"fresh": "good", "late": "warn", "failed": "bad"}
 
-ALLOWED = Path(
+ALLOWED = AccessPath(
     (
-        Node("Person", "Erik, Engineer", "user"),
-        Node("Group", "Engineers", "users", note="is in"),
-        Node("Grant", "Editor", "key-round", note="holds"),
-        Node("Layer", "Clean", "layers", HERE, note="on"),
-        Node("Table", "orders", "table-2", HERE, note="has"),
+        AccessPathNode("Person", "Erik, Engineer", "user"),
+        AccessPathNode("Group", "Engineers", "users", note="is in"),
+        AccessPathNode("Grant", "Editor", "key-round", note="holds"),
+        AccessPathNode("Layer", "Clean", "layers", PATTERNS_URL, note="on"),
+        AccessPathNode("Table", "orders", "table-2", PATTERNS_URL, note="has"),
     ),
     rule="Editors of a layer are editors of its tables",
     place="lakehouse/model.yaml:54",
 )
-DENIED = Path(
+DENIED = AccessPath(
     (
-        Node("Person", "Bella, Business User", "user"),
-        Node("Role", "Technical User", "shield", held=False, note="needs"),
-        Node("Project", "Sales", "store", note="in"),
-        Node("Data mart", "store_targets", "layout-dashboard", note="has"),
+        AccessPathNode("Person", "Bella, Business User", "user"),
+        AccessPathNode("Role", "Technical User", "shield", held=False, note="needs"),
+        AccessPathNode("Project", "Sales", "store", note="in"),
+        AccessPathNode("Data mart", "store_targets", "layout-dashboard", note="has"),
     ),
     rule="Technical Users edit what is shared for maintenance",
     place="marts/model.yaml:61",
     givers=("Olga, Owner", "Adam, Admin"),
-    request=f"{HERE}/form?name=store_targets",
+    request=f"{PATTERNS_URL}/form?name=store_targets",
 )
 
 ACTIONS = ("See", "Read", "Edit", "Run", "Give", "Delete")
-_N, _D, _G = Cell(False, href=HERE), Cell(True, "direct", href=HERE), Cell(True, "group", "By Engineers", HERE)
-_I, _R = Cell(True, "inherited", "From layer Clean", HERE), Cell(True, "role", "Owner of the tenant", HERE)
-_T = Cell(True, "direct", href=HERE, until="30 November")
+_N, _D, _G = (
+    MatrixCell(False, href=PATTERNS_URL),
+    MatrixCell(True, "direct", href=PATTERNS_URL),
+    MatrixCell(True, "group", "By Engineers", PATTERNS_URL),
+)
+_I, _R = (
+    MatrixCell(True, "inherited", "From layer Clean", PATTERNS_URL),
+    MatrixCell(True, "role", "Owner of the tenant", PATTERNS_URL),
+)
+_T = MatrixCell(True, "direct", href=PATTERNS_URL, until="30 November")
 MATRIX = tuple(
-    Row(name, note, HERE, cells)
+    MatrixRow(name, note, PATTERNS_URL, cells)
     for name, note, cells in (
         ("Olga, Owner", "Owner", (_R, _R, _R, _R, _R, _R)),
         ("Erik, Engineer", "Engineers", (_G, _G, _G, _G, _N, _N)),
@@ -168,21 +193,21 @@ MATRIX = tuple(
 )
 
 EFFECTS = (
-    Effect(True, 12, "Read", 40, "table", HERE),
-    Effect(True, 1, "Run", 2, "pipeline"),
-    Effect(False, 3, "Edit", 1, "table"),
+    EffectSummary(True, 12, "Read", 40, "table", PATTERNS_URL),
+    EffectSummary(True, 1, "Run", 2, "pipeline"),
+    EffectSummary(False, 3, "Edit", 1, "table"),
 )
 CHANGES = (
-    Change("name", "order", "orders"),
-    Change("shared_for_reporting", "false", "true"),
-    Change("context", None, "Retail"),
-    Change("description", "All orders, one row for each line of a receipt", None),
+    FieldChange("name", "order", "orders"),
+    FieldChange("shared_for_reporting", "false", "true"),
+    FieldChange("context", None, "Retail"),
+    FieldChange("description", "All orders, one row for each line of a receipt", None),
 )
 
 
 def events(now: Moment) -> list[dict[str, object]]:
-    """What happened lately."""
-    told = (
+    """Return sample events of a timeline."""
+    rows = (
         ("Mona, Manager", "gave Editor on layer Clean to Engineers", "key-round", "good", "", 40 * SECOND),
         (
             "Ana, Analyst",
@@ -197,5 +222,5 @@ def events(now: Moment) -> list[dict[str, object]]:
     )
     return [
         {"who": who, "text": text, "icon": icon, "tone": tone, "more": more, "at": now - before}
-        for who, text, icon, tone, more, before in told
+        for who, text, icon, tone, more, before in rows
     ]

@@ -11,10 +11,10 @@ from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
 from lakehold.web.people.one import trail
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
@@ -27,7 +27,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/edit")
-def edit(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def edit(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Both are looked at before either is changed."""
     members.need_rename(ctx, uid)
     member = members.get(ctx, uid)
@@ -46,7 +46,7 @@ def edit(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
     if errors:
         return _form(request, ctx, member, filled=(name, email), errors=errors)
     members.rename(ctx, uid, name)
-    return pages.go(request, addresses.member(uid), Flash("Saved."))
+    return pages.redirect(request, urls.member(uid), Flash("Saved."))
 
 
 def _form(
@@ -66,7 +66,7 @@ def _form(
         "may_set_email": _may_set_email(ctx, member),
         "errors": errors or {},
     }
-    return pages.page(request, "people/edit.html", values, status=422 if errors else 200)
+    return pages.render(request, "people/edit.html", values, status=422 if errors else 200)
 
 
 def _may_set_email(ctx: RequestContext, member: Member) -> bool:

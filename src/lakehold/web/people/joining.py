@@ -8,9 +8,9 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.directory import groups, members
-from lakehold.web import addresses, pages
+from lakehold.web import pages, urls
 from lakehold.web.people.one import trail
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router("/people")
 
@@ -27,8 +27,8 @@ def join_form(request: Request, ctx: ReadContext, uid: str) -> Response:
         "crumbs": trail(ctx, member, "Add to a group"),
         "member": member,
         "groups": [
-            (item.name, f"{addresses.group(item.uid, 'add')}?{urlencode({'member': uid, 'from': 'member'})}")
+            (item.name, f"{urls.group(item.uid, 'add')}?{urlencode({'member': uid, 'from': 'member'})}")
             for item in found
         ],
     }
-    return pages.page(request, "people/join.html", values)
+    return pages.render(request, "people/join.html", values)

@@ -10,13 +10,13 @@ from lakehold.directory.errors import HiddenError
 from lakehold.directory.member_removal import RemovalResult
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import addresses, pages
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.people import picking
 from lakehold.web.people.one import trail
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
@@ -30,7 +30,7 @@ def remove_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/remove")
-def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Remove them, once it is sure."""
     what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
     if what == HAND_OVER and not receiver:
@@ -39,24 +39,24 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Respons
     name = members.get(ctx, uid).name
     question = "Leave for good?" if mine else f"Remove {name}?"
     text = "Their sign-ins, tokens and links end at once. Nothing that they own is deleted."
-    back = addresses.member(uid, "remove")
-    if asked := unsure(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
+    back = urls.member(uid, "remove")
+    if asked := confirm(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
         return asked
     try:
         done = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
     except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as error:
         return _form(request, ctx, uid, what=what, receiver=receiver, error=str(error))
     if mine:
-        return pages.go(request, "/sign-in")
-    return pages.go(request, "/people", Flash(_told(done)))
+        return pages.redirect(request, "/sign-in")
+    return pages.redirect(request, "/people", Flash(_told(done)))
 
 
 def _told(done: RemovalResult) -> str:
     parts = [f"{done.name} was removed."]
     if done.moved:
-        parts.append(f"{counted(len(done.moved), 'ownership')} handed over.")
+        parts.append(f"{format_count(len(done.moved), 'ownership')} handed over.")
     if done.left:
-        parts.append(f"{counted(len(done.left), 'thing')} left without them.")
+        parts.append(f"{format_count(len(done.left), 'thing')} left without them.")
     return " ".join(parts)
 
 
@@ -83,4 +83,4 @@ def _form(
         "picked": picking.people(ctx, find, but={uid}, chosen=receiver),
         "error": error,
     }
-    return pages.page(request, "people/remove.html", values, status=422 if error else 200)
+    return pages.render(request, "people/remove.html", values, status=422 if error else 200)

@@ -12,11 +12,11 @@ from lakehold.directory import members, sign_ins, tokens
 from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import addresses, pages
-from lakehold.web.actions import Action
-from lakehold.web.navigation import Crumb
+from lakehold.web import pages, urls
+from lakehold.web.components import PageAction
+from lakehold.web.navigation import Breadcrumb
 from lakehold.web.people.acting import Keeper
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router("/people")
 
@@ -35,17 +35,17 @@ def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "roles": keeper.roles(uid),
         "more": keeper.on_page(member),
         "groups": VisibleRefs(ctx).refs(member.groups),
-        "join": keeper.needs("Add to a group", addresses.member(uid, "groups"), "plus", "manage_groups", dialog=True),
+        "join": keeper.needs("Add to a group", urls.member(uid, "groups"), "plus", "manage_groups", dialog=True),
         "may_ask": may_ask(ctx, uid),
-        "ask": Action(
+        "ask": PageAction(
             "See what they can reach",
             why_not=f"You need the right to ask about others in {keeper.name}.",
-            request=addresses.request(ctx.caller.tenant, change_preview.ASK),
+            request=urls.request(ctx.caller.tenant, change_preview.ASK),
         ),
         "held": _held(ctx, member.uid) if may_ask(ctx, uid) else None,
         **_kept(ctx, member),
     }
-    return pages.page(request, "people/member.html", values)
+    return pages.render(request, "people/member.html", values)
 
 
 def may_ask(ctx: RequestContext, uid: str) -> bool:
@@ -53,11 +53,15 @@ def may_ask(ctx: RequestContext, uid: str) -> bool:
     return uid == ctx.caller.member or change_preview.may_ask_about_others(ctx)
 
 
-def trail(ctx: RequestContext, member: Member, here: str = "") -> list[Crumb]:
+def trail(ctx: RequestContext, member: Member, here: str = "") -> list[Breadcrumb]:
     """The way to a member's page, or to a part of it."""
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
-    crumbs = [Crumb(tenant, "/"), Crumb("People", "/people"), Crumb(member.name, addresses.member(member.uid))]
-    return [*crumbs, Crumb(here)] if here else crumbs
+    crumbs = [
+        Breadcrumb(tenant, "/"),
+        Breadcrumb("People", "/people"),
+        Breadcrumb(member.name, urls.member(member.uid)),
+    ]
+    return [*crumbs, Breadcrumb(here)] if here else crumbs
 
 
 def _held(ctx: RequestContext, uid: str) -> list[GrantedRole]:

@@ -24,15 +24,20 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
-from lakehold.web import addresses, pages
-from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web import pages, urls
+from lakehold.web.access_reason import AccessReason, find_reason
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.people.one import trail
-from lakehold.web.routes import router
-from lakehold.web.through import Through, through
+from lakehold.web.routing import router
 
 routes = router("/people")
 
-_COLUMNS = (Column("Name", "name"), Column("In", wide=True), Column("May", wide=True), Column("Through"))
+_COLUMNS = (
+    ListColumn("Name", "name"),
+    ListColumn("In", wide=True),
+    ListColumn("May", wide=True),
+    ListColumn("Through"),
+)
 _MOST_WORKSPACES = 200
 _SIZE = 25
 """Each row is explained."""
@@ -56,7 +61,7 @@ class Row:
     thing: ListedResource
     place: ResourceRef | None
     actions: Sequence[str]
-    through: Through
+    through: AccessReason
     why: str
 
 
@@ -70,9 +75,9 @@ def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "crumbs": trail(ctx, member, "Reach"),
         "member": member,
         "shelves": shelves(ctx, uid),
-        "list": addresses.member(uid, "reach"),
+        "list": urls.member(uid, "reach"),
     }
-    return pages.page(request, "people/counts.html", values)
+    return pages.render(request, "people/counts.html", values)
 
 
 @routes.get("/{uid:path}/reach")
@@ -81,8 +86,8 @@ def reach_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     asking = QuestionScope(ctx)
     asker = asking.resolve_subject(uid)
     member = members.get(ctx, uid)
-    listing = Listing.of(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
-    listing = replace(listing, path=addresses.member(uid, "reach"))
+    listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
+    listing = replace(listing, path=urls.member(uid, "reach"))
     wanted = _wanted(ctx, listing)
     within = listing.chosen["workspace"] or None
     sort = "-name" if listing.descending else "name"
@@ -102,7 +107,7 @@ def reach_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "rows": [_row(ctx, uid, eyes, each) for each in found],
         "after": after or "",
     }
-    return pages.page(request, "people/reach.html", values)
+    return pages.render(request, "people/reach.html", values)
 
 
 def shelves(ctx: RequestContext, uid: str) -> list[Shelf]:
@@ -163,17 +168,17 @@ def _workspace(view: FactView, number: int, above: dict[int, int | None]) -> int
     return above[ends[0]]
 
 
-def _filters(ctx: RequestContext) -> list[Filter]:
+def _filters(ctx: RequestContext) -> list[ListFilter]:
     spaces = workspaces.page(ctx, limit=_MOST_WORKSPACES).items
     known = [kind for kind in kinds.all_kinds(ctx.view.policy) if kind.actions]
     models = ctx.view.policy.models
     return [
-        Filter("workspace", "Workspace", tuple((space.uid, space.name) for space in spaces)),
-        Filter("kind", "Kind", tuple((kind.id, f"{kind.title} ({models[kind.model].title})") for kind in known)),
+        ListFilter("workspace", "Workspace", tuple((space.uid, space.name) for space in spaces)),
+        ListFilter("kind", "Kind", tuple((kind.id, f"{kind.title} ({models[kind.model].title})") for kind in known)),
     ]
 
 
-def _wanted(ctx: RequestContext, listing: Listing) -> list[KindSchema]:
+def _wanted(ctx: RequestContext, listing: ListState) -> list[KindSchema]:
     policy, chosen = ctx.view.policy, listing.chosen
     if chosen["kind"]:
         return [kinds.catalog_kind(policy, chosen["kind"])]
@@ -204,6 +209,6 @@ def _row(ctx: RequestContext, uid: str, eyes: VisibleRefs, thing: ListedResource
         thing,
         eyes.parent(thing.uid),
         ctx.session.actions(asker, thing.uid),
-        through(ctx, uid, told),
-        addresses.why(thing.uid, visible, "" if uid == ctx.caller.member else uid),
+        find_reason(ctx, uid, told),
+        urls.why(thing.uid, visible, "" if uid == ctx.caller.member else uid),
     )

@@ -14,12 +14,12 @@ from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages
-from lakehold.web.diffs import Change
-from lakehold.web.effects import Asking, ask_first, preview
-from lakehold.web.flashes import Flash
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import Sent, router
+from lakehold.web import pages, urls
+from lakehold.web.components import FieldChange
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.cookies import Flash
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router()
 
@@ -46,7 +46,7 @@ def roles_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 @routes.post("/people/{uid:path}/roles")
 @routes.post("/groups/{uid:path}/roles")
-def set_roles(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def set_roles(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Show what it would do, then do it."""
     subject = _subject(ctx, uid)
     wanted = _wanted(ctx, subject, sent, members.tenant_roles(ctx, uid))
@@ -57,7 +57,7 @@ def set_roles(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Resp
         members.set_tenant_roles(ctx, uid, wanted)
     except (ConflictError, InvalidInputError) as error:
         return _form(request, ctx, subject, wanted, str(error))
-    return pages.go(request, addresses.of(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
+    return pages.redirect(request, urls.for_kind(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
 
 
 def _subject(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -99,12 +99,12 @@ def _ask(
         return ", ".join(ctx.view.policy.role(TENANT, role).title for role in some) or None
 
     query = "&".join(["chosen=1", *(f"role={role}" for role in wanted)])
-    asking = Asking(
+    asking = ConfirmationPrompt(
         f"Change the roles of {subject.name}?",
-        back=f"{addresses.of(subject.uid, subject.kind)}/roles?{query}",
-        changes=[Change("Roles", words(held), words(wanted))],
+        back=f"{urls.for_kind(subject.uid, subject.kind)}/roles?{query}",
+        changes=[FieldChange("Roles", words(held), words(wanted))],
     )
-    return ask_first(request, sent, asking, lambda: preview(ctx, changes))
+    return confirm_effects(request, sent, asking, lambda: preview_effects(ctx, changes))
 
 
 def _form(
@@ -113,9 +113,9 @@ def _form(
     declared = ctx.view.policy.kind(TENANT).schema.roles
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")
-    home = addresses.of(subject.uid, subject.kind)
+    home = urls.for_kind(subject.uid, subject.kind)
     values: dict[str, object] = {
-        "crumbs": [Crumb(tenant, "/"), Crumb(*place), Crumb(subject.name, home), Crumb("Roles")],
+        "crumbs": [Breadcrumb(tenant, "/"), Breadcrumb(*place), Breadcrumb(subject.name, home), Breadcrumb("Roles")],
         "subject": subject,
         "home": home,
         "roles": [
@@ -124,4 +124,4 @@ def _form(
         ],
         "error": error,
     }
-    return pages.page(request, "people/roles.html", values, status=422 if error else 200)
+    return pages.render(request, "people/roles.html", values, status=422 if error else 200)

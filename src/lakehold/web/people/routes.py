@@ -14,19 +14,19 @@ from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.people.acting import Keeper
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
 _COLUMNS = (
-    Column("Name", "name"),
-    Column("Tenant roles"),
-    Column("Groups", wide=True),
-    Column("Here since", "created", wide=True),
+    ListColumn("Name", "name"),
+    ListColumn("Tenant roles"),
+    ListColumn("Groups", wide=True),
+    ListColumn("Here since", "created", wide=True),
 )
 _KINDS = (("person", "People"), ("service", "Service accounts"))
 _MOST_GROUPS = 200
@@ -35,7 +35,7 @@ _MOST_GROUPS = 200
 @routes.get("")
 def people_page(request: Request, ctx: ReadContext) -> Response:
     """The list."""
-    listing = Listing.of(request, sorts=("name", "created"), filters=_filters(ctx))
+    listing = ListState.from_request(request, sorts=("name", "created"), filters=_filters(ctx))
     found, total, after = _found(ctx, listing)
     keeper, eyes = Keeper(ctx), VisibleRefs(ctx)
     values: dict[str, object] = {
@@ -48,18 +48,18 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
         "add": keeper.needs("Add somebody", "/people/new", "plus", MANAGE, dialog=True),
         "service": keeper.needs("New service account", "/people/new-service-account", "sparkles", MANAGE, dialog=True),
     }
-    return pages.page(request, "people/people.html", values)
+    return pages.render(request, "people/people.html", values)
 
 
 @routes.get("/new")
 def new_form(request: Request, ctx: ReadContext) -> Response:
     """Add a member without an invite."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.page(request, "people/new.html", {"name": "", "email": "", "errors": {}})
+    return pages.render(request, "people/new.html", {"name": "", "email": "", "errors": {}})
 
 
 @routes.post("/new")
-def add(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def add(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Add them."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()
@@ -71,10 +71,10 @@ def add(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     if not errors:
         try:
             made = add_member(ctx, name, email)
-            return pages.go(request, addresses.member(made), Flash(f"{name} was added."))
+            return pages.redirect(request, urls.member(made), Flash(f"{name} was added."))
         except (InvalidInputError, ConflictError) as error:
             errors["email"] = str(error)
-    return pages.page(request, "people/new.html", {"name": name, "email": email, "errors": errors}, status=422)
+    return pages.render(request, "people/new.html", {"name": name, "email": email, "errors": errors}, status=422)
 
 
 def add_member(ctx: RequestContext, name: str, email: str) -> str:
@@ -84,17 +84,17 @@ def add_member(ctx: RequestContext, name: str, email: str) -> str:
     return members.add(ctx, name, email=email)
 
 
-def _filters(ctx: RequestContext) -> list[Filter]:
+def _filters(ctx: RequestContext) -> list[ListFilter]:
     roles = ctx.view.policy.kind(TENANT).schema.roles
     known = groups.page(ctx, limit=_MOST_GROUPS).items
     return [
-        Filter("role", "Role", tuple((name, role.title) for name, role in roles.items())),
-        Filter("group", "Group", tuple((found.uid, found.name) for found in known)),
-        Filter("kind", "Kind", _KINDS),
+        ListFilter("role", "Role", tuple((name, role.title) for name, role in roles.items())),
+        ListFilter("group", "Group", tuple((found.uid, found.name) for found in known)),
+        ListFilter("kind", "Kind", _KINDS),
     ]
 
 
-def _found(ctx: RequestContext, listing: Listing) -> tuple[list[Member], int | None, str | None]:
+def _found(ctx: RequestContext, listing: ListState) -> tuple[list[Member], int | None, str | None]:
     """Those on this page; how many there are in all if that is known, else where the next page begins."""
     chosen = listing.chosen
     service = {"person": False, "service": True}.get(chosen["kind"])

@@ -12,12 +12,12 @@ from lakehold.directory import members, tokens
 from lakehold.directory.act_for import MANAGE, need_act_for
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import addresses, once, pages
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
-from lakehold.web.once import Secret
+from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people.one import trail
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
@@ -28,19 +28,19 @@ _LASTS = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "No end"
 def new_form(request: Request, ctx: ReadContext) -> Response:
     """What it is called."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.page(request, "people/new_service.html", {"name": "", "error": ""})
+    return pages.render(request, "people/new_service.html", {"name": "", "error": ""})
 
 
 @routes.post("/new-service-account")
-def make(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Make it."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name = str(sent.get("name", "")).strip()
     try:
         made = members.create_service_account(ctx, valid_name(name))
     except InvalidInputError as error:
-        return pages.page(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
-    return pages.go(request, addresses.member(made), Flash(f"{name} was made. Give it roles and a token next."))
+        return pages.render(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
+    return pages.redirect(request, urls.member(made), Flash(f"{name} was made. Give it roles and a token next."))
 
 
 @routes.get("/{uid:path}/tokens/new")
@@ -49,11 +49,11 @@ def token_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     member = members.get(ctx, uid)
     need_act_for(ctx, "make tokens", uid)
     values: dict[str, object] = {"crumbs": trail(ctx, member, "New token"), "member": member, "lasts": _LASTS}
-    return pages.page(request, "people/token.html", {**values, "name": "", "days": "90", "error": ""})
+    return pages.render(request, "people/token.html", {**values, "name": "", "days": "90", "error": ""})
 
 
 @routes.post("/{uid:path}/tokens/new")
-def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Make it, and show it once."""
     member = members.get(ctx, uid)
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
@@ -62,22 +62,22 @@ def make_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Res
     except (InvalidInputError, ConflictError) as error:
         values: dict[str, object] = {"member": member, "lasts": _LASTS, "name": name, "days": days}
         values |= {"crumbs": trail(ctx, member, "New token"), "error": str(error)}
-        return pages.page(request, "people/token.html", values, status=422)
+        return pages.render(request, "people/token.html", values, status=422)
     text = "It may do all that the service account may. Keep it like a password."
-    told = Secret(f"A token for {member.name}", "Token", made.secret, text, made.token.until, addresses.member(uid))
-    return once.show(request, ctx.caller, told)
+    told = OneTimeSecret(f"A token for {member.name}", "Token", made.secret, text, made.token.until, urls.member(uid))
+    return one_time_secret.redirect_to_secret(request, ctx.caller, told)
 
 
 @routes.post("/{uid:path}/tokens/revoke")
-def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End one at once."""
     token = tokens.get(ctx, str(sent.get("token", "")))
-    back = addresses.member(uid)
+    back = urls.member(uid)
     text = "Whatever calls with it is refused from then on."
-    if asked := unsure(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
+    if asked := confirm(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
         return asked
     tokens.revoke(ctx, token.id)
-    return pages.go(request, back, Flash(f"The token {token.name} was revoked."))
+    return pages.redirect(request, back, Flash(f"The token {token.name} was revoked."))
 
 
 def _days(sent: FormData) -> int | None:

@@ -12,17 +12,17 @@ from lakehold.directory.accounts import valid_email
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
+from lakehold.web.cookies import Flash
 from lakehold.web.entrance.faults import faults, text
-from lakehold.web.flashes import Flash
 from lakehold.web.profile import own
 from lakehold.web.profile.page import show
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router(own.PROFILE)
 
 
 @routes.post("")
-def save_profile(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Be called by another name, or sign in with another address."""
     me, account = ctx.caller.member, accounts.get(ctx, ctx.caller.member)
     before = ctx.view.names.get(ctx.view.member(me)) or ""
@@ -37,14 +37,14 @@ def save_profile(request: Request, ctx: WriteContext, sent: Sent) -> Response:
     if wrong:
         return show(request, ctx, filled={"name": name, "email": email}, faults=wrong)
     if name == before:
-        return pages.go(request, own.PROFILE, Flash("Saved."))
+        return pages.redirect(request, own.PROFILE, Flash("Saved."))
     members.rename(ctx, me, name)
     undo = f"{own.PROFILE}/name?{urlencode({'to': before})}"
-    return pages.go(request, own.PROFILE, Flash(f"You are called {name} now.", undo=undo))
+    return pages.redirect(request, own.PROFILE, Flash(f"You are called {name} now.", undo=undo))
 
 
 @routes.post("/name")
 def be_called_again(request: Request, ctx: WriteContext, to: str) -> Response:
     """Take the new name back."""
     members.rename(ctx, ctx.caller.member, to)
-    return pages.go(request, own.PROFILE, Flash(f"You are called {to} again."))
+    return pages.redirect(request, own.PROFILE, Flash(f"You are called {to} again."))

@@ -17,12 +17,12 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote, valid_name
-from lakehold.web import once
+from lakehold.web import one_time_secret
 from lakehold.web.entrance.faults import Faults, faults, text
-from lakehold.web.once import Secret
+from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.profile import own
 from lakehold.web.profile.tokens import kept_by
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router(own.TOKENS)
 
@@ -67,7 +67,7 @@ def new_token_page(request: Request, ctx: ReadContext, resource: str = "") -> Re
 
 
 @routes.post("")
-def make_token(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def make_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Make it, and go where its secret is shown: once, and never again."""
     wanted = Wanted.of(sent)
     if wrong := _faults(ctx, wanted):
@@ -83,7 +83,7 @@ def make_token(request: Request, ctx: WriteContext, sent: Sent) -> Response:
         )
     except ConflictError as error:
         return _form(request, ctx, wanted, {"name": f"{error.message} {error.hint}"})
-    told = Secret(
+    told = OneTimeSecret(
         f"{made.token.name} is made",
         "Token",
         made.secret,
@@ -92,7 +92,7 @@ def make_token(request: Request, ctx: WriteContext, sent: Sent) -> Response:
         own.TOKENS,
         "Send it as “Authorization: Bearer …”, or keep it with “lakehold login”.",
     )
-    return once.show(request, ctx.caller, told)
+    return one_time_secret.redirect_to_secret(request, ctx.caller, told)
 
 
 def _faults(ctx: RequestContext, wanted: Wanted) -> Faults:

@@ -6,14 +6,14 @@ from fastapi import Request, Response
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages
-from lakehold.web.navigation import Crumb, Place
+from lakehold.web.navigation import Breadcrumb, NavLink
 
 PROFILE, SIGN_INS, TOKENS = "/profile", "/profile/sign-ins", "/profile/tokens"
 
 TABS = (
-    Place("You", PROFILE, "user"),
-    Place("Sign-ins", SIGN_INS, "monitor"),
-    Place("API tokens", TOKENS, "key-round"),
+    NavLink("You", PROFILE, "user"),
+    NavLink("Sign-ins", SIGN_INS, "monitor"),
+    NavLink("API tokens", TOKENS, "key-round"),
 )
 
 
@@ -27,13 +27,13 @@ def page(
     status: int = 200,
 ) -> Response:
     """One of them. Who looks with another's eyes is shown neither the other's nor their own."""
-    crumbs = [Crumb(_tenant(ctx), "/"), Crumb("Profile", PROFILE)]
-    crumbs += [Crumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
+    crumbs = [Breadcrumb(_tenant(ctx), "/"), Breadcrumb("Profile", PROFILE)]
+    crumbs += [Breadcrumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
     shared: dict[str, object] = {"tabs": TABS, "at": at}
     if ctx.caller.impersonator:
         name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
-        return pages.page(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
-    return pages.page(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
+        return pages.render(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
+    return pages.render(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
 
 
 def _tenant(ctx: RequestContext) -> str:

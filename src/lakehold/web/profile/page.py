@@ -12,7 +12,7 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.pages import THEMES
 from lakehold.web.profile import own
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router(own.PROFILE)
 

@@ -11,17 +11,17 @@ from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.links import PASSWORD
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import pages
+from lakehold.web.cookies import Flash
 from lakehold.web.entrance import faults
-from lakehold.web.flashes import Flash
 from lakehold.web.profile import own
 from lakehold.web.profile.page import show
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router(f"{own.PROFILE}/password")
 
 
 @routes.post("")
-def change_password(request: Request, platform: CurrentPlatform, sent: Sent) -> Response:
+def change_password(request: Request, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Another one in place of the old one. It takes its time, outside of any transaction."""
     caller = authenticate_now(request, platform)
     old, new = faults.text(sent, "old"), faults.text(sent, "new")
@@ -37,7 +37,7 @@ def change_password(request: Request, platform: CurrentPlatform, sent: Sent) -> 
     if wrong:
         with platform.read(caller) as ctx:
             return show(request, ctx, faults=wrong)
-    return pages.go(request, own.PROFILE, Flash("Your password is changed. Everywhere else you are signed out."))
+    return pages.redirect(request, own.PROFILE, Flash("Your password is changed. Everywhere else you are signed out."))
 
 
 @routes.post("/link")
@@ -49,4 +49,4 @@ def mail_me_a_link(request: Request, platform: CurrentPlatform, visit: CurrentCl
     if account is not None and not caller.impersonator:
         email = account.email
         retry_when_busy(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
-    return pages.go(request, own.PROFILE, Flash("A mail with a link is on its way to you."))
+    return pages.redirect(request, own.PROFILE, Flash("A mail with a link is on its way to you."))

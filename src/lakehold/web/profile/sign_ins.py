@@ -12,22 +12,22 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import SignIn
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Listing
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
+from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.profile import devices, own
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router(own.SIGN_INS)
 
 COLUMNS = [
-    Column("Where", "where"),
-    Column("With", wide=True),
-    Column("From", wide=True),
-    Column("Since", "since", wide=True),
-    Column("Last used", "used"),
+    ListColumn("Where", "where"),
+    ListColumn("With", wide=True),
+    ListColumn("From", wide=True),
+    ListColumn("Since", "since", wide=True),
+    ListColumn("Last used", "used"),
 ]
 _METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
 
@@ -39,18 +39,18 @@ class Row:
     found: SignIn
     device: str
     method: str
-    action: Action
+    action: PageAction
 
 
 @routes.get("")
 def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
     """All of them, this one first."""
-    listing = Listing.of(request, sorts=("-used", "where", "since"))
+    listing = ListState.from_request(request, sorts=("-used", "where", "since"))
     rows = _rows(listing, sign_ins.list_of_member(ctx, ctx.caller.member))
     values: dict[str, object] = {
         "listing": listing,
         "columns": COLUMNS,
-        "rows": listing.part(rows),
+        "rows": listing.slice_page(rows),
         "total": len(rows),
         "others": [row for row in rows if not row.found.current],
     }
@@ -58,15 +58,17 @@ def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
 
 
 @routes.post("/end")
-def end_all_others(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Stay signed in here alone."""
     here = ctx.caller.sign_in_id
     question = "Sign out everywhere else?"
     text = "Only this browser stays signed in. API tokens go on working."
-    if asked := unsure(request, sent, question, text, do="Sign out", back=own.SIGN_INS):
+    if asked := confirm(request, sent, question, text, do="Sign out", back=own.SIGN_INS):
         return asked
     ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
-    return pages.go(request, own.SIGN_INS, Flash(f"{counted(ended, 'sign-in')} ended. Only this one is left."))
+    return pages.redirect(
+        request, own.SIGN_INS, Flash(f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
+    )
 
 
 @routes.post("/{sign_in}/end")
@@ -75,11 +77,11 @@ def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     ended = _named(ctx, sign_in)
     sign_ins.end(ctx, ctx.caller.member, sign_in)
     if sign_in == ctx.caller.sign_in_id:
-        return pages.go(request, "/sign-in", Flash("You are signed out."))
-    return pages.go(request, own.SIGN_INS, Flash(f"{ended} is signed out."))
+        return pages.redirect(request, "/sign-in", Flash("You are signed out."))
+    return pages.redirect(request, own.SIGN_INS, Flash(f"{ended} is signed out."))
 
 
-def _rows(listing: Listing, found: list[SignIn]) -> list[Row]:
+def _rows(listing: ListState, found: list[SignIn]) -> list[Row]:
     rows = [
         Row(each, devices.spoken(each.agent), _METHODS.get(each.method, each.method.capitalize()), _end(each))
         for each in found
@@ -95,8 +97,8 @@ def _rows(listing: Listing, found: list[SignIn]) -> list[Row]:
     return sorted(rows, key=lambda row: not row.found.current)
 
 
-def _end(each: SignIn) -> Action:
-    return Action("Sign out", f"{own.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
+def _end(each: SignIn) -> PageAction:
+    return PageAction("Sign out", f"{own.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
 
 
 def _named(ctx: RequestContext, sign_in: str) -> str:

@@ -16,25 +16,25 @@ from lakehold.directory.tokens import ApiToken
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.profile import own
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router(own.TOKENS)
 
 SOON = 14 * DAY
 """When a token is about to end."""
 _COLUMNS = (
-    Column("Name", "name"),
-    Column("May do", wide=True),
-    Column("Made", "made", wide=True),
-    Column("Last used", "used"),
-    Column("Ends", "until"),
+    ListColumn("Name", "name"),
+    ListColumn("May do", wide=True),
+    ListColumn("Made", "made", wide=True),
+    ListColumn("Last used", "used"),
+    ListColumn("Ends", "until"),
 )
-_WHOSE = Filter("whose", "Whose", (("mine", "Mine"), ("service", "Of service accounts")))
+_WHOSE = ListFilter("whose", "Whose", (("mine", "Mine"), ("service", "Of service accounts")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Row:
     service: str
     """The name of the service account whose it is; empty for one's own."""
     resources: list[ResourceRef] | None
-    actions: list[Action]
+    actions: list[PageAction]
 
 
 @routes.get("")
@@ -53,12 +53,12 @@ def tokens_page(request: Request, ctx: ReadContext) -> Response:
     """All of them."""
     kept = kept_by(ctx)
     sorts = ("-made", "name", "used", "until")
-    listing = Listing.of(request, sorts=sorts, filters=(_WHOSE,) if kept else ())
+    listing = ListState.from_request(request, sorts=sorts, filters=(_WHOSE,) if kept else ())
     rows = _chosen(listing, _rows(ctx, kept))
     values: dict[str, object] = {
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": listing.part(rows),
+        "rows": listing.slice_page(rows),
         "total": len(rows),
         "soon": ctx.at + SOON,
         "forever": FOREVER,
@@ -67,14 +67,14 @@ def tokens_page(request: Request, ctx: ReadContext) -> Response:
 
 
 @routes.post("/{token}/revoke")
-def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Sent) -> Response:
+def revoke_token(request: Request, ctx: WriteContext, token: str, sent: SubmittedForm) -> Response:
     """End one at once."""
     found = tokens.get(ctx, token)
     text = "Whatever uses it is refused from now on. This cannot be taken back."
-    if asked := unsure(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=own.TOKENS):
+    if asked := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=own.TOKENS):
         return asked
     tokens.revoke(ctx, found.id)
-    return pages.go(request, own.TOKENS, Flash(f"{found.name} is revoked."))
+    return pages.redirect(request, own.TOKENS, Flash(f"{found.name} is revoked."))
 
 
 def kept_by(ctx: RequestContext) -> list[Member]:
@@ -93,8 +93,8 @@ def _rows(ctx: RequestContext, kept: list[Member]) -> list[Row]:
     ]
 
 
-def _revoke(token: ApiToken) -> Action:
-    return Action(
+def _revoke(token: ApiToken) -> PageAction:
+    return PageAction(
         "Revoke",
         f"{own.TOKENS}/{token.id}/revoke",
         method="post",
@@ -104,7 +104,7 @@ def _revoke(token: ApiToken) -> Action:
     )
 
 
-def _chosen(listing: Listing, rows: list[Row]) -> list[Row]:
+def _chosen(listing: ListState, rows: list[Row]) -> list[Row]:
     wanted, whose = fold_name(listing.search), listing.chosen.get("whose", "")
     keys = {
         "name": lambda row: fold_name(row.token.name),

@@ -1,8 +1,7 @@
-"""Workspaces and everything in them, as every model has them: the pages that a workspace's own folder refines later.
+"""Generic pages of workspaces and resources, for every kind that has no pages of its own.
 
-- `spaces`: a workspace's page, and the lists of its kinds
-- `one`: the page of one resource
-- `making`, `changing`, `moving`, `ending`: make one, change what it says, let it lie elsewhere, delete and restore it
-- `fields`: a kind's edges and attributes as the fields of a form
-- `finding`: what the command palette finds
+- `workspace_page`: the page of a workspace, and the lists of the resources in it by kind
+- `resource_page`: the page of one resource
+- `forms`: create, edit, move, delete and restore a resource
+- `fields`: a kind's edges and attributes as form fields
 """

@@ -1,4 +1,4 @@
-"""What a kind has, as the fields of a form: what it lies in, where it points, and the values that it can have."""
+"""Form fields of a kind: its parent, its other edges, and its attributes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from starlette.datastructures import FormData
 from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
-from lakehold.web.words import spoken
+from lakehold.web.labels import humanize
 
-MOST_OPTIONS = 200
+MAX_OPTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """An edge: one of these, or some of them."""
+class EdgeField:
+    """A field for an edge, with one or several ends."""
 
     name: str
     label: str
@@ -28,8 +28,8 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """An attribute: on or off, or one of its values."""
+class AttributeField:
+    """A field for an attribute: a flag, or one of its values."""
 
     name: str
     label: str
@@ -38,22 +38,22 @@ class Value:
     value: str
 
 
-def pointers(
+def edge_fields(
     ctx: RequestContext, kind: KindSchema, chosen: Mapping[str, Sequence[str]], within: str = ""
-) -> list[Pointer]:
-    """The edges of the kind, what it lies in first. Without a workspace to look in, all that the caller sees."""
+) -> list[EdgeField]:
+    """Return the edge fields of a kind, its parent first. Without a workspace, they offer all visible resources."""
     edges = sorted(kind.edges.values(), key=lambda edge: edge.name != kind.parent)
-    return [_pointer(ctx, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
+    return [_edge_field(ctx, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
 
 
-def values(kind: KindSchema, chosen: Mapping[str, str]) -> list[Value]:
-    """The attributes of the kind that somebody can set."""
+def attribute_fields(kind: KindSchema, chosen: Mapping[str, str]) -> list[AttributeField]:
+    """Return the attribute fields of a kind that can be set."""
     return [
-        Value(
+        AttributeField(
             name,
-            spoken(name),
+            humanize(name),
             attribute.is_flag,
-            [(value, spoken(value)) for value in attribute.values],
+            [(value, humanize(value)) for value in attribute.values],
             chosen.get(name, attribute.default),
         )
         for name, attribute in kind.attributes.items()
@@ -61,8 +61,8 @@ def values(kind: KindSchema, chosen: Mapping[str, str]) -> list[Value]:
     ]
 
 
-def sent_edges(kind: KindSchema, sent: FormData) -> dict[str, str | list[str]]:
-    """The ends that were chosen. One that is there once is named as one."""
+def parse_edges(kind: KindSchema, sent: FormData) -> dict[str, str | list[str]]:
+    """Parse the chosen ends of each edge from a form: a list for an edge with several ends, a single id otherwise."""
     found: dict[str, str | list[str]] = {}
     for name, edge in kind.edges.items():
         ends = [end for end in map(str, sent.getlist(f"edge_{name}")) if end]
@@ -73,10 +73,10 @@ def sent_edges(kind: KindSchema, sent: FormData) -> dict[str, str | list[str]]:
     return found
 
 
-def sent_values(kind: KindSchema, sent: FormData) -> dict[str, str | bool]:
-    """The values that were chosen; a box that is not ticked is off."""
+def parse_attributes(kind: KindSchema, sent: FormData) -> dict[str, str | bool]:
+    """Parse the attributes from a form; a box that is not ticked is off."""
     found: dict[str, str | bool] = {}
-    for field in values(kind, {}):
+    for field in attribute_fields(kind, {}):
         given = sent.get(f"value_{field.name}")
         if field.is_flag:
             found[field.name] = given is not None
@@ -85,13 +85,13 @@ def sent_values(kind: KindSchema, sent: FormData) -> dict[str, str | bool]:
     return found
 
 
-def _pointer(ctx: RequestContext, kind: KindSchema, edge: EdgeKind, chosen: Sequence[str], within: str) -> Pointer:
+def _edge_field(ctx: RequestContext, kind: KindSchema, edge: EdgeKind, chosen: Sequence[str], within: str) -> EdgeField:
     is_parent = edge.name == kind.parent
-    options = [pair for to in edge.to for pair in _options(ctx, kind.model, to, within)]
-    return Pointer(edge.name, spoken(edge.name), edge.many, is_parent, options, chosen)
+    options = [pair for to in edge.to for pair in _edge_options(ctx, kind.model, to, within)]
+    return EdgeField(edge.name, humanize(edge.name), edge.many, is_parent, options, chosen)
 
 
-def _options(ctx: RequestContext, model: str, to: str, within: str) -> list[tuple[str, str]]:
+def _edge_options(ctx: RequestContext, model: str, to: str, within: str) -> list[tuple[str, str]]:
     kind = f"{model}.{to}"
     if kind not in ctx.view.policy.kinds:
         return []
@@ -99,5 +99,5 @@ def _options(ctx: RequestContext, model: str, to: str, within: str) -> list[tupl
     sight = ctx.view.policy.kind(kind).schema.visible
     place = None if is_root or not within else within
     # Names alone: what one may do with each of hundreds takes longer than the rest of the page.
-    found = ctx.session.list(ctx.asker, sight, kind, within=place, limit=MOST_OPTIONS)
+    found = ctx.session.list(ctx.asker, sight, kind, within=place, limit=MAX_OPTIONS)
     return [(item.uid, item.name) for item in found.items if not is_root or not within or item.uid == within]

@@ -11,7 +11,7 @@ from lakehold.catalog.campaign_visibility import ENDED, KEPT, REMOVED, UNDECIDED
 from lakehold.catalog.resource_view import ResourceRef
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import fold_name
-from lakehold.web.listing import Filter, Listing
+from lakehold.web.list_view import ListFilter, ListState
 
 STATES = {
     UNDECIDED: ("Undecided", "neutral"),
@@ -30,19 +30,19 @@ _ORDER: dict[str, Callable[[CampaignRow], tuple[str | Moment, ...]]] = {
 }
 
 
-def listed(request: Request, rows: Sequence[CampaignRow], policy: Policy) -> Listing:
+def listed(request: Request, rows: Sequence[CampaignRow], policy: Policy) -> ListState:
     """The list as its address asks for it. What can be chosen is what the rows have, and nothing else."""
     holders = {row.subject.uid: row.subject.name for row in rows}
     kinds = {row.resource.kind: policy.kind(row.resource.kind).schema.title for row in rows}
     filters = [
-        Filter("state", "Decision", tuple((state, words) for state, (words, _) in STATES.items())),
-        Filter("member", "Holder", _options(holders)[:_MOST_HOLDERS]),
-        Filter("kind", "Kind", _options(kinds)),
+        ListFilter("state", "Decision", tuple((state, words) for state, (words, _) in STATES.items())),
+        ListFilter("member", "Holder", _options(holders)[:_MOST_HOLDERS]),
+        ListFilter("kind", "Kind", _options(kinds)),
     ]
-    return Listing.of(request, sorts=tuple(_ORDER), filters=filters)
+    return ListState.from_request(request, sorts=tuple(_ORDER), filters=filters)
 
 
-def fitting(listing: Listing, rows: Sequence[CampaignRow]) -> list[CampaignRow]:
+def fitting(listing: ListState, rows: Sequence[CampaignRow]) -> list[CampaignRow]:
     """The rows that fit, in order."""
     words = fold_name(listing.search).split()
     wanted = listing.chosen

@@ -13,23 +13,23 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.web import pages
-from lakehold.web.actions import Action
-from lakehold.web.listing import Column
-from lakehold.web.navigation import Crumb
+from lakehold.web.components import PageAction
+from lakehold.web.list_view import ListColumn
+from lakehold.web.navigation import Breadcrumb
 from lakehold.web.reviews import working_out
 from lakehold.web.reviews.asking import STATES, fitting, listed
 from lakehold.web.reviews.lists import crumbs
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router("/reviews")
 
 _COLUMNS = (
-    Column("Holder", "holder"),
-    Column("Role", "role"),
-    Column("On", "resource"),
-    Column("Since", "since", wide=True),
-    Column("Last used"),
-    Column("Decision"),
+    ListColumn("Holder", "holder"),
+    ListColumn("Role", "role"),
+    ListColumn("On", "resource"),
+    ListColumn("Since", "since", wide=True),
+    ListColumn("Last used"),
+    ListColumn("Decision"),
 )
 
 
@@ -40,13 +40,13 @@ def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     rows = campaign_decisions.list_rows(ctx, uid)
     listing = listed(request, rows, ctx.view.policy)
     found = fitting(listing, rows)
-    shown = listing.part(found)
+    shown = listing.slice_page(found)
     is_open = campaigns.is_open(ctx, told.campaign)
     values: dict[str, object] = {
         "told": told,
         "campaign": told.campaign,
         "listing": listing,
-        "columns": (Column("Select"), *_COLUMNS) if is_open else _COLUMNS,
+        "columns": (ListColumn("Select"), *_COLUMNS) if is_open else _COLUMNS,
         "rows": shown,
         "total": len(found),
         "uses": usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in shown]),
@@ -57,23 +57,26 @@ def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "reviewers": campaigns.reviewers(ctx, told.workspace.uid),
         "forever": FOREVER,
         "member_kind": MEMBER,
-        "crumbs": crumbs(ctx, Crumb(told.campaign.name)),
+        "crumbs": crumbs(ctx, Breadcrumb(told.campaign.name)),
         **working_out.values(ctx, told),
     }
-    return pages.page(request, "reviews/campaign.html", values)
+    return pages.render(request, "reviews/campaign.html", values)
 
 
-def _files(uid: str) -> list[Action]:
+def _files(uid: str) -> list[PageAction]:
     at = f"/reviews/{uid}/result"
-    return [Action("As CSV", f"{at}.csv", icon="download"), Action("As JSON lines", f"{at}.jsonl", icon="download")]
+    return [
+        PageAction("As CSV", f"{at}.csv", icon="download"),
+        PageAction("As JSON lines", f"{at}.jsonl", icon="download"),
+    ]
 
 
-def _refusal(ctx: RequestContext, row: CampaignRow) -> Action | None:
+def _refusal(ctx: RequestContext, row: CampaignRow) -> PageAction | None:
     """Why the caller may not take a role away; None if they may."""
     if row.state != UNDECIDED:
         return None
     try:
         ctx.need_change(Remove(row.grant))
     except DeniedError as error:
-        return Action("Remove", why_not=error.hint or error.message)
+        return PageAction("Remove", why_not=error.hint or error.message)
     return None

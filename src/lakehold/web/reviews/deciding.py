@@ -12,10 +12,10 @@ from lakehold.catalog import campaign_decisions, campaigns
 from lakehold.catalog.campaign_decisions import DecisionResult
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.web import confirming, pages
-from lakehold.web.flashes import Flash
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web import confirmation, pages
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/reviews")
 
@@ -28,17 +28,17 @@ _DEEDS = {
 
 
 @routes.post("/{uid}/decide")
-def decide(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def decide(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Decide about one row, or about all that were chosen."""
     campaigns.find(ctx, uid)
     deed, numbers = _asked(sent)
     back = _back(request, sent, uid)
     if not numbers:
-        return pages.go(request, back, Flash("Choose some roles first.", tone="warn"))
+        return pages.redirect(request, back, Flash("Choose some roles first.", tone="warn"))
     many = deed == "remove" and len(numbers) > 1
-    question = f"Remove {counted(len(numbers), 'role')}?"
+    question = f"Remove {format_count(len(numbers), 'role')}?"
     text = "Their holders lose them at once. You can undo it."
-    if many and (page := confirming.unsure(request, _with_back(sent, back), question, text, do="Remove", back=back)):
+    if many and (page := confirmation.confirm(request, _with_back(sent, back), question, text, do="Remove", back=back)):
         return page
     do, words = _DEEDS[deed]
     return _told(request, ctx, uid, do(ctx, uid, numbers), words=words, back=back)
@@ -53,18 +53,18 @@ def reopen(request: Request, ctx: WriteContext, uid: str, rows: str = "") -> Res
 
 
 @routes.post("/{uid}/close")
-def close(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def close(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End it, once sure."""
     told = campaigns.get(ctx, uid)
     left = told.progress.undecided
     text = "Nothing more can be decided in it."
     if left:
-        text = f"{counted(left, 'role')} nobody has decided about will stay as they are. {text}"
+        text = f"{format_count(left, 'role')} nobody has decided about will stay as they are. {text}"
     question = f"Close {told.campaign.name}?"
-    if page := confirming.unsure(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
+    if page := confirmation.confirm(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
         return page
     campaigns.close(ctx, uid)
-    return pages.go(request, f"/reviews/{uid}", Flash(f"{told.campaign.name} is closed."))
+    return pages.redirect(request, f"/reviews/{uid}", Flash(f"{told.campaign.name} is closed."))
 
 
 def _asked(sent: FormData) -> tuple[str, list[int]]:
@@ -90,16 +90,16 @@ def _numbers(texts: list[str]) -> list[int]:
 def _told(
     request: Request, ctx: RequestContext, uid: str, outcome: DecisionResult, *, words: str, back: str
 ) -> Response:
-    done = f"{counted(len(outcome.done), 'role')} {words}." if outcome.done else ""
+    done = f"{format_count(len(outcome.done), 'role')} {words}." if outcome.done else ""
     refused = ""
     if outcome.refused:
         reasons = dict.fromkeys(error.message for _, error in outcome.refused)
         left = "left as it was" if len(outcome.refused) == 1 else "left as they were"
-        refused = f"{counted(len(outcome.refused), 'role')} {left}: {' '.join(list(reasons)[:2])}"
+        refused = f"{format_count(len(outcome.refused), 'role')} {left}: {' '.join(list(reasons)[:2])}"
     undo = ""
     if outcome.done and words != _AGAIN:
         undo = f"/reviews/{uid}/reopen?{urlencode({'rows': ','.join(str(n) for n in outcome.done)}, safe=',')}"
-    return pages.go(
+    return pages.redirect(
         request,
         back if _takes_part(ctx, uid) else "/reviews",
         Flash(f"{done} {refused}".strip(), tone="warn" if refused else "good", undo=undo),

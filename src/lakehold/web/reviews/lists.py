@@ -9,24 +9,24 @@ from lakehold.catalog import campaigns, change_preview
 from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, days, pages
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Filter, Listing
-from lakehold.web.navigation import Crumb
-from lakehold.web.routes import Sent, router
+from lakehold.web import date_fields, pages, urls
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/reviews")
 
 _SIZE = 25
 _COLUMNS = (
-    Column("Review"),
-    Column("Workspace", wide=True),
-    Column("Progress"),
-    Column("Due"),
-    Column("Begun", wide=True),
+    ListColumn("Review"),
+    ListColumn("Workspace", wide=True),
+    ListColumn("Progress"),
+    ListColumn("Due"),
+    ListColumn("Begun", wide=True),
 )
-_STATES = Filter("state", "State", (("open", "Open"), ("closed", "Closed")))
+_STATES = ListFilter("state", "State", (("open", "Open"), ("closed", "Closed")))
 _ASKS = (
     (campaigns.EVERYTHING, "All roles held in it", "On the workspace, and on every thing that lies in it."),
     (campaigns.WORKSPACE, "Only roles on the workspace itself", "Who is let in, and as what."),
@@ -36,7 +36,7 @@ _ASKS = (
 @routes.get("")
 def reviews_page(request: Request, ctx: ReadContext) -> Response:
     """Those in which the caller takes part."""
-    listing = Listing.of(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
+    listing = ListState.from_request(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
     before = int(listing.after) if listing.after.isascii() and listing.after.isdigit() else None
     found = campaigns.page(ctx, closed=closed, before=before, limit=_SIZE)
@@ -48,7 +48,7 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
         "new": _new(ctx),
         "now": ctx.at,
     }
-    return pages.page(request, "reviews/list.html", values)
+    return pages.render(request, "reviews/list.html", values)
 
 
 @routes.get("/new")
@@ -58,7 +58,7 @@ def new_page(request: Request, ctx: ReadContext, workspace: str = "") -> Respons
 
 
 @routes.post("/new")
-def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def begin(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Begin it."""
     filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
     errors = {
@@ -66,7 +66,7 @@ def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
         **({} if filled["workspace"] else {"workspace": "Choose a workspace."}),
     }
     try:
-        due = days.until(ctx, filled["due"])
+        due = date_fields.parse_end_of_day(ctx, filled["due"])
     except InvalidInputError as error:
         errors["due"] = str(error)
     if errors:
@@ -78,7 +78,7 @@ def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
         )
     except (InvalidInputError, ConflictError) as error:
         return _form(request, ctx, filled, {_field(error): str(error)})
-    return pages.go(request, f"/reviews/{made.campaign.uid}", Flash(f"{made.campaign.name} has begun."))
+    return pages.redirect(request, f"/reviews/{made.campaign.uid}", Flash(f"{made.campaign.name} has begun."))
 
 
 def _form(request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str]) -> Response:
@@ -92,27 +92,27 @@ def _form(request: Request, ctx: RequestContext, filled: dict[str, str], errors:
         "options": [("", "Choose …"), *((one.uid, f"{one.name} · {_title(ctx, one)}") for one in spaces)],
         "asks": _ASKS,
         "reviewers": campaigns.reviewers(ctx, chosen) if chosen else [],
-        "today": days.today(ctx),
-        "crumbs": crumbs(ctx, Crumb("New review")),
+        "today": date_fields.today(ctx),
+        "crumbs": crumbs(ctx, Breadcrumb("New review")),
     }
-    return pages.page(request, "reviews/new.html", values, status=422 if errors else 200)
+    return pages.render(request, "reviews/new.html", values, status=422 if errors else 200)
 
 
 def _title(ctx: RequestContext, space: ResourceRef) -> str:
     return ctx.view.policy.kind(space.kind).schema.title
 
 
-def crumbs(ctx: RequestContext, *here: Crumb) -> list[Crumb]:
+def crumbs(ctx: RequestContext, *here: Breadcrumb) -> list[Breadcrumb]:
     """The way to a page of this room."""
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
-    return [Crumb(tenant, "/"), Crumb("Access reviews", "/reviews"), *here]
+    return [Breadcrumb(tenant, "/"), Breadcrumb("Access reviews", "/reviews"), *here]
 
 
-def _new(ctx: RequestContext) -> Action:
+def _new(ctx: RequestContext) -> PageAction:
     if change_preview.may_ask_about_others(ctx) or campaigns.reviewable_workspaces(ctx):
-        return Action("New review", "/reviews/new", icon="plus")
+        return PageAction("New review", "/reviews/new", icon="plus")
     why_not = "A review is for those who give roles in a workspace, or may ask what others may do."
-    return Action("New review", why_not=why_not, request=addresses.request(ctx.caller.tenant, change_preview.ASK))
+    return PageAction("New review", why_not=why_not, request=urls.request(ctx.caller.tenant, change_preview.ASK))
 
 
 def _field(error: Exception) -> str:

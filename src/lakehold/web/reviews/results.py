@@ -14,7 +14,7 @@ from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_visibility import CampaignRow
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 
 routes = router("/reviews")
 

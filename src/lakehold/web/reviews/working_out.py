@@ -13,12 +13,12 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.runs.jobs import service, table
 from lakehold.runs.jobs.registry import ACCESS_REVIEW, FORMATS
 from lakehold.runs.jobs.service import Job
-from lakehold.web import addresses, pages
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
-from lakehold.web.navigation import Crumb
+from lakehold.web import pages, urls
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.navigation import Breadcrumb
 from lakehold.web.reviews.lists import crumbs
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/reviews")
 
@@ -28,19 +28,19 @@ _WORDS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
 
 
 @routes.post("/{uid}/work-out")
-def work_out(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def work_out(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Let it be worked out."""
     told = campaigns.get(ctx, uid)
     service.start_job(ctx, ACCESS_REVIEW, {"format": str(sent.get("format", "csv")), "inside": told.workspace.uid})
-    return pages.go(request, f"/reviews/{uid}", Flash("It has been handed to a worker."))
+    return pages.redirect(request, f"/reviews/{uid}", Flash("It has been handed to a worker."))
 
 
 @routes.get("/{uid}/worked-out")
 def worked_out_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """How far it is: the part of the campaign's page that is asked for anew while it lasts."""
     told = campaigns.get(ctx, uid)
-    way = crumbs(ctx, Crumb(told.campaign.name, f"/reviews/{uid}"), Crumb("Worked out"))
-    return pages.page(request, "reviews/worked_out.html", {"told": told, "crumbs": way, **values(ctx, told)})
+    way = crumbs(ctx, Breadcrumb(told.campaign.name, f"/reviews/{uid}"), Breadcrumb("Worked out"))
+    return pages.render(request, "reviews/worked_out.html", {"told": told, "crumbs": way, **values(ctx, told)})
 
 
 @routes.get("/{uid}/worked-out/{job}")
@@ -65,7 +65,7 @@ def values(ctx: RequestContext, told: CampaignView) -> dict[str, object]:
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),
         "may_work_out": may,
-        "work_out": Action("Work it out") if may else _refused(ctx),
+        "work_out": PageAction("Work it out") if may else _refused(ctx),
         "formats": [(each, _WORDS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 
@@ -74,9 +74,9 @@ def _is_about(job: Job, told: CampaignView) -> bool:
     return job.kind == ACCESS_REVIEW and job.wanted.get("inside") == told.workspace.uid
 
 
-def _refused(ctx: RequestContext) -> Action:
-    return Action(
+def _refused(ctx: RequestContext) -> PageAction:
+    return PageAction(
         "Work it out",
         why_not="It tells what everybody may do, which only those learn who may ask about others.",
-        request=addresses.request(ctx.caller.tenant, change_preview.ASK),
+        request=urls.request(ctx.caller.tenant, change_preview.ASK),
     )

@@ -14,23 +14,23 @@ from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
-from lakehold.web.listing import Column, Listing
-from lakehold.web.routes import Sent, router
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/view-as")
 
-_COLUMNS = (Column("Person", "name"), Column("Groups", wide=True))
+_COLUMNS = (ListColumn("Person", "name"), ListColumn("Groups", wide=True))
 
 
 @routes.get("")
 def choose(request: Request, ctx: ReadContext) -> Response:
     """Everybody whose eyes one could see with; while one does, until when."""
     if ctx.caller.impersonator:
-        return pages.page(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
+        return pages.render(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
     ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
-    listing = Listing.of(request, sorts=("name",))
+    listing = ListState.from_request(request, sorts=("name",))
     sort = "-name" if listing.descending else "name"
     found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None)
     values: dict[str, object] = {
@@ -39,26 +39,28 @@ def choose(request: Request, ctx: ReadContext) -> Response:
         "people": [(person, _action(ctx, person), _groups(ctx, person)) for person in found.items],
         "after": found.after or "",
     }
-    return pages.page(request, "viewing/choose.html", values)
+    return pages.render(request, "viewing/choose.html", values)
 
 
 @routes.post("")
-def begin(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def begin(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Begin. It is written down."""
     seen = impersonation.start(ctx, str(sent.get("member", "")))
     name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
-    return pages.go(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
+    return pages.redirect(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
 
 
 @routes.post("/end")
-def end(request: Request, ctx: WriteContext, sent: Sent) -> Response:
+def end(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Stop, and see the same page with one's own eyes."""
     impersonation.stop(ctx)
-    return pages.go(request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again."))
+    return pages.redirect(
+        request, _page_at(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again.")
+    )
 
 
-def _action(ctx: RequestContext, person: Member) -> Action:
-    return Action(
+def _action(ctx: RequestContext, person: Member) -> PageAction:
+    return PageAction(
         "View as",
         "/view-as",
         method="post",
@@ -83,7 +85,7 @@ def _groups(ctx: RequestContext, person: Member) -> list[str]:
 
 def _page_at(request: Request, address: str) -> str:
     """The address, if it is that of a page: what only takes a form leads home."""
-    own = pages.own_address(address)
+    own = pages.safe_redirect_url(address)
     scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(own).path), "headers": []}
     is_page = any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
     return own if is_page else "/"

@@ -1,10 +1,11 @@
-"""Workspaces: which there are, who is in one, and how it is set.
+"""Pages that manage workspaces: the list, members, and settings.
 
-- `tabs`: the views of one workspace, for every page of it (with `workspaces/tabs.html`)
-- `routes`: the list, and making a new one; `words`: what each model is for
-- `members`: who is in a workspace, with which roles, scope and labels; `inherited`: who is without being added
-- `entering`: adding somebody, and changing what they have; `membership`: the fields of that form, and what they change
-- `settings`: name, description, attributes, labels such as contexts, and its end; `plans`: the tenant's plan
+- `workspace_list`: all visible workspaces, and the form for a new one; `model_labels`: descriptions of the models
+- `members`: the members of a workspace with their roles, scope and labels
+- `member_form`: add a member or change a membership; `membership`: the fields of that form and what they change
+- `settings`: name, description, attributes and labels of a workspace, and its deletion
+- `tenant_plan`: the tenant's plan, where a model's rules read it
+- `routers`: all routers of the package
 
-The workspace's own page and the lists of what lies in it are in the room `resources`.
+The overview page of a workspace and the lists of its resources are in `lakehold.web.resources`.
 """

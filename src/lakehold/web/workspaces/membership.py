@@ -1,7 +1,7 @@
-"""What one member or group is to have in a workspace: the fields of the form, and what they would change.
+"""The membership of one member or group in a workspace: the fields of its form, and the changes that they make.
 
-Roles are the model's own; where one implies the next, one of them is chosen. What belongs to the membership (the scope
-of a project) and labels that people hold (its contexts) are in the same form.
+Roles are those of the model; where each role implies the next, one of them is chosen. Values of the membership, such as
+the scope of a project, and labels that members hold, such as contexts, are in the same form.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.web import days
-from lakehold.web.words import spoken
+from lakehold.web import date_fields
+from lakehold.web.labels import humanize
 
-VALUE = "value_"
-_MOST_LABELS = 200
+VALUE_PREFIX = "value_"
+_MAX_LABELS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """What the form says."""
+class MembershipForm:
+    """The values of the membership form."""
 
     subject: str
     roles: tuple[str, ...] = ()
@@ -39,27 +39,31 @@ class Filled:
     until: str = ""
 
     @classmethod
-    def of(cls, sent: ImmutableMultiDict[str, object]) -> Filled:
-        """As it was sent, or as the address says."""
+    def parse(cls, sent: ImmutableMultiDict[str, object]) -> MembershipForm:
+        """Parse a submitted form or the query of a URL."""
         return cls(
             str(sent.get("subject", "")),
             tuple(str(role) for role in sent.getlist("role") if role),
-            tuple((name.removeprefix(VALUE), str(value)) for name, value in sent.items() if name.startswith(VALUE)),
+            tuple(
+                (name.removeprefix(VALUE_PREFIX), str(value))
+                for name, value in sent.items()
+                if name.startswith(VALUE_PREFIX)
+            ),
             tuple(str(label) for label in sent.getlist("label")),
             str(sent.get("until", "")).strip(),
         )
 
-    def query(self) -> str:
-        """The same as an address says it, to come back to."""
+    def to_query(self) -> str:
+        """Return the values as the query of a URL to come back to."""
         pairs = [("subject", self.subject), *(("role", role) for role in self.roles)]
-        pairs += [(VALUE + name, value) for name, value in self.values]
+        pairs += [(VALUE_PREFIX + name, value) for name, value in self.values]
         pairs += [("label", label) for label in self.labels]
         return urlencode([*pairs, ("until", self.until), ("filled", "1")])
 
 
 @dataclass(frozen=True, slots=True)
 class RoleField:
-    """A role that can be had."""
+    """A role that a member can have."""
 
     name: str
     title: str
@@ -79,7 +83,7 @@ class ValueField:
 
 @dataclass(frozen=True, slots=True)
 class LabelField:
-    """A label that people can hold."""
+    """A label that members can hold."""
 
     value: str
     name: str
@@ -88,7 +92,7 @@ class LabelField:
 
 
 def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
-    """The roles of the workspace, in the model's order. One that there is one of only is handed over elsewhere."""
+    """Return the roles of the workspace in the model's order, without those that have a single holder."""
     roles = kinds.schema_of(ctx.view, uid).roles
     return [
         RoleField(name, role.title, ctx.session.check(ctx.asker, "give", uid, role=name))
@@ -97,20 +101,20 @@ def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
     ]
 
 
-def is_ladder(schema: KindSchema) -> bool:
-    """Whether each role has the next one in it, so that one of them says all."""
+def is_role_hierarchy(schema: KindSchema) -> bool:
+    """Whether each role implies the next, so that a member has one of them."""
     roles = [role for role in schema.roles.values() if not role.single]
     return len(roles) > 1 and all(role.implies for role in roles[:-1])
 
 
 def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
-    """What belongs to a membership."""
+    """Return the values that a membership has."""
     me = ctx.caller.member
     return [
         ValueField(
             name,
-            spoken(name),
-            [(value, spoken(value)) for value in known.values],
+            humanize(name),
+            [(value, humanize(value)) for value in known.values],
             all(ctx.session.check_change(ctx.asker, Add(Attribute(uid, name, value, me))) for value in known.values),
         )
         for name, known in kinds.schema_of(ctx.view, uid).membership.items()
@@ -118,7 +122,7 @@ def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
 
 
 def label_kinds(ctx: RequestContext, uid: str) -> list[KindSchema]:
-    """Kinds of the workspace that people hold, and nobody owns: contexts."""
+    """Return the kinds of labels that members hold and nobody owns, such as contexts."""
     schema = kinds.schema_of(ctx.view, uid)
     return [
         kind
@@ -128,10 +132,10 @@ def label_kinds(ctx: RequestContext, uid: str) -> list[KindSchema]:
 
 
 def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
-    """All labels of the workspace."""
+    """Return all labels of the workspace."""
     found: list[LabelField] = []
     for kind in label_kinds(ctx, uid):
-        listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MOST_LABELS).items
+        listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
         for role in kind.roles.values():
             found += [
                 LabelField(
@@ -145,32 +149,37 @@ def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
     return found
 
 
-def present(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> Filled:
-    """What a member or group has now."""
+def current_membership(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> MembershipForm:
+    """Return the present membership of a member or group as form values."""
     ends = {role.until for role in member.roles}
-    until = days.day_of(ends.pop()) if len(ends) == 1 else ""
+    until = date_fields.last_day_value(ends.pop()) if len(ends) == 1 else ""
     labels = tuple(field.value for field in label_fields(ctx, uid) if field.value in held_labels(ctx, member))
     roles = tuple(role.name for role in member.roles)
-    return Filled(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
+    return MembershipForm(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
 
 
 def held_labels(ctx: RequestContext, member: WorkspaceMembership) -> set[str]:
-    """The labels that a member holds, as the form names them."""
+    """Return the labels that a member holds, as the form names them."""
 
     def held(view: FactView) -> set[str]:
         places = view.grants_by_subject.get(view.resource(member.subject.uid)) or {}
-        return {f"{one.role} {one.resource}" for place in places for one in view.grants_on(place) if _is(one, member)}
+        return {
+            f"{one.role} {one.resource}"
+            for place in places
+            for one in view.grants_on(place)
+            if _is_grant_of(one, member)
+        }
 
     return ctx.session.read_view(held)
 
 
-def _is(grant: Grant, member: WorkspaceMembership) -> bool:
+def _is_grant_of(grant: Grant, member: WorkspaceMembership) -> bool:
     return grant.subject == member.subject.uid
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be so, and what that changes."""
+class MembershipChange:
+    """The membership that a form asks for, with the changes that lead to it."""
 
     roles: list[str]
     values: dict[str, str | bool]
@@ -180,28 +189,32 @@ class Wanted:
 
     @property
     def changes(self) -> list[Add | Remove]:
-        """All that it changes."""
+        """All changes of roles, values and labels."""
         return [*self.plan.changes, *self.labels]
 
 
-def wanted(ctx: RequestContext, uid: str, filled: Filled, member: WorkspaceMembership) -> Wanted:
-    """What the form asks for. What is not the caller's to give or take stays as it is."""
+def plan_membership(
+    ctx: RequestContext, uid: str, filled: MembershipForm, member: WorkspaceMembership
+) -> MembershipChange:
+    """Plan the membership that the form asks for. What the caller may not give or take stays as it is."""
     held = {role.name for role in member.roles}
     givable = {field.name for field in role_fields(ctx, uid) if field.may}
     roles = sorted({*(held - givable), *(role for role in filled.roles if role in givable or role in held)})
     is_member = member.subject.kind == MEMBER
     settable = {field.name for field in value_fields(ctx, uid) if field.may} if is_member else set()
     values: dict[str, str | bool] = {name: value for name, value in filled.values if name in settable}
-    until = days.until(ctx, filled.until)
+    until = date_fields.parse_end_of_day(ctx, filled.until)
     if until is None and any(role.until < FOREVER for role in member.roles):
         until = FOREVER  # It had an end, and is to have none.
     plan = workspaces.plan_membership(
         ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None
     )
-    return Wanted(roles, values, until, plan, _labels(ctx, uid, filled, member) if is_member else [])
+    return MembershipChange(roles, values, until, plan, _label_changes(ctx, uid, filled, member) if is_member else [])
 
 
-def _labels(ctx: RequestContext, uid: str, filled: Filled, member: WorkspaceMembership) -> list[Add | Remove]:
+def _label_changes(
+    ctx: RequestContext, uid: str, filled: MembershipForm, member: WorkspaceMembership
+) -> list[Add | Remove]:
     held = held_labels(ctx, member)
     found: list[Add | Remove] = []
     for field in label_fields(ctx, uid):

@@ -1,4 +1,4 @@
-"""How a workspace is set: name, description, what its model lets be switched, its labels, and its end."""
+"""The settings of a workspace: name, description, attributes, labels, and its deletion."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages, views
-from lakehold.web.actions import Action
-from lakehold.web.confirming import unsure
-from lakehold.web.diffs import Change
-from lakehold.web.effects import Asking, ask_first, preview
-from lakehold.web.flashes import Flash
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import spoken
-from lakehold.web.workspaces import membership, plans, tabs, words
-from lakehold.web.workspaces.members import trail
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.components import FieldChange, PageAction
+from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, preview_effects
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.workspaces import membership, model_labels, tenant_plan
+from lakehold.web.workspaces.members import breadcrumbs
 
 routes = router("/workspaces")
 
-SWITCH = "switch_"
-_MOST_LABELS = 200
+SWITCH_PREFIX = "switch_"
+_MAX_LABELS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
-    """An attribute of the workspace."""
+class AttributeSwitch:
+    """An attribute of the workspace, with its options."""
 
     name: str
     title: str
@@ -47,8 +45,8 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """A kind of labels, those that there are, and whether the caller may make more."""
+class LabelGroup:
+    """The labels of one kind, and whether the caller may create more."""
 
     kind: str
     title: str
@@ -58,13 +56,13 @@ class Labels:
 
 @routes.get("/{uid:path}/settings")
 def settings_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """All of it; what the caller may not change is told, and why."""
-    return _page(request, ctx, uid)
+    """Render the settings; those that the caller may not change are displayed with the reason."""
+    return _render_settings(request, ctx, uid)
 
 
 @routes.post("/{uid:path}/settings")
-def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
-    """Another name or description, unless somebody else was first."""
+def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save the name and description, unless somebody else changed them meanwhile."""
     workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     version = str(sent.get("version", ""))
@@ -76,36 +74,38 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
             expect_version=int(version) if version.isdigit() else None,
         )
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
-        return _page(request, ctx, uid, filled=filled, errors={"name": str(error)})
-    return pages.go(request, addresses.workspace(uid, "settings"), Flash("Saved."))
+        return _render_settings(request, ctx, uid, filled=filled, errors={"name": str(error)})
+    return pages.redirect(request, urls.workspace(uid, "settings"), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/settings/switches")
-def switch(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
-    """Show what the switches would do, then set them."""
+def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save the attributes after their effect is confirmed."""
     workspaces.need_workspace(ctx, uid)
     # One that is sent though it was not offered is refused, not left out.
-    shown = _switches(ctx, resources.get(ctx, uid))
-    found = [each for each in shown if each.may or SWITCH + each.name in sent]
-    wanted = {each.name: _sent(each, sent) for each in found}
-    plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=wanted))
-    there = addresses.workspace(uid, "settings")
+    switches = _switches(ctx, resources.get(ctx, uid))
+    found = [each for each in switches if each.may or SWITCH_PREFIX + each.name in sent]
+    new_values = {each.name: _sent_value(each, sent) for each in found}
+    plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=new_values))
+    there = urls.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
-    told = [Change(each.title, _said(each.value), _said(wanted[each.name])) for each in found]
-    asking = Asking(
+    field_changes = [
+        FieldChange(each.title, _value_label(each.value), _value_label(new_values[each.name])) for each in found
+    ]
+    prompt = ConfirmationPrompt(
         f"Change how {resources.get(ctx, uid).name} works?",
         back=there,
-        changes=[change for change in told if change.before != change.after],
+        changes=[change for change in field_changes if change.before != change.after],
     )
-    if changes and (question := ask_first(request, sent, asking, lambda: preview(ctx, changes))):
+    if changes and (question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))):
         return question
     resource_edit.apply_edit_plan(ctx, plan)
-    return pages.go(request, there, Flash("Saved."))
+    return pages.redirect(request, there, Flash("Saved."))
 
 
 @routes.post("/{uid:path}/settings/labels")
-def add_label(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
-    """Make a label of the workspace, such as a context."""
+def add_label(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Create a label of the workspace, such as a context."""
     workspaces.need_workspace(ctx, uid)
     kind, name = str(sent.get("kind", "")), str(sent.get("label_name", "")).strip()
     known = {each.id: each.parent for each in membership.label_kinds(ctx, uid) if each.parent}
@@ -114,25 +114,25 @@ def add_label(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Resp
     try:
         resources.create(ctx, kind, name, edges={known[kind]: uid})
     except InvalidInputError as error:
-        return _page(request, ctx, uid, filled={"label_name": name}, errors={"label_name": str(error)})
-    return pages.go(request, addresses.workspace(uid, "settings"), Flash(f"{name} was made."))
+        return _render_settings(request, ctx, uid, filled={"label_name": name}, errors={"label_name": str(error)})
+    return pages.redirect(request, urls.workspace(uid, "settings"), Flash(f"{name} was made."))
 
 
 @routes.post("/{uid:path}/settings/delete")
-def delete(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
-    """End it, if nothing lies in it any more."""
+def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Delete the workspace if it is empty."""
     workspaces.need_workspace(ctx, uid)
-    name, there = resources.get(ctx, uid).name, addresses.workspace(uid, "settings")
-    if asked := unsure(request, sent, f"Delete {name}?", "This cannot be taken back.", do="Delete", back=there):
-        return asked
+    name, there = resources.get(ctx, uid).name, urls.workspace(uid, "settings")
+    if question := confirm(request, sent, f"Delete {name}?", "This cannot be taken back.", do="Delete", back=there):
+        return question
     try:
         resources.delete(ctx, uid)
     except ConflictError as error:
-        return _page(request, ctx, uid, errors={"delete": str(error)})
-    return pages.go(request, "/workspaces", Flash(f"{name} was deleted."))
+        return _render_settings(request, ctx, uid, errors={"delete": str(error)})
+    return pages.redirect(request, "/workspaces", Flash(f"{name} was deleted."))
 
 
-def _page(
+def _render_settings(
     request: Request,
     ctx: RequestContext,
     uid: str,
@@ -146,32 +146,32 @@ def _page(
     kind = kinds.catalog_kind(ctx.view.policy, found.kind)
     filled = {"name": found.name, "description": found.description, "label_name": "", **(filled or {})}
     values: dict[str, object] = {
-        "crumbs": trail(ctx, space, "Settings"),
-        **tabs.shown(uid, found.kind, tabs.SETTINGS),
+        "crumbs": breadcrumbs(ctx, space, "Settings"),
+        **kind_pages.workspace_tab_values(uid, found.kind, kind_pages.SETTINGS_TAB),
         "found": found,
-        "beside": views.beside(uid, found.kind),
-        "model": words.line_of(ctx.view.policy.models[kind.model]),
-        "edit": _editing(ctx, uid),
+        "beside": kind_pages.extra_workspace_tabs(uid, found.kind),
+        "model": model_labels.describe_model(ctx.view.policy.models[kind.model]),
+        "edit": _edit_action(ctx, uid),
         "filled": filled,
         "switches": _switches(ctx, found),
-        "labels": [_labels(ctx, uid, each.id) for each in membership.label_kinds(ctx, uid)],
-        "plan": plans.plan(ctx, kind),
+        "labels": [_label_group(ctx, uid, each.id) for each in membership.label_kinds(ctx, uid)],
+        "plan": tenant_plan.load_plan(ctx, kind),
         "delete": _delete_action(ctx, uid, found),
         "errors": errors or {},
     }
-    return pages.page(request, "workspaces/settings.html", values, status=422 if errors else 200)
+    return pages.render(request, "workspaces/settings.html", values, status=422 if errors else 200)
 
 
-def _switches(ctx: RequestContext, found: ResourceView) -> list[Switch]:
+def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]:
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     return [
-        Switch(
+        AttributeSwitch(
             name,
-            spoken(name),
-            words.ATTRIBUTES.get(name, ""),
+            humanize(name),
+            model_labels.ATTRIBUTE_HINTS.get(name, ""),
             found.attributes[name],
             declared.is_flag,
-            [(value, spoken(value)) for value in declared.values],
+            [(value, humanize(value)) for value in declared.values],
             _may_switch(ctx, found.uid, declared),
         )
         for name, declared in schema.attributes.items()
@@ -185,39 +185,39 @@ def _may_switch(ctx: RequestContext, uid: str, declared: Declared) -> bool:
     )
 
 
-def _sent(each: Switch, sent: FormData) -> str:
+def _sent_value(each: AttributeSwitch, sent: FormData) -> str:
     if each.is_flag:
-        return "true" if sent.get(SWITCH + each.name) else "false"
-    return str(sent.get(SWITCH + each.name, each.value))
+        return "true" if sent.get(SWITCH_PREFIX + each.name) else "false"
+    return str(sent.get(SWITCH_PREFIX + each.name, each.value))
 
 
-def _said(value: str) -> str:
-    return {"true": "On", "false": "Off"}.get(value, spoken(value))
+def _value_label(value: str) -> str:
+    return {"true": "On", "false": "Off"}.get(value, humanize(value))
 
 
-def _labels(ctx: RequestContext, uid: str, kind: str) -> Labels:
+def _label_group(ctx: RequestContext, uid: str, kind: str) -> LabelGroup:
     schema = kinds.catalog_kind(ctx.view.policy, kind)
-    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MOST_LABELS).items
+    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MAX_LABELS).items
     draft = Draft(kind, {schema.parent: uid} if schema.parent else {})
     may = ctx.session.check(ctx.asker, "create", draft)
-    return Labels(kind, schema.title, [ResourceRef(item.uid, item.kind, item.name) for item in listed], may)
+    return LabelGroup(kind, schema.title, [ResourceRef(item.uid, item.kind, item.name) for item in listed], may)
 
 
-def _editing(ctx: RequestContext, uid: str) -> Action:
+def _edit_action(ctx: RequestContext, uid: str) -> PageAction:
     right = ctx.session.read_view(lambda view: kinds.edit_right(view, uid))
     if kinds.has_right(ctx, right) or right is None:
-        return Action("Edit")
-    return Action(
+        return PageAction("Edit")
+    return PageAction(
         "Edit",
-        why_not=f"You need the right to {spoken(right.action).lower()}.",
-        request=addresses.request(right.resource, right.action),
+        why_not=f"You need the right to {humanize(right.action).lower()}.",
+        request=urls.request(right.resource, right.action),
     )
 
 
-def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> Action:
-    there = addresses.workspace(uid, "settings/delete")
+def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAction:
+    there = urls.workspace(uid, "settings/delete")
     if found.may_delete:
-        return Action("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
+        return PageAction("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
     right = ctx.session.read_view(lambda view: kinds.delete_right(view, uid))
-    asked = addresses.request(right.resource, right.action) if right else ""
-    return Action("Delete", icon="trash-2", why_not="You may not delete it.", request=asked)
+    request_url = urls.request(right.resource, right.action) if right else ""
+    return PageAction("Delete", icon="trash-2", why_not="You may not delete it.", request=request_url)

@@ -9,9 +9,16 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import EdgeTargets
-from lakehold.web.deliveries import filled as way
-from lakehold.web.deliveries.filled import Filled
-from lakehold.web.deliveries.ways import DATABASE, FILES, LABELS, MAIL, SIGNS, WEBHOOK
+from lakehold.web.connections import delivery_form as way
+from lakehold.web.connections.delivery_form import (
+    DATABASE,
+    DELIVERY_ICONS,
+    DELIVERY_LABELS,
+    FILES,
+    MAIL,
+    WEBHOOK,
+    DeliveryForm,
+)
 
 _ABOUT = {
     FILES: "In a volume of this lakehouse: CSV, Excel, Parquet or JSON.",
@@ -19,11 +26,11 @@ _ABOUT = {
     WEBHOOK: "Batches of rows to an address, signed.",
     MAIL: "A file to people, as an attachment.",
 }
-WAYS = tuple((word, LABELS[word], about, SIGNS[word]) for word, about in _ABOUT.items())
+WAYS = tuple((word, DELIVERY_LABELS[word], about, DELIVERY_ICONS[word]) for word, about in _ABOUT.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery(Filled):
+class Delivery(DeliveryForm):
     """The form as it is filled in."""
 
     name: str = ""
@@ -42,7 +49,7 @@ class Delivery(Filled):
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it beside the edges. What the form does not ask for stays as it was."""
-        return {**(before or {}), **self.told()}
+        return {**(before or {}), **self.delivery_settings()}
 
     def errors(self) -> dict[str, str]:
         """What is wrong with it, by field."""
@@ -53,24 +60,24 @@ class Delivery(Filled):
             found["volume"] = "Choose the volume that the file goes into."
         if self.to == MAIL and not self.text("subject"):
             found["subject"] = "Write what the mail is about."
-        return {**found, **self.wrong()}
+        return {**found, **self.delivery_errors()}
 
 
 def sent(form: FormData) -> Delivery:
     """What came in."""
     name, description, version = (str(form.get(each, "")).strip() for each in ("name", "description", "version"))
     reads = [str(each) for each in form.getlist("reads") if each]
-    return _with(way.sent(form), name, description.replace("\r\n", "\n"), reads, version)
+    return _with(way.parse_delivery_form(form), name, description.replace("\r\n", "\n"), reads, version)
 
 
 def blank(to: str, reads: Sequence[str] = ()) -> Delivery:
     """A form that nobody has filled in."""
-    return _with(way.blank(to), reads=reads)
+    return _with(way.blank_delivery_form(to), reads=reads)
 
 
 def present(found: ResourceView, to: str = "") -> Delivery:
     """What a destination says now. One that says nothing yet can be given a way."""
-    filled = way.present(found.settings or {}, to)
+    filled = way.delivery_form_of_settings(found.settings or {}, to)
     writes = [end.uid for end in found.edges.get("writes", ()) if end.kind == "lakehouse.volume"]
     filled = replace(filled, texts={**filled.texts, "volume": writes[0] if writes else ""})
     reads = [end.uid for end in found.edges.get("reads", ())]
@@ -78,7 +85,7 @@ def present(found: ResourceView, to: str = "") -> Delivery:
 
 
 def _with(
-    filled: Filled, name: str = "", description: str = "", reads: Sequence[str] = (), version: str = ""
+    filled: DeliveryForm, name: str = "", description: str = "", reads: Sequence[str] = (), version: str = ""
 ) -> Delivery:
     to = filled.to if filled.to in _ABOUT else ""
     return Delivery(to, filled.texts, filled.header, name, description, reads, version)

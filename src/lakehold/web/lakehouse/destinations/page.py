@@ -9,10 +9,10 @@ from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.service import Run, StepState
-from lakehold.web import addresses
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.deliveries import telling, ways
+from lakehold.web import urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.connections import delivery_form
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.destinations import delivery
 from lakehold.web.lakehouse.destinations.delivery import Delivery
@@ -36,15 +36,15 @@ class Delivered:
 
 def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> dict[str, object]:
     """For the page."""
-    here = addresses.resource
-    change = Action("Edit", here(found.uid, "delivery"), icon="pencil")
-    trial = Action("Test", here(found.uid, "delivery/try"), "post", "zap")
+    here = urls.resource
+    change = PageAction("Edit", here(found.uid, "delivery"), icon="pencil")
+    trial = PageAction("Test", here(found.uid, "delivery/try"), "post", "zap")
     is_set = found.settings is None or bool(found.settings.get("to"))
     return {
         "where": None if found.settings is None else _where(ctx, eyes, found),
         "is_set": is_set,
-        "change": acting.actions_of(ctx, found.uid, {"edit": change})[0],
-        "trial": acting.actions_of(ctx, found.uid, {"edit": trial})[0],
+        "change": resource_header.actions_of(ctx, found.uid, {"edit": change})[0],
+        "trial": resource_header.actions_of(ctx, found.uid, {"edit": trial})[0],
         "deliveries": _deliveries(ctx, runs),
     }
 
@@ -54,12 +54,14 @@ def _where(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> list[
     if not filled.to:
         return []
     secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.list_names(ctx, found.uid)]
-    return [("As", ways.LABELS[filled.to]), *_place(eyes, found, filled), *secret]
+    return [("As", delivery_form.DELIVERY_LABELS[filled.to]), *_place(eyes, found, filled), *secret]
 
 
-def _place(eyes: VisibleRefs, found: ResourceView, filled: Delivery) -> telling.Facts:
+def _place(eyes: VisibleRefs, found: ResourceView, filled: Delivery) -> delivery_form.LabelledValues:
     volume = eyes.ref(filled.volume)
-    return telling.place(filled, found.settings or {}, volume=volume.name if volume else "None that you can see")
+    return delivery_form.describe_target(
+        filled, found.settings or {}, volume=volume.name if volume else "None that you can see"
+    )
 
 
 def _deliveries(ctx: RequestContext, runs: Sequence[Run]) -> list[Delivered]:

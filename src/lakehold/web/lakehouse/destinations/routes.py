@@ -8,15 +8,15 @@ from starlette.datastructures import FormData
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import addresses, pages
-from lakehold.web.deliveries import troubles, ways
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.connections import delivery_form
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms, reaching
 from lakehold.web.lakehouse.destinations import delivery, trying
 from lakehold.web.lakehouse.destinations.delivery import Delivery
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.lakehouse.sources import looking, sealed, tables
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import connection_access, volumes
 
 new = router("/workspaces")
@@ -31,7 +31,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "", table: 
 
 
 @new.post("/{uid:path}/pipelines/new/destination")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
@@ -45,7 +45,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Res
 
 
 @routes.post("/{uid:path}/delivery")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: reaching.need(ctx, uid, connection_access.DESTINATION_KIND))
     return _sent(Form(request, reaching.within(found), found), platform, sent)
@@ -59,7 +59,7 @@ def try_out(request: Request, uid: str) -> Response:
     asked = {"destination": uid, "settings": dict(found.settings or {}), "volume": filled.volume}
     said, refused = trying.tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
-    return pages.go(request, addresses.resource(uid, "pipeline"), flash)
+    return pages.redirect(request, urls.resource(uid, "pipeline"), flash)
 
 
 class Form(reaching.Form[Delivery]):
@@ -74,8 +74,8 @@ class Form(reaching.Form[Delivery]):
         ).items
         return {
             "ways": delivery.WAYS,
-            "modes": ways.MODES,
-            "shapes": ways.SHAPES,
+            "modes": delivery_form.WRITE_MODES,
+            "shapes": delivery_form.FILE_FORMATS,
             "reads": forms.readable(ctx, self.within),
             "volumes": tables.named(ctx, writable),
         }
@@ -91,14 +91,14 @@ def _sent(form: Form, platform: Platform, sent: FormData) -> Response:
     if do == "test":
         said, refused = trying.tried(form.request, _asked(form, filled, secrets))
         if refused is not None:
-            return form.refused(filled, kept, refused, troubles.at(refused, filled))
+            return form.refused(filled, kept, refused, delivery_form.error_field(refused, filled))
         return form.again(filled, kept, said=said)
     try:
         uid = form.keep(filled, secrets)
     except forms.MENDED as refusal:
         return form.refused(filled, kept, refusal)
     said = "Saved. It is so from the next run on." if form.found else f"{filled.name} was made. Run it to send."
-    return pages.go(form.request, addresses.resource(uid, "pipeline"), Flash(said))
+    return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash(said))
 
 
 def _asked(form: Form, filled: Delivery, secrets: dict[str, str]) -> dict[str, object]:

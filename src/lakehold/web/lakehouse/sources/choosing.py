@@ -10,14 +10,14 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.sources import looking, steps, streams, tables
 from lakehold.web.lakehouse.sources.connecting import need_source
 from lakehold.web.lakehouse.sources.looking import Seen
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/resources")
 
@@ -37,7 +37,7 @@ def streams_page(request: Request, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/streams")
-def choose(request: Request, uid: str, sent: Sent) -> Response:
+def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Keep what was chosen, all of it or nothing."""
     reading, rows = looking.reading(request), streams.sent(sent)
     found = reading.run(lambda ctx: need_source(ctx, uid))
@@ -53,8 +53,8 @@ def choose(request: Request, uid: str, sent: Sent) -> Response:
         told = refusal
         return reading.run(lambda ctx: _page(request, ctx, found, rows, error=told))
     setup = _is_setup(request)
-    to = steps.at(uid, steps.PREVIEW) if setup else reading.run(lambda ctx: acting.home_of(ctx, uid))
-    return pages.go(request, to, Flash(f"{counted(count, 'stream')} on."))
+    to = steps.at(uid, steps.PREVIEW) if setup else reading.run(lambda ctx: resource_header.overview_url(ctx, uid))
+    return pages.redirect(request, to, Flash(f"{format_count(count, 'stream')} on."))
 
 
 def _more(found: ResourceView, rows: Sequence[streams.Row], name: str) -> list[streams.Row]:
@@ -94,12 +94,12 @@ def _page(
     setup, targets = _is_setup(request), _targets(ctx, found)
     settings = found.settings or {}
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, found.uid, "Streams"),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Streams"),
         "found": found,
         "steps": steps.steps(steps.STREAMS, found.uid) if setup else [],
         "setup": setup,
         "to": steps.page(found.uid, steps.STREAMS, setup=setup),
-        "back": acting.home_of(ctx, found.uid),
+        "back": resource_header.overview_url(ctx, found.uid),
         "connection": steps.page(found.uid, steps.CONNECT, setup=setup),
         "rows": list(enumerate(rows)),
         "modes": streams.MODES,
@@ -110,4 +110,4 @@ def _page(
         "errors": errors or {},
         "error": error,
     }
-    return pages.page(request, "lakehouse/streams.html", values, status=422 if errors or error else 200)
+    return pages.render(request, "lakehouse/streams.html", values, status=422 if errors or error else 200)

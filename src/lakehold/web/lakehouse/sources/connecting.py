@@ -11,14 +11,14 @@ from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import forms, reaching
 from lakehold.web.lakehouse.frames import need_lakehouse
 from lakehold.web.lakehouse.sources import apis, connection, looking, sealed, steps, tables, troubles
 from lakehold.web.lakehouse.sources.connection import Connection
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import connection_access, volumes
 
 new = router("/workspaces")
@@ -33,7 +33,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", 
 
 
 @new.post("/{uid:path}/pipelines/new/source")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and make it if it could be connected to."""
     looking.reading(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
@@ -47,7 +47,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "")
 
 
 @routes.post("/{uid:path}/connection")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: need_source(ctx, uid))
     return _sent(Form(request, reaching.within(found), found), platform, sent)
@@ -100,15 +100,15 @@ def _sent(form: Form, platform: Platform, sent: FormData) -> Response:
         if seen.error is not None:
             return form.refused(filled, kept, seen.error, troubles.at(seen.error, filled))
         if do == "test":
-            said = f"It can be reached: {counted(len(seen.streams), 'stream')} found."
+            said = f"It can be reached: {format_count(len(seen.streams), 'stream')} found."
             return form.again(filled, kept, said=said)
     try:
         uid = form.keep(filled, secrets)
     except forms.MENDED as refusal:
         return form.refused(filled, kept, refusal)
     if form.setup:
-        return pages.go(form.request, steps.at(uid, steps.STREAMS), Flash(f"{filled.name} is connected."))
-    return pages.go(form.request, addresses.resource(uid, "pipeline"), Flash("Saved. It is so from the next run on."))
+        return pages.redirect(form.request, steps.at(uid, steps.STREAMS), Flash(f"{filled.name} is connected."))
+    return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash("Saved. It is so from the next run on."))
 
 
 def _tried(form: Form, filled: Connection, secrets: dict[str, str]) -> looking.Seen:

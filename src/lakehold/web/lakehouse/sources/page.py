@@ -10,14 +10,14 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.service import Run, StepState
-from lakehold.web import addresses
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import ways
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.lakehouse.sources import connection, steps
 from lakehold.web.lakehouse.sources.streams import MODES
-from lakehold.web.words import counted
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
@@ -45,10 +45,10 @@ class Stream:
 
 def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> dict[str, object]:
     """For the page."""
-    here, setup = addresses.resource, steps.at(found.uid, steps.CONNECT)
+    here, setup = urls.resource, steps.at(found.uid, steps.CONNECT)
     streams = _streams(ctx, eyes, found, runs)
-    change = Action("Edit", here(found.uid, steps.CONNECT), icon="pencil")
-    choose = Action("Choose streams", here(found.uid, steps.STREAMS), icon="pencil")
+    change = PageAction("Edit", here(found.uid, steps.CONNECT), icon="pencil")
+    choose = PageAction("Choose streams", here(found.uid, steps.STREAMS), icon="pencil")
     is_set = found.settings is not None and bool(found.settings.get("connector"))
     if is_set and not streams:
         setup = steps.at(found.uid, steps.STREAMS)
@@ -56,8 +56,8 @@ def about(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Seq
         "connection": None if found.settings is None else _connection(ctx, eyes, found),
         "is_set": is_set or found.settings is None,
         "setup": setup,
-        "change": acting.actions_of(ctx, found.uid, {"edit": change})[0],
-        "choose": acting.actions_of(ctx, found.uid, {"edit": choose})[0],
+        "change": resource_header.actions_of(ctx, found.uid, {"edit": change})[0],
+        "choose": resource_header.actions_of(ctx, found.uid, {"edit": choose})[0],
         "streams": streams,
         "layer": LAYER_KIND,
     }
@@ -79,7 +79,7 @@ def _connection(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> 
         case "api":
             auth = _WAYS.get(filled.text("auth"), filled.text("auth"))
             place = [("Address", filled.text("address")), ("Let in", auth), *secret]
-            place += [("Endpoints", counted(len(filled.endpoints), "endpoint"))]
+            place += [("Endpoints", format_count(len(filled.endpoints), "endpoint"))]
         case _:
             return []
     return [("From", _WORDS[filled.connector]), *place]
@@ -97,7 +97,7 @@ def _stream(
     told = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
     on = ctx.session.read_view(lambda view: attributes_of(view, ref.uid).get("enabled"))
     end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
-    preview = f"{addresses.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"
+    preview = f"{urls.resource(found.uid, steps.PREVIEW)}?{urlencode({'stream': ref.uid})}"
     return Stream(
         ref,
         on != "false",

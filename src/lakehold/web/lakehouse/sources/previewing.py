@@ -16,14 +16,14 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import grids, ways
 from lakehold.web.lakehouse.sources import formats, looking, steps
 from lakehold.web.lakehouse.sources.connecting import need_source
 from lakehold.web.lakehouse.sources.connection import API, FILES
 from lakehold.web.lakehouse.sources.looking import Seen
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/resources")
 
@@ -61,13 +61,13 @@ def preview_page(request: Request, uid: str, stream: str = "") -> Response:
 
 
 @routes.post("/{uid:path}/preview")
-def change(request: Request, uid: str, sent: Sent) -> Response:
+def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Look again with what was changed, or keep it."""
     looked = looking.reading(request).run(lambda ctx: _looked(ctx, uid, str(sent.get("stream", ""))))
     how, endpoints = _changed(looked, sent)
     do, before = str(sent.get("do", "")), str(sent.get("before", ""))
     if do == "next" and _mark(how, sent) == before:
-        return pages.go(request, steps.at(uid, steps.SCHEDULE))
+        return pages.redirect(request, steps.at(uid, steps.SCHEDULE))
     if do not in {"save", "next"} or looked.chosen is None:
         return _page(request, looked, how, endpoints, before=before)
     seen = _seen(request, looked, how, endpoints)
@@ -75,11 +75,11 @@ def change(request: Request, uid: str, sent: Sent) -> Response:
         return _page(request, looked, how, endpoints, before=before, seen=seen)
     looking.writing(request).run(lambda ctx: _keep(ctx, looked, how, endpoints))
     if do == "next":
-        return pages.go(request, steps.at(uid, steps.SCHEDULE))
+        return pages.redirect(request, steps.at(uid, steps.SCHEDULE))
     to = steps.page(uid, steps.PREVIEW, setup=_is_setup(request))
     to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': looked.chosen.uid})}"
     words = f"{looked.chosen.name} is read so from the next run on."
-    return pages.go(request, to, Flash(words))
+    return pages.redirect(request, to, Flash(words))
 
 
 def _looked(ctx: RequestContext, uid: str, stream: str) -> Looked:
@@ -144,13 +144,13 @@ def _page(
     def page(ctx: RequestContext) -> Response:
         setup, uid = _is_setup(request), looked.source.uid
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(ctx, uid, "Preview"),
+            "crumbs": resource_header.breadcrumbs(ctx, uid, "Preview"),
             "found": looked.source,
             "steps": steps.steps(steps.PREVIEW, uid) if setup else [],
             "setup": setup,
             "to": steps.page(uid, steps.PREVIEW, setup=setup),
             "next": steps.at(uid, steps.SCHEDULE),
-            "back": acting.home_of(ctx, uid),
+            "back": resource_header.overview_url(ctx, uid),
             "choose": steps.page(uid, steps.STREAMS, setup=setup),
             "looked": looked,
             "shape": shape,
@@ -165,7 +165,7 @@ def _page(
             "error": found.error,
         }
         status = 422 if found.error is not None and request.method == "POST" else 200
-        return pages.page(request, "lakehouse/preview.html", values, status=status)
+        return pages.render(request, "lakehouse/preview.html", values, status=status)
 
     return looking.reading(request).run(page)
 

@@ -10,16 +10,16 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import timing
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from lakehold.web.lakehouse.sources import steps
 from lakehold.web.lakehouse.sources.connecting import need_source
 from lakehold.web.lakehouse.timing import Timing
 from lakehold.web.lakehouse.zones import zones
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/resources")
 
@@ -33,7 +33,7 @@ def schedule_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/schedule")
-def schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Keep it, and run it for the first time if that is wanted."""
     found, filled, run_now = need_source(ctx, uid), timing.sent(sent), bool(sent.get("run_now"))
     if errors := filled.errors(may_rest=True):
@@ -43,12 +43,12 @@ def schedule(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Respo
     if filled.every != timing.BY_HAND:
         TRIGGERS.save(ctx, uid, filled.when())
     started: Run | None = None
-    home, said = acting.home_of(ctx, uid), Flash(f"{found.name} is set up.")
+    home, said = resource_header.overview_url(ctx, uid), Flash(f"{found.name} is set up.")
     try:
         started = RUNS.start(ctx, uid) if run_now else None
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         said = Flash(f"{found.name} is set up, and cannot run yet: {error}", tone="warn")
-    return pages.go(request, addresses.run(started.id) if started else home, said)
+    return pages.redirect(request, urls.run(started.id) if started else home, said)
 
 
 def _page(
@@ -62,7 +62,7 @@ def _page(
 ) -> Response:
     due = [] if errors or filled.every == timing.BY_HAND else timing.upcoming(filled.when(), ctx.at)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, found.uid, "Schedule"),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Schedule"),
         "found": found,
         "steps": steps.steps(steps.SCHEDULE, found.uid),
         "to": steps.at(found.uid, steps.SCHEDULE),
@@ -74,4 +74,4 @@ def _page(
         "run_now": run_now,
         "errors": errors or {},
     }
-    return pages.page(request, "lakehouse/schedule.html", values, status=422 if errors else 200)
+    return pages.render(request, "lakehouse/schedule.html", values, status=422 if errors else 200)

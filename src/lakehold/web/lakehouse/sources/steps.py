@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold.web import addresses
+from lakehold.web import urls
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
 _LABELS = {CONNECT: "Connect", STREAMS: "Choose streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
@@ -36,9 +36,9 @@ def steps(now: str, uid: str = "") -> list[Step]:
 
 def at(uid: str, part: str) -> str:
     """The page of a step, while the source is set up."""
-    return addresses.resource(uid, part) + _ASKED
+    return urls.resource(uid, part) + _ASKED
 
 
 def page(uid: str, part: str, *, setup: bool) -> str:
     """The same page, in the set-up or apart from it."""
-    return at(uid, part) if setup else addresses.resource(uid, part)
+    return at(uid, part) if setup else urls.resource(uid, part)

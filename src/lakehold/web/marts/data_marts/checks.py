@@ -14,14 +14,14 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.confirming import unsure
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.forms import parts, whole
 from lakehold.web.marts.data_marts.routes import need_edit
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.checks import CheckKind, QualityCheck
 from lakehold.workspaces.marts.definitions import DATA_MART_LABEL
 from lakehold.workspaces.settings_reader import SettingsReader
@@ -95,7 +95,7 @@ def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Res
 
 
 @routes.post("/{uid:path}/checks")
-def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Keep it."""
     found, filled, place = need_edit(ctx, uid), _sent(sent), whole(str(sent.get("n", "")))
     n = -1 if place is None else place
@@ -109,22 +109,22 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
             errors = {"check": str(error)}
     if errors:
         return _form(request, ctx, found, n, filled, errors=errors)
-    return pages.go(request, addresses.resource(uid, "quality"), Flash("Saved. The next refresh looks at it."))
+    return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. The next refresh looks at it."))
 
 
 @routes.post("/{uid:path}/checks/remove")
-def remove(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Take one away. How it came out before is kept."""
     found, n = need_edit(ctx, uid), whole(str(sent.get("n", "")))
-    told, back = dict(found.settings or {}), addresses.resource(uid, "quality")
+    told, back = dict(found.settings or {}), urls.resource(uid, "quality")
     check = _at(told, -1 if n is None else n)
-    if question := unsure(request, sent, "Take this check away?", _name(check), do="Take away", back=back):
+    if question := confirm(request, sent, "Take this check away?", _name(check), do="Take away", back=back):
         return question
     left = [each for place, each in enumerate(of(told)) if place != n]
     resource_edit.apply_edit(
         ctx, uid, ResourceEdit(settings={**told, "checks": left}), expect_version=whole(str(sent.get("version", "")))
     )
-    return pages.go(request, back, Flash("The check is gone."))
+    return pages.redirect(request, back, Flash("The check is gone."))
 
 
 def of(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
@@ -191,13 +191,13 @@ def _form(
     errors: dict[str, str] | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, found.uid, "Check"),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Check"),
         "found": found,
-        "to": addresses.resource(found.uid, "checks"),
-        "back": addresses.resource(found.uid, "quality"),
+        "to": urls.resource(found.uid, "checks"),
+        "back": urls.resource(found.uid, "quality"),
         "n": n,
         "kinds": KINDS,
         "filled": filled,
         "errors": errors or {},
     }
-    return pages.page(request, "marts/check_form.html", values, status=422 if errors else 200)
+    return pages.render(request, "marts/check_form.html", values, status=422 if errors else 200)

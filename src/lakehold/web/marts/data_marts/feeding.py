@@ -14,8 +14,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.reaching import within
 from lakehold.web.lakehouse.sources import apis, looking, sealed, troubles
@@ -25,8 +26,7 @@ from lakehold.web.marts.data_marts import fed, form, offers
 from lakehold.web.marts.data_marts.fed import Fed
 from lakehold.web.marts.data_marts.routes import need_edit, need_project
 from lakehold.web.marts.looking import grid
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts import mart_probe as of_storages
 from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition
@@ -46,7 +46,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", 
 
 
 @new.post("/{uid:path}/marts/fed")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
@@ -60,7 +60,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "")
 
 
 @routes.post("/{uid:path}/mart/feed")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)
@@ -76,9 +76,7 @@ class Form(reaching.Form[Fed]):
     @property
     def to(self) -> str:
         """Where it is sent."""
-        return (
-            addresses.resource(self.uid, "mart/feed") if self.found else addresses.workspace(self.within, "marts/fed")
-        )
+        return urls.resource(self.uid, "mart/feed") if self.found else urls.workspace(self.within, "marts/fed")
 
     def heading(self) -> tuple[str, str]:
         """What stands last in the path to it, and above it."""
@@ -139,7 +137,7 @@ def _sent(shown: Form, platform: Platform, sent: FormData) -> Response:
         return shown.refused(filled, kept, refusal)
     words = "Saved. It is so from the next refresh on."
     made = f"{filled.name} was made. Refresh it to draw its rows."
-    return pages.go(shown.request, addresses.resource(uid, "mart"), Flash(words if shown.found else made))
+    return pages.redirect(shown.request, urls.resource(uid, "mart"), Flash(words if shown.found else made))
 
 
 def _wrong(filled: Fed, seen: Mapping[str, Any]) -> dict[str, str]:
@@ -158,4 +156,4 @@ def _place(error: LakeholdError, filled: Fed) -> str:
 
 
 def _said(seen: Seen) -> str:
-    return f"It can be reached, and gives {counted(len(seen.found.get('fields', ())), 'field')}."
+    return f"It can be reached, and gives {format_count(len(seen.found.get('fields', ())), 'field')}."

@@ -11,7 +11,7 @@ from lakehold.access import Draft
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, load_summaries
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import views
+from lakehold.web import kind_pages
 from lakehold.web.lakehouse.sources.looking import reading
 from lakehold.web.marts.looking import look
 from lakehold.workspaces.marts import storages as kept
@@ -62,7 +62,7 @@ def storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
 def new_storage(ctx: RequestContext, project: str) -> str:
     """Where one is made; empty for who may not."""
     may = ctx.session.check(ctx.asker, "create", Draft(STORAGE_KIND, {"project": project}))
-    return views.form(project, STORAGE_KIND) if may else ""
+    return kind_pages.create_form_url(project, STORAGE_KIND) if may else ""
 
 
 def marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:

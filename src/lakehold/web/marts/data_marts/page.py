@@ -16,17 +16,17 @@ from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
 from lakehold.web.lakehouse import pipeline, saying, schedules
 from lakehold.web.lakehouse.doing import TRIGGERS
 from lakehold.web.lakehouse.runs import rows
 from lakehold.web.marts.data_marts import form, reports
 from lakehold.web.marts.data_marts.routes import need_mart
-from lakehold.web.routes import router
-from lakehold.web.words import spoken
+from lakehold.web.routing import router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import checks as quality
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, load_checks
@@ -77,7 +77,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "joins": eyes.refs(joined),
         "more_joins": not all(map(eyes.sees, joined)),
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
-        "toggles": [(spoken(name), value == "true") for name, value in found.attributes.items()],
+        "toggles": [(humanize(name), value == "true") for name, value in found.attributes.items()],
         "contexts": list(found.edges.get("contexts", ())),
         "reports": reports.of_mart(ctx, uid)[: _LATEST + 1],
         "latest": _LATEST,
@@ -86,30 +86,30 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "triggers": TRIGGERS.for_resource(ctx, uid) if pipeline.sees_runs(found) else [],
         "said": schedules.said,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "may": acting.actions_of(ctx, uid),
+        "may": resource_header.actions_of(ctx, uid),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "marts/mart.html", values)
+    return pages.render(request, "marts/mart.html", values)
 
 
 @routes.post("/{uid:path}/mart/publish")
 def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
     """Let it be reported on."""
-    found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
+    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
     try:
         data_mart.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
-        return pages.go(request, here, Flash(str(error), tone="bad"))
-    return pages.go(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
+        return pages.redirect(request, here, Flash(str(error), tone="bad"))
+    return pages.redirect(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
 
 
 @routes.post("/{uid:path}/mart/unpublish")
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make a draft of it again."""
-    found, here = need_mart(ctx, uid), addresses.resource(uid, "mart")
+    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
     data_mart.unpublish(ctx, uid)
-    return pages.go(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
+    return pages.redirect(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
 
 
 def _standing(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> Standing:
@@ -154,18 +154,18 @@ def _definition(found: ResourceView) -> list[tuple[str, str]] | None:
     return [*facts, *([("Copy in the storage", str(told["kept_as"]))] if told.get("kept_as") else [])]
 
 
-def _publish(ctx: RequestContext, found: ResourceView, standing: Standing) -> Action:
-    here = addresses.resource(found.uid, "mart")
+def _publish(ctx: RequestContext, found: ResourceView, standing: Standing) -> PageAction:
+    here = urls.resource(found.uid, "mart")
     if standing.published:
         asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."
-        act = Action("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
+        act = PageAction("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
     else:
-        act = Action("Publish", f"{here}/publish", "post", "circle-check")
-    told = acting.actions_of(ctx, found.uid, {"edit": act})[0]
+        act = PageAction("Publish", f"{here}/publish", "post", "circle-check")
+    told = resource_header.actions_of(ctx, found.uid, {"edit": act})[0]
     if not told.why_not and not standing.published and standing.rows is None:
         return replace(told, why_not="It has no rows yet. Refresh it once, then publish it.")
     return told
 
 
-def _actions(told: object) -> list[Action]:
-    return [act for act in told if isinstance(act, Action)] if isinstance(told, list) else []
+def _actions(told: object) -> list[PageAction]:
+    return [act for act in told if isinstance(act, PageAction)] if isinstance(told, list) else []

@@ -11,19 +11,24 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.service import Run
-from lakehold.web import pages, views
+from lakehold.web import kind_pages, pages
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUNS
-from lakehold.web.listing import Column, Listing
+from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.marts import framing
 from lakehold.web.marts.data_marts.routes import need_mart
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 
 routes = router("/resources")
 
-_COLUMNS = [Column("Report", "name"), Column("To", wide=True), Column("Owner", wide=True), Column("Last run")]
+_COLUMNS = [
+    ListColumn("Report", "name"),
+    ListColumn("To", wide=True),
+    ListColumn("Owner", wide=True),
+    ListColumn("Last run"),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class On:
 @routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """All that the caller sees, by name."""
-    found, listing = need_mart(ctx, uid), Listing.of(request, ("name",))
+    found, listing = need_mart(ctx, uid), ListState.from_request(request, ("name",))
     some = [each for each in of_mart(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
     if listing.descending:
         some.reverse()
@@ -46,13 +51,13 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         **framing.frame(ctx, found, "reports"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": [(each, last_of(ctx, each.report)) for each in listing.part(some)],
+        "rows": [(each, last_of(ctx, each.report)) for each in listing.slice_page(some)],
         "total": len(some),
         "new": new(found),
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "marts/mart_reports.html", values)
+    return pages.render(request, "marts/mart_reports.html", values)
 
 
 def of_mart(ctx: RequestContext, uid: str) -> list[On]:
@@ -71,7 +76,7 @@ def new(found: ResourceView) -> str:
     """Where a report on it is made; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    at = views.form(found.workspace.uid, REPORT_KIND) or "/resources/new"
+    at = kind_pages.create_form_url(found.workspace.uid, REPORT_KIND) or "/resources/new"
     asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT_KIND, "in": found.workspace.uid}
     return f"{at}?{urlencode(asked)}"
 

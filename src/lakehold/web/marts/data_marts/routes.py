@@ -14,9 +14,9 @@ from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.marts.data_marts import form, joins, offers
@@ -24,7 +24,7 @@ from lakehold.web.marts.data_marts.form import Filled
 from lakehold.web.marts.data_marts.joins import Join
 from lakehold.web.marts.data_marts.trying import Tried, tried
 from lakehold.web.marts.looking import grid
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 
@@ -40,7 +40,7 @@ def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> 
 
 
 @new.post("/{uid:path}/marts/new")
-def make(request: Request, uid: str, sent: Sent) -> Response:
+def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), sent)
@@ -60,7 +60,7 @@ def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -
 
 
 @routes.post("/{uid:path}/mart/edit")
-def edit(request: Request, uid: str, sent: Sent) -> Response:
+def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and change it."""
 
     def present(ctx: RequestContext) -> tuple[Form, Filled]:
@@ -104,7 +104,7 @@ class Form:
         self.request, self.within, self.found = request, within, found
         self.drawn = drawn
         """Whether it draws from a storage that whoever fills it in does not see: that stays so."""
-        self.to = addresses.resource(found.uid, "mart/edit") if found else addresses.workspace(within, "marts/new")
+        self.to = urls.resource(found.uid, "mart/edit") if found else urls.workspace(within, "marts/new")
 
     def page(
         self,
@@ -120,13 +120,15 @@ class Form:
         def page(ctx: RequestContext) -> Response:
             found = self.found
             values: dict[str, object] = {
-                "crumbs": acting.crumbs(ctx, *((found.uid, "Edit") if found else (self.within, "New data mart"))),
+                "crumbs": resource_header.breadcrumbs(
+                    ctx, *((found.uid, "Edit") if found else (self.within, "New data mart"))
+                ),
                 "title": f"Edit {found.name}" if found else "New data mart",
                 "to": self.to,
-                "feed": addresses.resource(found.uid, "mart/feed")
+                "feed": urls.resource(found.uid, "mart/feed") if found else urls.workspace(self.within, "marts/fed"),
+                "back": resource_header.overview_url(ctx, found.uid)
                 if found
-                else addresses.workspace(self.within, "marts/fed"),
-                "back": acting.home_of(ctx, found.uid) if found else addresses.workspace(self.within, "data_mart"),
+                else urls.workspace(self.within, "data_mart"),
                 "filled": filled,
                 "storages": offers.storages(ctx, self.within),
                 "new_storage": offers.new_storage(ctx, self.within),
@@ -141,7 +143,7 @@ class Form:
                 "error": error,
                 "is_new": found is None,
             }
-            return pages.page(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
+            return pages.render(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
 
         return looking.reading(self.request).run(page)
 
@@ -157,7 +159,7 @@ def _called(shown: Form, uid: str, filled: Filled) -> Response:
         )
     except forms.MENDED as refusal:
         return shown.page(filled, error=refusal)
-    return pages.go(shown.request, addresses.resource(uid, "mart"), Flash("Saved."))
+    return pages.redirect(shown.request, urls.resource(uid, "mart"), Flash("Saved."))
 
 
 def _sent(shown: Form, sent: FormData) -> Response:
@@ -180,7 +182,7 @@ def _sent(shown: Form, sent: FormData) -> Response:
     except forms.MENDED as refusal:
         return shown.page(filled, error=refusal)
     words = f"{filled.name} was made. Refresh it to draw its rows." if shown.found is None else "Saved."
-    return pages.go(shown.request, addresses.resource(uid, "mart"), Flash(words))
+    return pages.redirect(shown.request, urls.resource(uid, "mart"), Flash(words))
 
 
 def _kept(ctx: RequestContext, shown: Form, filled: Filled, reads: Sequence[str]) -> str:

@@ -15,14 +15,14 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms, grids
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.marts import framing
 from lakehold.web.marts.data_marts.routes import need_edit, need_mart
 from lakehold.web.marts.looking import Looked, look
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartColumn, MartDefinition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
@@ -62,7 +62,7 @@ def schema_page(request: Request, uid: str, draw: str = "") -> Response:
 
 
 @routes.post("/{uid:path}/schema")
-def save(request: Request, uid: str, sent: Sent) -> Response:
+def save(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Keep what is said of them."""
     rows, version = _sent(sent), forms.whole(str(sent.get("version", "")))
     found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
@@ -71,8 +71,8 @@ def save(request: Request, uid: str, sent: Sent) -> Response:
     except forms.MENDED as refusal:
         error = refusal
         return looking.reading(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
-    here = addresses.resource(uid, "schema")
-    return pages.go(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
+    here = urls.resource(uid, "schema")
+    return pages.redirect(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
 
 
 def _page(
@@ -92,7 +92,7 @@ def _page(
         "drawn": drawn,
         "error": error,
     }
-    return pages.page(request, "marts/schema.html", values, status=422 if error else 200)
+    return pages.render(request, "marts/schema.html", values, status=422 if error else 200)
 
 
 def _rows(request: Request, ctx: RequestContext, found: ResourceView, drawn: Looked | None) -> list[Row]:

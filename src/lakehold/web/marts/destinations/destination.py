@@ -9,9 +9,18 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import EdgeTargets
-from lakehold.web.deliveries import filled as way
-from lakehold.web.deliveries.filled import Filled
-from lakehold.web.deliveries.ways import CHAT, DATABASE, FILES, LABELS, LIVE, MAIL, SIGNS, WEBHOOK
+from lakehold.web.connections import delivery_form as way
+from lakehold.web.connections.delivery_form import (
+    CHAT,
+    DATABASE,
+    DELIVERY_ICONS,
+    DELIVERY_LABELS,
+    FILES,
+    LIVE,
+    MAIL,
+    WEBHOOK,
+    DeliveryForm,
+)
 
 _ABOUT = {
     FILES: "CSV, Excel, Parquet or JSON lines, to be downloaded from its page.",
@@ -21,7 +30,7 @@ _ABOUT = {
     DATABASE: "Rows into a table of PostgreSQL, or of another database.",
     LIVE: "Nothing is sent: BI tools pull the rows, with a secret of its own.",
 }
-WAYS = tuple((word, LABELS[word], about, SIGNS[word]) for word, about in _ABOUT.items())
+WAYS = tuple((word, DELIVERY_LABELS[word], about, DELIVERY_ICONS[word]) for word, about in _ABOUT.items())
 _KEPT = frozenset(
     {"to", "name", "kind", "delimiter", "header", "address", "keys", "user", "schema", "table", "mode", "driver"}
     | {"headers", "batch", "receivers", "subject", "body"}
@@ -30,7 +39,7 @@ _KEPT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Destination(Filled):
+class Destination(DeliveryForm):
     """The form as it is filled in."""
 
     name: str = ""
@@ -45,7 +54,10 @@ class Destination(Filled):
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """What is kept of it. What says nothing is left to each report."""
         stays = {name: value for name, value in (before or {}).items() if name not in _KEPT}
-        return {**stays, **{name: value for name, value in self.told().items() if value not in ("", [], {})}}
+        return {
+            **stays,
+            **{name: value for name, value in self.delivery_settings().items() if value not in ("", [], {})},
+        }
 
     def errors(self, *, has_secret: bool) -> dict[str, str]:
         """What is wrong with it, by field."""
@@ -54,24 +66,26 @@ class Destination(Filled):
             found["table"] = "Name the table that its rows go into."
         if self.to == CHAT and not has_secret:
             found["secret"] = "Paste the address that the chat gave you."  # noqa: S105 - words
-        return {**found, **self.wrong()}
+        return {**found, **self.delivery_errors()}
 
 
 def sent(form: FormData) -> Destination:
     """What came in."""
     name, description, version = (str(form.get(each, "")).strip() for each in ("name", "description", "version"))
-    return _with(way.sent(form), name, description.replace("\r\n", "\n"), version)
+    return _with(way.parse_delivery_form(form), name, description.replace("\r\n", "\n"), version)
 
 
 def blank(to: str) -> Destination:
     """A form that nobody has filled in."""
-    return _with(way.blank(to))
+    return _with(way.blank_delivery_form(to))
 
 
 def present(found: ResourceView, to: str = "") -> Destination:
     """What a destination says now. One that says nothing yet can be given a way."""
-    return _with(way.present(found.settings or {}, to), found.name, found.description, str(found.version))
+    return _with(
+        way.delivery_form_of_settings(found.settings or {}, to), found.name, found.description, str(found.version)
+    )
 
 
-def _with(filled: Filled, name: str = "", description: str = "", version: str = "") -> Destination:
+def _with(filled: DeliveryForm, name: str = "", description: str = "", version: str = "") -> Destination:
     return Destination(filled.to, filled.texts, filled.header, name, description, version)

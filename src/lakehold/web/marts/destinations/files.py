@@ -15,10 +15,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import VolumeEntry
-from lakehold.web import addresses
-from lakehold.web.deliveries.ways import FILES
+from lakehold.web import urls
+from lakehold.web.connections.delivery_form import FILES
 from lakehold.web.lakehouse import saying
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.marts import files, insights
 
 routes = router("/resources")
@@ -60,5 +60,5 @@ def last(ctx: RequestContext, settings: Settings, report: str) -> Left | None:
 
 
 def _left(uid: str, file: VolumeEntry) -> Left:
-    here = f"{addresses.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
+    here = f"{urls.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
     return file.name, here, saying.size(file.size), file.changed_at

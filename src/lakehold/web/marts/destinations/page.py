@@ -12,16 +12,16 @@ from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
-from lakehold.web.deliveries import telling, ways
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.connections import delivery_form
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.doing import RUNS
 from lakehold.web.marts import copying
 from lakehold.web.marts.destinations import destination, files, live
 from lakehold.web.marts.destinations.routes import need_destination
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.marts import destinations
 
 routes = router("/resources")
@@ -46,10 +46,10 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
     reports = destinations.visible_reports(ctx, uid)
     values: dict[str, object] = {
         "found": found,
-        "crumbs": acting.crumbs(ctx, uid),
-        "tabs": acting.tabs(ctx, uid),
-        "tab": views.home(uid, found.kind),
-        "may": acting.actions_of(ctx, uid),
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "tabs": resource_header.tabs(ctx, uid),
+        "tab": kind_pages.resource_overview_url(uid, found.kind),
+        "may": resource_header.actions_of(ctx, uid),
         "deleted": destinations.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),
         "where": _where(ctx, found),
@@ -61,10 +61,10 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
         "signs": saying.SIGNS,
         **_actions(ctx, found),
     }
-    return pages.page(request, "marts/destination.html", values)
+    return pages.render(request, "marts/destination.html", values)
 
 
-def _where(ctx: RequestContext, found: ResourceView) -> telling.Facts | None:
+def _where(ctx: RequestContext, found: ResourceView) -> delivery_form.LabelledValues | None:
     """None for those who may not edit it."""
     if found.settings is None:
         return None
@@ -73,7 +73,11 @@ def _where(ctx: RequestContext, found: ResourceView) -> telling.Facts | None:
         return []
     kept = credentials.list_names(ctx, found.uid)
     secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
-    return [("As", ways.LABELS[filled.to]), *telling.place(filled, found.settings), *secrets]
+    return [
+        ("As", delivery_form.DELIVERY_LABELS[filled.to]),
+        *delivery_form.describe_target(filled, found.settings),
+        *secrets,
+    ]
 
 
 def _went(ctx: RequestContext, reports: list[ResourceRef]) -> list[Went]:
@@ -84,16 +88,16 @@ def _went(ctx: RequestContext, reports: list[ResourceRef]) -> list[Went]:
 
 
 def _actions(ctx: RequestContext, found: ResourceView) -> dict[str, object]:
-    here, uid = addresses.resource, found.uid
+    here, uid = urls.resource, found.uid
     asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
     wanted = {
-        "change": ("edit", Action("Edit", here(uid, "destination/edit"), icon="pencil")),
-        "trial": ("edit", Action("Test", here(uid, "destination/try"), "post", "zap")),
-        "restore": ("restore", Action("Restore", here(uid, "restore"), "post", "undo-2")),
-        "delete": ("delete", Action("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
+        "change": ("edit", PageAction("Edit", here(uid, "destination/edit"), icon="pencil")),
+        "trial": ("edit", PageAction("Test", here(uid, "destination/try"), "post", "zap")),
+        "restore": ("restore", PageAction("Restore", here(uid, "restore"), "post", "undo-2")),
+        "delete": ("delete", PageAction("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
     }
     told: dict[str, object] = {
-        name: acting.actions_of(ctx, uid, {right: act})[0] for name, (right, act) in wanted.items()
+        name: resource_header.actions_of(ctx, uid, {right: act})[0] for name, (right, act) in wanted.items()
     }
     told["menu"] = [told["change"], copying.action(ctx, uid), told["delete"]]
     return told

@@ -15,16 +15,16 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import worker_client
-from lakehold.web import pages, views
-from lakehold.web.deliveries import troubles, ways
-from lakehold.web.flashes import Flash
+from lakehold.web import kind_pages, pages
+from lakehold.web.connections import delivery_form
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.reaching import within
 from lakehold.web.lakehouse.sources import looking, sealed
 from lakehold.web.marts import reaching
 from lakehold.web.marts.destinations import destination
 from lakehold.web.marts.destinations.destination import Destination
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts import destinations, mart_kinds
 
 new = router("/workspaces")
@@ -39,7 +39,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Resp
 
 
 @new.post("/{uid:path}/destinations/new")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Make it, or try it first."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
@@ -53,7 +53,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Res
 
 
 @routes.post("/{uid:path}/destination/edit")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Change it, or try it first."""
     found = looking.reading(request).run(lambda ctx: need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)
@@ -66,7 +66,7 @@ def try_out(request: Request, uid: str) -> Response:
     asked = {"destination": uid, "project": within(found), "settings": dict(found.settings or {})}
     said, refused = _tried(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
-    return pages.go(request, views.home(uid, mart_kinds.DESTINATION_KIND), flash)
+    return pages.redirect(request, kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND), flash)
 
 
 class Form(reaching.Form[Destination]):
@@ -77,7 +77,7 @@ class Form(reaching.Form[Destination]):
     def about(self, ctx: RequestContext) -> dict[str, object]:
         """What only this form has."""
         del ctx
-        return {"ways": destination.WAYS, "modes": ways.MODES, "shapes": ways.SHAPES}
+        return {"ways": destination.WAYS, "modes": delivery_form.WRITE_MODES, "shapes": delivery_form.FILE_FORMATS}
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -102,7 +102,7 @@ def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     return found
 
 
-def _sent(form: Form, platform: CurrentPlatform, sent: Sent) -> Response:
+def _sent(form: Form, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """What becomes of a form: shown again, tried, or kept."""
     filled, reading = destination.sent(sent), looking.reading(form.request)
     secret, kept = sealed.filled(platform, reading.run(lambda ctx: ctx.caller), sent)
@@ -112,14 +112,14 @@ def _sent(form: Form, platform: CurrentPlatform, sent: Sent) -> Response:
     if str(sent.get("do", "")) == "test":
         said, refused = _tried(form.request, _asked(form, filled, secrets))
         if refused is not None:
-            return form.refused(filled, kept, refused, troubles.at(refused, filled))
+            return form.refused(filled, kept, refused, delivery_form.error_field(refused, filled))
         return form.again(filled, kept, said=said)
     try:
         uid = form.keep(filled, secrets)
     except forms.MENDED as refusal:
         return form.refused(filled, kept, refusal)
     said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
-    return pages.go(form.request, views.home(uid, mart_kinds.DESTINATION_KIND), Flash(said))
+    return pages.redirect(form.request, kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND), Flash(said))
 
 
 def _asked(form: Form, filled: Destination, secrets: dict[str, str]) -> dict[str, Any]:

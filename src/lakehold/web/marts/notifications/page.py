@@ -12,14 +12,13 @@ from lakehold.api.http.dependencies import ReadContext, get_platform
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
-from lakehold.web import addresses, pages
-from lakehold.web.listing import Column, Filter, Listing
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.marts.destinations.routes import need_project
 from lakehold.web.marts.notifications import hook
 from lakehold.web.marts.notifications.hook import Hook
-from lakehold.web.routes import router
-from lakehold.web.workspaces import tabs
-from lakehold.web.workspaces.members import space_of, trail
+from lakehold.web.routing import router
+from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.membership import ROLES
 from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
@@ -33,7 +32,7 @@ HINTS = {
     NotificationChannel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
     NotificationChannel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
 }
-_RECEIVES = Filter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
+_RECEIVES = ListFilter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +54,11 @@ def notifications_page(request: Request, ctx: ReadContext, uid: str) -> Response
 def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = None) -> Response:
     """The page; with an address that could not be kept, as it was filled in."""
     need_project(ctx, uid)
-    space, manages = space_of(ctx, uid), receivers.can_manage(ctx, uid)
+    space, manages = workspace_ref(ctx, uid), receivers.can_manage(ctx, uid)
     everybody = receivers.list_receivers(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": trail(ctx, space, "Notifications"),
-        **tabs.shown(uid, space.kind, NOTIFICATIONS),
+        "crumbs": breadcrumbs(ctx, space, "Notifications"),
+        **kind_pages.workspace_tab_values(uid, space.kind, NOTIFICATIONS),
         "space": space,
         "channels": [(each, HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
         "mails": bool(get_platform(request).settings.smtp.get_secret_value()),
@@ -70,26 +69,26 @@ def shown(request: Request, ctx: RequestContext, uid: str, wrong: Hook | None = 
         "hook": (wrong or hook.present(ctx, uid)) if manages else None,
         **(_list(request, ctx, uid, everybody) if manages else {}),
     }
-    return pages.page(request, "marts/notifications.html", values, status=422 if wrong else 200)
+    return pages.render(request, "marts/notifications.html", values, status=422 if wrong else 200)
 
 
 def _list(
     request: Request, ctx: RequestContext, uid: str, everybody: Sequence[MemberSubscriptions]
 ) -> dict[str, object]:
-    listing = Listing.of(
-        request, sorts=("name",), filters=(Filter("role", "Role", tuple(_titles(ctx, uid).items())), _RECEIVES)
+    listing = ListState.from_request(
+        request, sorts=("name",), filters=(ListFilter("role", "Role", tuple(_titles(ctx, uid).items())), _RECEIVES)
     )
     # However it is asked for, the list is at one address.
-    listing = replace(listing, path=addresses.workspace(uid, NOTIFICATIONS))
+    listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS))
     rows = [each for each in everybody if _fits(each, listing)]
     on = receivers.project_channels(ctx, uid)
-    there = addresses.workspace(uid, CHOOSING)
-    part = listing.part(rows[::-1] if listing.descending else rows)
+    there = urls.workspace(uid, CHOOSING)
+    part = listing.slice_page(rows[::-1] if listing.descending else rows)
     return {
         "listing": listing,
         "columns": [
-            Column("Who", "name"),
-            *(Column(each.label if on[each] else f"{each.label}, off") for each in NotificationChannel),
+            ListColumn("Who", "name"),
+            *(ListColumn(each.label if on[each] else f"{each.label}, off") for each in NotificationChannel),
         ],
         # What is changed leads back to the part of the list that it was changed in.
         "there": replace(listing, path=there).href(page=listing.page),
@@ -102,7 +101,7 @@ def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
     return {name: role.title for name, role in kinds.schema_of(ctx.view, uid).roles.items() if name in ROLES}
 
 
-def _fits(each: MemberSubscriptions, listing: Listing) -> bool:
+def _fits(each: MemberSubscriptions, listing: ListState) -> bool:
     role, wanted = listing.chosen["role"], listing.chosen["receives"]
     return (
         fold_name(listing.search) in fold_name(each.member.name)
@@ -116,7 +115,7 @@ def _owners(ctx: RequestContext, uid: str) -> list[Owner]:
     found = []
     for each in receivers.underprivileged_owners(ctx, uid):
         who = urlencode({"subject": each.owner.uid})
-        change = f"{addresses.workspace(uid, 'members/change')}?{who}"
-        href = change if keeps else addresses.workspace(uid, "members")
-        found.append(Owner(each.mart.name, addresses.resource(each.mart.uid), each.owner.name, href))
+        change = f"{urls.workspace(uid, 'members/change')}?{who}"
+        href = change if keeps else urls.workspace(uid, "members")
+        found.append(Owner(each.mart.name, urls.resource(each.mart.uid), each.owner.name, href))
     return found

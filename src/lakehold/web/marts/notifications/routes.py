@@ -9,11 +9,11 @@ from fastapi import Request, Response
 from lakehold.api.http.dependencies import WriteContext, get_platform
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
 from lakehold.web.marts.notifications import hook
 from lakehold.web.marts.notifications.page import NOTIFICATIONS, shown
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
 
@@ -24,38 +24,38 @@ _WANTED = {"on": True, "off": False}
 
 
 @routes.post("/{uid:path}/notifications/channels")
-def switch(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Which channels the project tells of."""
     receivers.set_channels(ctx, uid, {each.value: bool(sent.get(each.value)) for each in NotificationChannel})
-    return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
+    return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS), Flash("Saved."))
 
 
 @routes.post("/{uid:path}/notifications/mine")
-def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """What the caller receives: only what is to be another than it is becomes a choice."""
     receivers.need_project(ctx, uid)
-    here = addresses.workspace(uid, NOTIFICATIONS)
+    here = urls.workspace(uid, NOTIFICATIONS)
     me = receivers.find_receiver(ctx, uid, ctx.caller.member)
     wanted = {each.value: bool(sent.get(each.value)) for each in NotificationChannel}
     new = {name: on for name, on in wanted.items() if me is None or me.channels[NotificationChannel(name)].on != on}
     receivers.set_subscription(ctx, uid, ctx.caller.member, new)
-    return pages.go(request, here, Flash("Saved."))
+    return pages.redirect(request, here, Flash("Saved."))
 
 
 @routes.post("/{uid:path}/notifications/receivers")
-def choose(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Subscribe a member to one channel or no longer, or give them back what their role has."""
     member, name, wanted = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
     found = receivers.set_subscription(ctx, uid, member, {parse_channel(name).value: _WANTED.get(wanted)})
     # With scripts the list is drawn anew in its place.
     if request.headers.get("hx-request"):
         return shown(request, ctx, uid)
-    back = addresses.workspace(uid, NOTIFICATIONS) + (f"?{request.url.query}" if request.url.query else "")
-    return pages.go(request, back, Flash(f"{found.member.name} was changed."))
+    back = urls.workspace(uid, NOTIFICATIONS) + (f"?{request.url.query}" if request.url.query else "")
+    return pages.redirect(request, back, Flash(f"{found.member.name} was changed."))
 
 
 @routes.post("/{uid:path}/notifications/hook")
-def save_hook(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Response:
+def save_hook(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """The address that failures are told to."""
     receivers.need_project(ctx, uid)
     ctx.need(receivers.MANAGE_SETTINGS, uid)
@@ -64,4 +64,4 @@ def save_hook(request: Request, ctx: WriteContext, uid: str, sent: Sent) -> Resp
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
         wrong = replace(hook.present(ctx, uid), address=str(sent.get("address", "")), error=str(error))
         return shown(request, ctx, uid, wrong)
-    return pages.go(request, addresses.workspace(uid, NOTIFICATIONS), Flash("Saved."))
+    return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS), Flash("Saved."))

@@ -11,7 +11,7 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.deliveries import ways
+from lakehold.web.connections import delivery_form
 from lakehold.workspaces.marts import joins, mart_kinds
 from lakehold.workspaces.marts.joins import ReportColumn
 
@@ -79,5 +79,5 @@ def columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> Columns:
 
 
 def _labelled(name: str, told: resource_metadata.ResourceMetadata | None) -> str:
-    way = ways.LABELS.get(str(told.settings.get("to", "")) if told else "", "")
+    way = delivery_form.DELIVERY_LABELS.get(str(told.settings.get("to", "")) if told else "", "")
     return f"{name} ({way.lower()})" if way else name

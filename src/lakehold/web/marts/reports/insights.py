@@ -7,13 +7,13 @@ from fastapi import Request, Response
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.kit.clock import SECOND
 from lakehold.web import pages
-from lakehold.web.access import acting
+from lakehold.web.access import resource_header
 from lakehold.web.lakehouse import saying
 from lakehold.web.lakehouse.pipeline import shown
-from lakehold.web.listing import Column, Listing
+from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.marts.destinations.routes import need_project
 from lakehold.web.marts.reports.routes import need_report
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.marts import insights
 from lakehold.workspaces.marts.insights import ReportUsage
 
@@ -21,12 +21,12 @@ routes = router("/resources")
 of_project = router("/workspaces")
 
 _COLUMNS = [
-    Column("Report", "name"),
-    Column("Goes to", wide=True),
-    Column("Sent", "sent", number=True),
-    Column("Failed", "failed", number=True),
-    Column("Read", "read", number=True),
-    Column("Last", "last"),
+    ListColumn("Report", "name"),
+    ListColumn("Goes to", wide=True),
+    ListColumn("Sent", "sent", number=True),
+    ListColumn("Failed", "failed", number=True),
+    ListColumn("Read", "read", number=True),
+    ListColumn("Last", "last"),
 ]
 _SORTS = {
     "name": lambda each: each.report.name.casefold(),
@@ -43,26 +43,26 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = need_report(ctx, uid)
     told = insights.report_insight(ctx, uid)
     values: dict[str, object] = {**shown(ctx, found, "insights"), "told": told, "took": _took(told)}
-    return pages.page(request, "marts/insights.html", values)
+    return pages.render(request, "marts/insights.html", values)
 
 
 @of_project.get("/{uid:path}/insights")
 def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Of all reports of a project that the caller sees."""
     need_project(ctx, uid)
-    listing = Listing.of(request, ("-last", "name", "sent", "failed", "read"))
+    listing = ListState.from_request(request, ("-last", "name", "sent", "failed", "read"))
     found = [
         each for each in insights.project_insights(ctx, uid) if listing.search.casefold() in each.report.name.casefold()
     ]
     found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
     values: dict[str, object] = {
-        "crumbs": acting.crumbs(ctx, uid, "Insights"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Insights"),
         "listing": listing,
         "columns": _COLUMNS,
-        "rows": insights.with_destinations(ctx, listing.part(found)),
+        "rows": insights.with_destinations(ctx, listing.slice_page(found)),
         "total": len(found),
     }
-    return pages.page(request, "marts/project_insights.html", values)
+    return pages.render(request, "marts/project_insights.html", values)
 
 
 def _took(told: ReportUsage) -> tuple[str, str]:

@@ -14,9 +14,9 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs import run_table as states
 from lakehold.runs.service import Run
-from lakehold.web import addresses, pages
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
 from lakehold.web.lakehouse import saying, schedules
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from lakehold.web.lakehouse.pipeline import latest, shown
@@ -26,7 +26,7 @@ from lakehold.web.lakehouse.sources.troubles import is_no_worker
 from lakehold.web.marts.destinations import files
 from lakehold.web.marts.reports import asking, choosing, filled, telling
 from lakehold.web.marts.reports.routes import need_report
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations
 
@@ -44,7 +44,7 @@ class Goal:
     there: ResourceRef | None
     gone: bool
     owners: list[ResourceRef]
-    restore: Action | None
+    restore: PageAction | None
     """To bring it back, for who may."""
 
 
@@ -56,7 +56,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     last = _last(ctx, found)
     values: dict[str, object] = {
         **shown(ctx, found, "report"),
-        "may": acting.actions_of(ctx, uid),
+        "may": resource_header.actions_of(ctx, uid),
         "asks": telling.asked(
             filled.present(found, resource_metadata.load(ctx, uid).settings), _columns(ctx, lake, found)
         )
@@ -64,8 +64,8 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         else None,
         "goal": _goal(ctx, uid),
         "left": files.last(ctx, platform.settings, uid) if last else None,
-        "change": acting.actions_of(
-            ctx, uid, {"edit": Action("Edit", addresses.resource(uid, "report/edit"), icon="pencil")}
+        "change": resource_header.actions_of(
+            ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")}
         )[0],
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
@@ -76,7 +76,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         "tones": saying.TONES,
         "signs": saying.SIGNS,
     }
-    return pages.page(request, "marts/report.html", values)
+    return pages.render(request, "marts/report.html", values)
 
 
 @routes.get("/{uid:path}/rows")
@@ -94,7 +94,7 @@ def report_rows(request: Request, uid: str) -> Response:
     def page(ctx: RequestContext) -> Response:
         no_worker = seen.error is not None and is_no_worker(seen.error)
         values = {**shown(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
-        return pages.page(request, "marts/report_rows.html", values)
+        return pages.render(request, "marts/report_rows.html", values)
 
     return looking.reading(request).run(page)
 
@@ -118,9 +118,9 @@ def _goal(ctx: RequestContext, uid: str) -> Goal:
     seen = eyes.ref(there[0])
     if not gone:
         return Goal(seen, gone, [], None)
-    here = (("back", addresses.resource(uid)),)
+    here = (("back", urls.resource(uid)),)
     # Who sees the report may be who brings it back, though they do not see where it goes.
-    restore = Action("Restore it", addresses.resource(there[0], "restore"), "post", "undo-2", here)
+    restore = PageAction("Restore it", urls.resource(there[0], "restore"), "post", "undo-2", here)
     may = resources.may_restore(ctx, there[0])
     return Goal(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
 

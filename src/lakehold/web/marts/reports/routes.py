@@ -16,10 +16,10 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.deliveries import ways
-from lakehold.web.flashes import Flash
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.connections import delivery_form
+from lakehold.web.cookies import Flash
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.lakehouse.sources.troubles import is_no_worker
@@ -29,7 +29,7 @@ from lakehold.web.marts.reports import asking, checking, choosing, filled
 from lakehold.web.marts.reports import kinds as types
 from lakehold.web.marts.reports.asking import Preview
 from lakehold.web.marts.reports.filled import Report
-from lakehold.web.routes import Sent, router
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 
 new = router("/workspaces")
@@ -41,13 +41,13 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
     """What it is about is chosen first; then the form for that."""
     ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == DATA_MART_KIND:
-        return pages.go(request, new_address(ctx, uid))
+        return pages.redirect(request, new_address(ctx, uid))
     need_project(ctx, uid)
     return Form(request, uid, _usable(ctx, mart)).page(ctx, Report())
 
 
 @new.post("/{uid:path}/reports/new")
-def make(request: Request, uid: str, sent: Sent) -> Response:
+def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Make it, or show the form again with what a button did."""
 
     def asked(ctx: RequestContext) -> str:
@@ -65,7 +65,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/report/edit")
-def edit(request: Request, uid: str, sent: Sent) -> Response:
+def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Change it, or show the form again with what a button did."""
     found, mart = looking.reading(request).run(lambda ctx: _need_edit(ctx, uid))
     return _sent(Form(request, _within(found), mart, found), sent)
@@ -89,10 +89,10 @@ class Form:
         """Show it, with all that was filled in."""
         uid = self.found.uid if self.found else ""
         values: dict[str, object] = {
-            "crumbs": acting.crumbs(ctx, uid or self.within, "Edit" if uid else "New report"),
+            "crumbs": resource_header.breadcrumbs(ctx, uid or self.within, "Edit" if uid else "New report"),
             "title": f"Edit {self.found.name}" if self.found else "New report",
-            "to": addresses.resource(uid, "report/edit") if uid else addresses.workspace(self.within, "reports/new"),
-            "back": acting.home_of(ctx, uid) if uid else addresses.workspace(self.within, "report"),
+            "to": urls.resource(uid, "report/edit") if uid else urls.workspace(self.within, "reports/new"),
+            "back": resource_header.overview_url(ctx, uid) if uid else urls.workspace(self.within, "report"),
             "is_new": not uid,
             "filled": said,
             "mart": self._mart(ctx),
@@ -103,7 +103,7 @@ class Form:
         }
         values |= self._options(ctx, said) if self.mart else {"marts": choosing.marts(ctx, self.within)}
         status = 422 if errors or error else 200
-        return pages.page(self.request, "marts/report_form.html", values, status=status)
+        return pages.render(self.request, "marts/report_form.html", values, status=status)
 
     def _mart(self, ctx: RequestContext) -> tuple[str, str] | None:
         if not self.mart:
@@ -124,7 +124,7 @@ class Form:
             "sums": types.sums,
             "hint": types.hint,
             "sends": types.SENDS,
-            "shapes": [("", "As its destination says"), *ways.SHAPES],
+            "shapes": [("", "As its destination says"), *delivery_form.FILE_FORMATS],
             "zones": [(each, each) for each in zones()],
             "destinations": choosing.goals(ctx, self.within, self.found),
         }
@@ -133,7 +133,7 @@ class Form:
 def new_address(ctx: RequestContext, mart: str) -> str:
     """Where a report on a mart is made."""
     project = ctx.session.read_view(lambda view: kinds.workspace_of(view, mart)) or ""
-    return f"{addresses.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
+    return f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
 def need_report(ctx: RequestContext, uid: str) -> ResourceView:
@@ -144,7 +144,7 @@ def need_report(ctx: RequestContext, uid: str) -> ResourceView:
     return found
 
 
-def _sent(form: Form, sent: Sent) -> Response:
+def _sent(form: Form, sent: SubmittedForm) -> Response:
     """What becomes of a form: a row more or less, a preview, or kept."""
     said, do, reading = filled.sent(sent), str(sent.get("do", "")), looking.reading(form.request)
     if not form.mart:
@@ -170,7 +170,7 @@ def _sent(form: Form, sent: Sent) -> Response:
         if form.found
         else f"{said.name} was made. Run it, or give it a trigger."
     )
-    return pages.go(form.request, views.home(uid, REPORT_KIND), Flash(words))
+    return pages.redirect(form.request, kind_pages.resource_overview_url(uid, REPORT_KIND), Flash(words))
 
 
 def _kept(ctx: RequestContext, form: Form, said: Report, before: Mapping[str, object] | None) -> str:

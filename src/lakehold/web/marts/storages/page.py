@@ -9,15 +9,15 @@ from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import credentials, kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import addresses, pages, views
-from lakehold.web.access import acting
-from lakehold.web.actions import Action
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
 from lakehold.web.lakehouse.sources import looking
 from lakehold.web.marts import copying, framing
 from lakehold.web.marts.looking import Looked, look
 from lakehold.web.marts.storages import form
 from lakehold.web.marts.storages.routes import need_storage
-from lakehold.web.routes import router
+from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
@@ -48,7 +48,9 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: Lo
     told, uid = storages.storage_settings(ctx, found.uid), found.uid
     kind = str(told.raw.get("kind", ""))
     marts, more = storages.marts_of(ctx, uid)
-    (set_up,) = acting.actions_of(ctx, uid, {"edit": Action("Set up", views.edit(uid, found.kind), icon="pencil")})
+    (set_up,) = resource_header.actions_of(
+        ctx, uid, {"edit": PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")}
+    )
     values: dict[str, object] = {
         **framing.frame(ctx, found, "storage"),
         "kind": kind,
@@ -60,9 +62,9 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: Lo
         "marts": marts,
         "more_marts": more,
         "new_mart": _new_mart(found),
-        "may": acting.actions_of(ctx, uid),
+        "may": resource_header.actions_of(ctx, uid),
     }
-    return pages.page(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
+    return pages.render(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
 
 
 def _facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
@@ -83,16 +85,16 @@ def _facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
             return []
 
 
-def _acts(ctx: RequestContext, found: ResourceView, kind: str) -> list[Action]:
+def _acts(ctx: RequestContext, found: ResourceView, kind: str) -> list[PageAction]:
     if not kind:
         return []
-    tested = Action("Test connection", addresses.resource(found.uid, "storage/test"), "post", "zap")
+    tested = PageAction("Test connection", urls.resource(found.uid, "storage/test"), "post", "zap")
     copied = [copying.action(ctx, found.uid)] if kind == StorageType.DATABASE else []
-    return [*copied, *acting.actions_of(ctx, found.uid, {"use": tested})]
+    return [*copied, *resource_header.actions_of(ctx, found.uid, {"use": tested})]
 
 
 def _new_mart(found: ResourceView) -> str:
     """Where a data mart is made that draws from it; empty for who may not use it."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    return f"{views.form(found.workspace.uid, 'marts.data_mart')}?storage={found.uid}"
+    return f"{kind_pages.create_form_url(found.workspace.uid, 'marts.data_mart')}?storage={found.uid}"

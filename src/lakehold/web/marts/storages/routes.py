@@ -13,8 +13,9 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.web import addresses, pages
-from lakehold.web.flashes import Flash
+from lakehold.web import pages, urls
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import format_count
 from lakehold.web.lakehouse import forms
 from lakehold.web.lakehouse.reaching import within
 from lakehold.web.lakehouse.sources import looking, sealed
@@ -22,8 +23,7 @@ from lakehold.web.marts import reaching
 from lakehold.web.marts.looking import Looked, look
 from lakehold.web.marts.storages import form
 from lakehold.web.marts.storages.form import Filled
-from lakehold.web.routes import Sent, router
-from lakehold.web.words import counted
+from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.mart_kinds import STORAGE_KIND
 from lakehold.workspaces.marts.storages import StorageProbeTarget
@@ -42,7 +42,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> Re
 
 
 @new.post("/{uid:path}/storages/new")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and make it."""
     looking.reading(request).run(lambda ctx: need_project(ctx, uid))
     return _sent(Form(request, uid), platform, sent)
@@ -56,7 +56,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> R
 
 
 @routes.post("/{uid:path}/storage/edit")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: Sent) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Try it, and change it."""
     found = looking.reading(request).run(lambda ctx: _need_edit(ctx, uid))
     return _sent(Form(request, within(found), found), platform, sent)
@@ -104,7 +104,7 @@ def _sent(shown: Form, platform: Platform, sent: FormData) -> Response:
     except forms.MENDED as refusal:
         return shown.refused(filled, kept, refusal)
     words = f"{filled.name} was made." if shown.found is None else "Saved."
-    return pages.go(shown.request, addresses.resource(uid, "storage"), Flash(words))
+    return pages.redirect(shown.request, urls.resource(uid, "storage"), Flash(words))
 
 
 def _tried(shown: Form, filled: Filled, secrets: dict[str, str]) -> Looked:
@@ -117,7 +117,7 @@ def _said(filled: Filled, looked: Looked) -> str:
     if looked.seen.notes:
         return looked.seen.notes[0]
     noun = "file" if filled.kind == StorageType.FILES else "table"
-    return f"It can be reached: {counted(len(looked.seen.tables), noun)} found."
+    return f"It can be reached: {format_count(len(looked.seen.tables), noun)} found."
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:

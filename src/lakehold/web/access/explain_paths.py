@@ -1,0 +1,268 @@
+"""Draws explanations as paths: member → group → grant → layer → table.
+
+A reason is a tree. It is first split into alternatives, each a few conditions that hold together; then each alternative
+is drawn as one path. What the viewer may not see is not named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+from lakehold.access import Attribute, Edge, Grant
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import HIDDEN, Reason
+from lakehold.access.decisions.explanation import RulePath as Rule
+from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
+from lakehold.catalog import kinds
+from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.components import AccessPath, AccessPathNode
+from lakehold.web.labels import humanize, icon_of
+
+_MAX_ALTERNATIVES = 200
+_NONE_OF = re.compile(r"not: any of the (.+) of .+")
+
+
+@dataclass(frozen=True, slots=True)
+class PathCondition:
+    """One condition of a path: a grant, an attribute, or a condition described as text."""
+
+    steps: tuple[Edge, ...]
+    """From the thing that is asked about to where the grant is held, or the attribute set."""
+    grant: Grant | None = None
+    group: Edge | None = None
+    """The place in the group that holds the grant."""
+    attribute: Attribute | None = None
+    words: str = ""
+
+
+PathAlternative = tuple[PathCondition, ...]
+
+
+def list_alternatives(reason: Reason) -> list[PathAlternative]:
+    """Return the alternatives of a reason that held, shortest first, without those that contain a cycle."""
+    found = dict.fromkeys(islice(_walk_reason(reason, ()), _MAX_ALTERNATIVES))
+    straight = [way for way in found if not any(_has_cycle(strand) for strand in way)]
+    return sorted(straight or found, key=_alternative_length)
+
+
+def _walk_reason(reason: Reason, way: tuple[Edge, ...]) -> Iterator[PathAlternative]:
+    steps = (*way, *(fact for fact in reason.facts if isinstance(fact, Edge) and fact.name != MEMBER_OF))
+    held = [part for part in reason.parts if part.held]
+    own = list(_own_conditions(reason, steps))
+    if own:
+        yield from ((strand,) for strand in own)
+    elif not held:
+        yield (PathCondition(steps, words=_condition_label(reason.text)),)
+    elif reason.together:
+        for chosen in product(*(list(islice(_walk_reason(part, steps), _MAX_ALTERNATIVES)) for part in held)):
+            yield tuple(dict.fromkeys(strand for some in chosen for strand in some))
+    else:
+        for part in held:
+            yield from _walk_reason(part, steps)
+
+
+def _own_conditions(reason: Reason, steps: tuple[Edge, ...]) -> Iterator[PathCondition]:
+    """Yield a condition for each grant of the reason, any of which suffices, or for its attribute."""
+    place: Edge | None = None
+    for fact in reason.facts:
+        match fact:
+            case Edge(name) if name == MEMBER_OF:
+                place = fact
+            case Grant(subject):
+                yield PathCondition(steps, fact, place if place and place.target == subject else None)
+            case Attribute():
+                yield PathCondition(steps, attribute=fact)
+            case _:
+                pass
+
+
+def _condition_label(text: str) -> str:
+    none_of = _NONE_OF.fullmatch(text)
+    if none_of:
+        return f"No {none_of[1]}"
+    words = text.removeprefix("not: ")
+    return words[:1].upper() + words[1:] if text != HIDDEN else HIDDEN
+
+
+def _has_cycle(strand: PathCondition) -> bool:
+    been = [uid for step in strand.steps for uid in (step.source, step.target)]
+    # A way of n steps that goes straight on has n + 1 stations.
+    return bool(strand.steps) and len(set(been)) <= len(strand.steps)
+
+
+def _alternative_length(way: PathAlternative) -> int:
+    return sum(len(strand.steps) + 1 + (strand.group is not None) for strand in way)
+
+
+MAX_PATHS = 8
+_EVERYBODY = "tenant.all_members"
+
+_EDGE_LABELS = {
+    "reads": "read by",
+    "writes": "written by",
+    "into": "filled by",
+    "contexts": "context of",
+    "joins": "joined by",
+    "uses": "used by",
+    "sources": "source of",
+    "targets": "target of",
+    "gateways": "used by",
+    "gateway": "used by",
+    "storage": "stores",
+    "destination": "receives",
+}
+"""What a thing is to the one that points at it."""
+
+
+class PathDrawing:
+    """Draws the paths between one member and one resource for one viewer."""
+
+    def __init__(self, ctx: RequestContext, member: str, uid: str) -> None:
+        self._ctx = ctx
+        self._member = member
+        self._here = uid
+        self._eyes = VisibleRefs(ctx)
+
+    def draw_allowed(self, found: Explanation) -> list[AccessPath]:
+        """Draw the paths by which the action is allowed, up to a limit."""
+        drawn = [path for rule in found.paths for path in self._rule_paths(rule)]
+        return list(dict.fromkeys(drawn))[:MAX_PATHS]
+
+    def _rule_paths(self, rule: Rule) -> Iterator[AccessPath]:
+        for way in list_alternatives(rule.reason)[:MAX_PATHS]:
+            yield AccessPath(self._nodes(way), rule=f"Rule: {rule.rule}" if rule.rule else "Rule", place=rule.place)
+
+    def _nodes(self, way: PathAlternative) -> tuple[AccessPathNode, ...]:
+        """Return the nodes of a path: distant grants, then nearer ones, then conditions, and the resource last."""
+        nodes: list[AccessPathNode] = [self.person_node(self._member)]
+        last = ""
+        for strand in sorted(way, key=lambda strand: (strand.grant is None, -len(strand.steps))):
+            last = self._append(nodes, *self._condition_nodes(strand, nodes))
+        return (*nodes, self.resource_node(self._here, note=last))
+
+    @staticmethod
+    def _append(nodes: list[AccessPathNode], some: list[AccessPathNode], last: str) -> str:
+        """Append the nodes that are not there yet. After a gap, the next node begins another condition."""
+        gap = False
+        for node in some:
+            if any(_is_same_node(node, other) for other in nodes):
+                gap = True
+            else:
+                nodes.append(replace(node, note="and") if gap else node)
+                gap = False
+        return "for" if gap else last
+
+    def _condition_nodes(self, strand: PathCondition, before: list[AccessPathNode]) -> tuple[list[AccessPathNode], str]:
+        """Return the nodes of one condition without the resource, and how the last of them relates to it."""
+        first = len(before) == 1
+        stations = list(self._step_resources(strand.steps))
+        if strand.grant:
+            is_drawn = any(_is_same_node(self.resource_node(strand.grant.resource), node) for node in before)
+            nodes = [
+                *self._holder_nodes(strand, first=first),
+                self._grant_node(strand.grant, first=first, alone=is_drawn),
+            ]
+            on = "on"
+        else:
+            nodes, on = [self._attribute_node(strand, first=first)], "of"
+        for uid, onward in reversed(stations):
+            nodes.append(self.resource_node(uid, note=on))
+            on = onward
+        return nodes, on
+
+    def _step_resources(self, steps: Sequence[Edge]) -> Iterator[tuple[str, str]]:
+        """Yield the resources that the steps lead to, each with its relation to the one before."""
+        at = self._here
+        for step in steps:
+            ahead = step.source == at
+            yield (
+                (step.target, self._edge_label(step))
+                if ahead
+                else (step.source, "in" if self._is_parent(step) else "to")
+            )
+            at = step.target if ahead else step.source
+
+    def _edge_label(self, step: Edge) -> str:
+        return (
+            "has" if self._is_parent(step) else _EDGE_LABELS.get(step.name) or f"{fact_labels.humanize(step.name)} of"
+        )
+
+    def _is_parent(self, step: Edge) -> bool:
+        return self._ctx.session.read_view(lambda view: kinds.schema_of(view, step.source).parent) == step.name
+
+    def _holder_nodes(self, strand: PathCondition, *, first: bool) -> list[AccessPathNode]:
+        """Return the nodes of the grant's holder, if it is not the member."""
+        if strand.grant is None or strand.grant.subject == self._member:
+            return []
+        nodes = []
+        if strand.group and strand.group.source != self._member:
+            nodes.append(self.person_node(strand.group.source, note="with"))
+        kind = self._kind(strand.grant.subject)
+        note = "is in" if kind in {GROUP, _EVERYBODY} else "with"
+        return [*nodes, self._subject_node(strand.grant.subject, kind, note if first else "and is in")]
+
+    def _subject_node(self, uid: str, kind: str, note: str) -> AccessPathNode:
+        if kind in {GROUP, _EVERYBODY}:
+            return self.resource_node(uid, note=note)
+        return self.person_node(uid, note="with")
+
+    def _grant_node(self, grant: Grant, *, first: bool, alone: bool) -> AccessPathNode:
+        view = self._ctx.view
+        title = fact_labels.role_title(view, grant.role, grant.resource)
+        label = f"{title} on {fact_labels.name_of(view, grant.resource)}" if alone else title
+        return AccessPathNode(
+            "Role", label, "key-round", note="holds" if first or grant.subject != self._member else "and"
+        )
+
+    def _attribute_node(self, strand: PathCondition, *, first: bool) -> AccessPathNode:
+        note = "with" if first else "and"
+        if strand.words == HIDDEN:
+            return AccessPathNode("Hidden", HIDDEN.capitalize(), "eye-off", note=note)
+        if strand.attribute is None:
+            return AccessPathNode("Condition", self._without_here(strand.words), "check", note=note)
+        attribute = strand.attribute
+        return AccessPathNode(
+            "Setting",
+            f"{humanize(attribute.name)}: {fact_labels.value_label(attribute.value)}",
+            "sliders-horizontal",
+            note=note,
+        )
+
+    def _without_here(self, words: str) -> str:
+        named = self._ctx.session.read_view(lambda view: fact_labels.describe_resource(view, self._here))
+        return words.removesuffix(f" on {named}")
+
+    def _kind(self, uid: str) -> str:
+        return self._ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
+
+    # Single nodes
+
+    def person_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
+        """Return the node of a member."""
+        seen = self._eyes.ref(uid)
+        if seen is None:
+            return AccessPathNode("Hidden", "Somebody", "eye-off", note=note, held=held)
+        you = "You" if uid == self._ctx.caller.member else "Person"
+        return AccessPathNode(
+            you, seen.name, icon_of(MEMBER), resource_header.overview_url(self._ctx, uid), note=note, held=held
+        )
+
+    def resource_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
+        """Return the node of a resource or group."""
+        seen = self._eyes.ref(uid)
+        if seen is None:
+            return AccessPathNode("Hidden", HIDDEN.capitalize(), "eye-off", note=note, held=held)
+        title = self._ctx.session.read_view(lambda view: fact_labels.kind_title(view, uid))
+        title = "Group" if seen.kind == _EVERYBODY else title
+        return AccessPathNode(
+            title, seen.name, icon_of(seen.kind), resource_header.overview_url(self._ctx, uid), held, note
+        )
+
+
+def _is_same_node(node: AccessPathNode, other: AccessPathNode) -> bool:
+    return (node.kind, node.label, node.href) == (other.kind, other.label, other.href)

@@ -1,0 +1,225 @@
+"""The page that explains one decision: by which paths a member may do something, or what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from fastapi import Request, Response
+
+from lakehold.access import Attribute, Edge, Grant
+from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.explanation import Reason
+from lakehold.access.decisions.explanation import RulePath as Rule
+from lakehold.access.decisions.ways import MissingFact, Way
+from lakehold.access.facts.records import Fact
+from lakehold.access.model.policy import MEMBER_OF
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import change_preview, kinds
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
+from lakehold.directory.request_context import RequestContext
+from lakehold.web import pages, urls
+from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.access.explain_paths import PathDrawing
+from lakehold.web.access.way_ranking import rank_ways
+from lakehold.web.components import AccessPath, AccessPathNode
+from lakehold.web.labels import format_count, humanize
+from lakehold.web.routing import router
+
+
+class MissingAccess:
+    """The paths to a right that a member does not have, with what is missing and who could give it."""
+
+    def __init__(self, ctx: RequestContext, member: str, uid: str) -> None:
+        self._ctx = ctx
+        self._member = member
+        self._here = uid
+        self._drawing = PathDrawing(ctx, member, uid)
+        self._eyes = VisibleRefs(ctx)
+
+    def draw_paths(self, found: Explanation) -> list[AccessPath]:
+        """Draw each way to the right; the member themself can request it."""
+        return [self._draw_path(found, way, n) for n, way in rank_ways(self._ctx, self._here, found.ways)]
+
+    def describe_givers(self, way: Way) -> tuple[str, ...]:
+        """Name those who could give everything that is missing; where nobody could alone, who could give which part."""
+        names = [self._giver_names(needed) for needed in way.needed]
+        common = [name for name in names[0] if all(name in others for others in names[1:])]
+        if common or len(way.needed) == 1:
+            return tuple(common)
+        return tuple(
+            f"{' or '.join(some)} ({self.describe_fact(needed.fact)})"
+            for needed, some in zip(way.needed, names, strict=True)
+            if some
+        )
+
+    def describe_fact(self, fact: Fact) -> str:
+        """Describe one fact for the viewer."""
+        return self._ctx.session.read_view(lambda view: fact_labels.describe_fact(view, fact, self._member))
+
+    def _draw_path(self, found: Explanation, way: Way, n: int) -> AccessPath:
+        mine = self._member == self._ctx.caller.member
+        request_url = f"{urls.request(self._here, found.action)}&way={n}"
+        return AccessPath(
+            tuple(self._draw_nodes(way)), givers=self.describe_givers(way), request=request_url if mine else ""
+        )
+
+    def _draw_nodes(self, way: Way) -> Iterator[AccessPathNode]:
+        yield self._drawing.person_node(self._member)
+        drawn: set[str] = {self._here}
+        note = "of"
+        for needed in sorted(way.needed, key=lambda each: -self._distance(each.fact)):
+            again = len(drawn) > 1
+            node = self._missing_node(needed.fact)
+            yield replace(node, note=f"and {node.note}") if again else node
+            note = "on" if isinstance(needed.fact, Grant) else "to" if isinstance(needed.fact, Edge) else "of"
+            for uid in self._chain(needed.fact):
+                if uid not in drawn:
+                    drawn.add(uid)
+                    yield self._drawing.resource_node(uid, note=note)
+                    note = "has"
+        yield self._drawing.resource_node(self._here, note=note)
+
+    def _missing_node(self, fact: Fact) -> AccessPathNode:
+        match fact:
+            case Grant(subject, role, resource):
+                title = self._ctx.session.read_view(lambda view: fact_labels.role_title(view, role, resource))
+                whose = "" if subject == self._member else f" for {self._name(subject)}"
+                return AccessPathNode("Role", f"{title}{whose}", "key-round", held=False, note="needs")
+            case Edge(name, source, target) if name == MEMBER_OF:
+                whose = "needs a place in" if source == self._member else f"{self._name(source)} in"
+                return self._drawing.resource_node(target, note=whose, held=False)
+            case Edge(name, _, target):
+                return AccessPathNode(humanize(name), self._name(target), "link", held=False, note="needs")
+            case Attribute(_, name, value, _):
+                label = f"{humanize(name)}: {fact_labels.value_label(value)}"
+                return AccessPathNode("Setting", label, "sliders-horizontal", held=False, note="needs")
+
+    def _chain(self, fact: Fact) -> list[str]:
+        """Return the resources from the one that the fact is about down to the explained one."""
+        if isinstance(fact, Edge):
+            return [] if fact.name == MEMBER_OF else [fact.source]
+        above = self._ctx.session.read_view(lambda _: self._with_ancestors())
+        return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
+
+    def _distance(self, fact: Fact) -> int:
+        return len(self._chain(fact))
+
+    def _with_ancestors(self) -> list[str]:
+        found: list[str] = []
+        here: str | None = self._here
+        while here is not None:
+            found.append(here)
+            here = kinds.parent_of(self._ctx.view, here)
+        return found
+
+    def _giver_names(self, needed: MissingFact) -> list[str]:
+        seen = [self._eyes.ref(giver) for giver in needed.givers]
+        me = self._ctx.caller.member
+        names = [each.name for each in seen if each and each.uid != me]
+        names = ["You", *names] if any(each and each.uid == me for each in seen) else names
+        # Whom one may not see is not counted either.
+        more = needed.more_givers if len(names) == len(needed.givers) else 0
+        return [*names, format_count(more, "other")] if more else names
+
+    def _name(self, uid: str) -> str:
+        seen = self._eyes.ref(uid)
+        return seen.name if seen else "somebody"
+
+
+routes = router()
+
+_MAX_UNMET = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationGate:
+    """A condition that every path has to pass."""
+
+    held: bool
+    words: str
+    rule: str
+    place: str
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationView:
+    """An explanation with everything that its page displays."""
+
+    action: str
+    found: Explanation
+    sentence: str
+    ways: list[AccessPath]
+    gates: list[ExplanationGate]
+    request: str
+    """Where to ask without choosing a way."""
+
+
+@routes.get("/resources/{uid:path}/why")
+def why_page(request: Request, ctx: ReadContext, uid: str, action: str = "", member: str = "") -> Response:
+    """Render the explanation for the caller, or for another member."""
+    ctx.need_visible(uid)
+    who = member or ctx.caller.member
+    _check_may_explain(ctx, uid, who)
+    here = ctx.session.read_view(lambda view: make_ref(view, uid))
+    actions = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
+    chosen_action = action if action in actions else actions[0] if actions else ""
+    values: dict[str, object] = {
+        "it": here,
+        "who": VisibleRefs(ctx).ref(who),
+        "mine": who == ctx.caller.member,
+        "actions": [(each, humanize(each)) for each in actions],
+        "answer": _explain(ctx, here, chosen_action, who) if chosen_action else None,
+        "knows": change_preview.may_know_holders(ctx, uid),
+        "gives": change_preview.gives_roles_on(ctx, uid),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Why?"),
+        "tabs": resource_header.tabs(ctx, uid),
+        "path": urls.resource(uid, "why"),
+    }
+    return pages.render(request, "access/why.html", values)
+
+
+def _check_may_explain(ctx: RequestContext, uid: str, who: str) -> None:
+    """Check that the caller may ask about another member: they give roles there, or may ask about others."""
+    if who == ctx.caller.member:
+        return
+    ctx.need_visible(who, "ask about")
+    ctx.session.read_view(lambda view: view.member(who))
+    if not change_preview.may_know_holders(ctx, uid):
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
+
+
+def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> ExplanationView:
+    mine = who == ctx.caller.member
+    found = ctx.session.explain(ctx.asker if mine else who, action, here.uid, viewer=ctx.asker)
+    paths = (
+        PathDrawing(ctx, who, here.uid).draw_allowed(found)
+        if found.allowed
+        else MissingAccess(ctx, who, here.uid).draw_paths(found)
+    )
+    seen = VisibleRefs(ctx).ref(who)
+    name = "You" if mine else seen.name if seen else who
+    sentence = f"{name} may {'' if found.allowed else 'not '}{humanize(action).lower()} {here.name}."
+    hidden = not found.allowed and mine and found.hidden_ways
+    gates = [_explain_gate(rule) for rule in found.gates]
+    return ExplanationView(action, found, sentence, paths, gates, urls.request(here.uid, action) if hidden else "")
+
+
+def _explain_gate(rule: Rule) -> ExplanationGate:
+    """Return the gate with its conditions that do not hold."""
+    missing = [] if rule.held else list(islice(_unmet_conditions(rule.reason), _MAX_UNMET))
+    return ExplanationGate(rule.held, _capitalize(rule.reason.text), rule.rule, rule.place, missing)
+
+
+def _unmet_conditions(reason: Reason) -> Iterator[str]:
+    failed = [part for part in reason.parts if not part.held]
+    if not failed:
+        yield _capitalize(reason.text)
+    for part in failed:
+        yield from _unmet_conditions(part)
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]

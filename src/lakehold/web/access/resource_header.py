@@ -1,0 +1,139 @@
+"""The header of a resource's pages: its actions, tabs and breadcrumbs.
+
+resource_header.actions_of(ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "edit"), icon="pencil"), …})
+resource_header.tabs(ctx, uid)
+resource_header.breadcrumbs(ctx, uid)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import TENANT
+from lakehold.catalog import kinds
+from lakehold.catalog.kinds import RequiredRight
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import kind_pages, urls
+from lakehold.web.access import fact_labels
+from lakehold.web.access.way_ranking import rank_ways
+from lakehold.web.components import PageAction
+from lakehold.web.labels import humanize
+from lakehold.web.navigation import Breadcrumb, NavLink
+
+_MAX_DEPTH = 12
+
+
+def actions_of(
+    ctx: RequestContext, uid: str, offered_actions: Mapping[str, PageAction] | None = None, *, exactly: bool = True
+) -> list[PageAction]:
+    """Return actions of a resource by name: unchanged if allowed, refused with the reason otherwise.
+
+    Without `offered_actions`, all actions of the model are returned, each linked to its explanation. If not `exactly`,
+    a refusal does not name the missing right: for lists, where finding it for every row would take too long.
+    """
+    chosen = (
+        offered_actions
+        if offered_actions is not None
+        else {name: _explain_action(uid, name) for name in _action_names(ctx, uid)}
+    )
+    may = frozenset(ctx.session.actions(ctx.asker, uid))
+    return [act if name in may else refuse_action(ctx, uid, name, act, exactly=exactly) for name, act in chosen.items()]
+
+
+def refuse_action(ctx: RequestContext, uid: str, action: str, act: PageAction, *, exactly: bool = True) -> PageAction:
+    """Return the action as refused: with the reason, and the URL that requests the right."""
+    missing = _missing_right(ctx, uid, action) if exactly else ""
+    return replace(
+        act,
+        href="",
+        why_not=f"You need {missing}." if missing else f"You may not {humanize(action).lower()} it yet.",
+        request=urls.request(uid, action),
+        why=urls.why(uid, action),
+    )
+
+
+def check_right(ctx: RequestContext, right: RequiredRight | None, act: PageAction) -> PageAction:
+    """Return the action if the caller has the right that the model names for it, refused otherwise."""
+    if kinds.has_right(ctx, right):
+        return act
+    if right is None or not ctx.session.can_see(ctx.asker, right.resource):
+        return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
+    return refuse_action(ctx, right.resource, right.action, act)
+
+
+def tabs(ctx: RequestContext, uid: str) -> list[NavLink]:
+    """Return the tabs of a resource: overview, the pages of its kind, access, and explanation."""
+    kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
+    return [
+        NavLink("Overview", overview_url(ctx, uid), "layout-dashboard"),
+        *kind_pages.resource_tabs(uid, kind),
+        NavLink("Access", urls.resource(uid, "access"), "shield"),
+        NavLink("Why?", urls.resource(uid, "why"), "circle-help"),
+    ]
+
+
+def overview_url(ctx: RequestContext, uid: str) -> str:
+    """Return the URL of a resource's overview; the home page for the tenant."""
+    kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
+    if kind == TENANT:
+        return "/"
+    is_workspace = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid
+    return (
+        urls.workspace(uid) if is_workspace else kind_pages.resource_overview_url(uid, kind) or urls.for_kind(uid, kind)
+    )
+
+
+def breadcrumbs(ctx: RequestContext, uid: str, *more: str) -> list[Breadcrumb]:
+    """Return the breadcrumbs to a resource through its visible ancestors; `more` are the labels that follow it."""
+    above = ctx.session.read_view(lambda view: _ancestors(view, uid))
+    seen = [container for container in above if ctx.session.can_see(ctx.asker, container)]
+    way = [Breadcrumb(_name(ctx, container), overview_url(ctx, container)) for container in reversed(seen)]
+    here = Breadcrumb(_name(ctx, uid), overview_url(ctx, uid) if more else "")
+    return [*way, here, *(Breadcrumb(label) for label in more)]
+
+
+def _ancestors(view: FactView, uid: str) -> list[str]:
+    found: list[str] = []
+    here = kinds.parent_of(view, uid)
+    while here is not None and len(found) < _MAX_DEPTH:
+        found.append(here)
+        here = kinds.parent_of(view, here)
+    return found
+
+
+def _action_names(ctx: RequestContext, uid: str) -> tuple[str, ...]:
+    return ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
+
+
+def _explain_action(uid: str, action: str) -> PageAction:
+    return PageAction(humanize(action), urls.why(uid, action), dialog=True)
+
+
+def _missing_right(ctx: RequestContext, uid: str, action: str) -> str:
+    """Describe the nearest right that is missing, if the caller may know of it.
+
+    The result is cached for all actions that ask for the same, until something changes.
+    """
+    rule = ctx.session.read_view(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
+    return ctx.session.cached((_missing_right, ctx.asker, uid, rule), lambda: _describe_nearest_way(ctx, uid, action))
+
+
+def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
+    try:
+        ways = ctx.session.read_view(lambda _: ctx.session.evaluator.ways(ctx.asker, action, uid))
+    except LakeholdError:
+        return ""
+    if not ways:
+        return ""
+    _, way = rank_ways(ctx, uid, ways)[0]
+    facts = (needed.fact for needed in way.needed)
+    return ctx.session.read_view(
+        lambda view: " and ".join(fact_labels.describe_fact(view, each, ctx.caller.member) for each in facts)
+    )
+
+
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.session.read_view(lambda view: fact_labels.name_of(view, uid))

@@ -1,0 +1,106 @@
+"""Runs the build if its output is missing or stale, and writes the manifest."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from lakehold.web.build import bundle, node
+from lakehold.web.build.paths import AXE, BUILD_DIR, FRONT, MANIFEST, MODULES, STATIC
+
+
+def expected_stamp() -> str:
+    """Return a digest of all files that the build depends on."""
+    digest = sha256()
+    for path in _source_files():
+        text = path.read_bytes()
+        digest.update(f"{path.name} {len(text)} ".encode() + text)
+    return digest.hexdigest()
+
+
+def built_stamp() -> str:
+    """Return the digest that the present output was built from; empty if there is none."""
+    try:
+        stamp: str = json.loads(MANIFEST.read_text(encoding="utf-8"))["stamp"]
+    except (OSError, ValueError, KeyError):
+        return ""
+    return stamp
+
+
+def _source_files() -> Iterator[Path]:
+    for folder in (FRONT, Path(__file__).parent):
+        yield from sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+
+_LICENCES_FILE = "licences.txt"
+_SHIPPED_PACKAGES = (
+    *("htmx.org", "@fontsource-variable/inter", "@iconify-json/lucide"),
+    *(f"@codemirror/{name}" for name in ("autocomplete", "commands", "lang-sql", "language", "state", "view")),
+    *(f"@lezer/{name}" for name in ("common", "highlight", "lr")),
+    *("@marijn/find-cluster-break", "crelt", "style-mod", "w3c-keyname"),
+)
+
+
+def is_stale(*, for_tests: bool = False) -> bool:
+    """Whether something has to be built."""
+    return built_stamp() != expected_stamp() or (for_tests and not AXE.exists())
+
+
+def build(*, for_tests: bool = False) -> bool:
+    """Build what is missing or stale; returns whether anything was."""
+    if not is_stale(for_tests=for_tests):
+        return False
+    with _build_lock():
+        if is_stale(for_tests=for_tests):
+            _build()
+    return True
+
+
+def _build() -> None:
+    found = node.find_node()
+    node.install_packages(found)
+    fresh = STATIC.with_name("static.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    names = {
+        **bundle.bundle_assets(found, fresh),
+        "icons.svg": bundle.write_icon_sprite(fresh),
+        "favicon.svg": _write_favicon(fresh),
+    }
+    _write_licences(fresh)
+    manifest = {"stamp": expected_stamp(), "files": dict(sorted(names.items()))}
+    (fresh / MANIFEST.name).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(STATIC, ignore_errors=True)
+    fresh.rename(STATIC)
+
+
+@contextmanager
+def _build_lock() -> Iterator[None]:
+    """Hold the build lock. A second build waits, and may then find nothing left to do."""
+    BUILD_DIR.parent.mkdir(parents=True, exist_ok=True)
+    with BUILD_DIR.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write_favicon(out: Path) -> str:
+    text = (FRONT / "favicon.svg").read_bytes()
+    name = f"favicon-{sha256(text).hexdigest()[:8].upper()}.svg"
+    (out / name).write_bytes(text)
+    return name
+
+
+def _write_licences(out: Path) -> None:
+    """Write the licences of the packages that are part of the bundles."""
+    texts = []
+    for name in _SHIPPED_PACKAGES:
+        package = json.loads((MODULES / name / "package.json").read_text(encoding="utf-8"))
+        files = sorted((MODULES / name).glob("LICENSE*"))
+        terms = files[0].read_text(encoding="utf-8") if files else f"License: {package.get('license')}"
+        texts.append(f"{name} {package['version']}\n\n{terms.strip()}\n")
+    (out / _LICENCES_FILE).write_text("\n\n".join(texts), encoding="utf-8")

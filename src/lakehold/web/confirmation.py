@@ -1,0 +1,120 @@
+"""Confirmation pages: a plain question, or a preview of what a change of access does.
+
+They work with and without scripts, because the endpoint itself asks::
+
+    if question := confirm(request, form, "Remove Erik from Engineers?", "He loses Editor on 12 tables.", do="Remove"):
+        return question
+
+    prompt = ConfirmationPrompt("Give Editor to Ana?", back=url)
+    if question := confirm_effects(request, form, prompt, lambda: preview_effects(ctx, changes)):
+        return question
+    …  # confirmed: make the change
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.access import Add, Remove
+from lakehold.access.decisions.what_if import AccessEffectGroup, AccessEffects
+from lakehold.access.model.policy import Policy
+from lakehold.catalog import change_preview
+from lakehold.directory.request_context import RequestContext
+from lakehold.web import csrf, pages
+from lakehold.web.components import EffectSummary, FieldChange
+from lakehold.web.labels import format_count, humanize
+
+CONFIRMED = "confirmed"
+
+
+def confirm(
+    request: Request, form: FormData, question: str, text: str = "", *, do: str = "Continue", back: str = "/"
+) -> Response | None:
+    """Return a confirmation page; None once the question is confirmed."""
+    if form.get(CONFIRMED):
+        return None
+    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
+    values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back, "fields": fields}
+    return pages.render(request, "confirm.html", values)
+
+
+_MAX_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationChoice:
+    """An additional choice on the confirmation page."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationPrompt:
+    """The texts and options of a confirmation page."""
+
+    question: str
+    text: str = ""
+    do: str = "Save"
+    back: str = "/"
+    """Where the form is, with what was filled in."""
+    danger: bool = False
+    changes: Sequence[FieldChange] = ()
+    """What else is to be different, field by field."""
+    choice: ConfirmationChoice | None = None
+    """Something to be chosen along with it."""
+
+
+def preview_effects(ctx: RequestContext, changes: Sequence[Add | Remove]) -> list[EffectSummary]:
+    """Return the effects of changes that the caller may see; refused unless they may make every change."""
+    for change in changes:
+        ctx.need_change(change)
+    return summarize_effects(ctx.view.policy, change_preview.preview(ctx, changes)) if changes else []
+
+
+def summarize_effects(policy: Policy, effects: AccessEffects) -> list[EffectSummary]:
+    """Summarize effects in the terms of the models.
+
+    Actions that the same number of members gain on the same number of resources are merged.
+    """
+    merged: dict[tuple[bool, str, int, int], list[AccessEffectGroup]] = {}
+    for group in effects.groups:
+        merged.setdefault((group.gained, group.kind, group.members, group.resources), []).append(group)
+    return [
+        EffectSummary(gained, members, _describe_actions(policy, kind, groups), resources, _kind_label(policy, kind))
+        for (gained, kind, members, resources), groups in merged.items()
+    ]
+
+
+def confirm_effects(
+    request: Request, form: FormData, prompt: ConfirmationPrompt, effects: Callable[[], Sequence[EffectSummary]]
+) -> Response | None:
+    """Return the page that previews the effects of a change; None once the change is confirmed."""
+    if form.get(CONFIRMED):
+        return None
+    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
+    values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": fields}
+    return pages.render(request, "effects.html", values)
+
+
+def _kind_label(policy: Policy, kind: str) -> str:
+    """Return the title of a kind, with its model's title where another model uses the same word."""
+    schema = policy.kind(kind).schema
+    alike = [other for other in policy.kinds.values() if other.schema.title == schema.title]
+    return schema.title.lower() if len(alike) == 1 else f"{policy.models[schema.model].title} {schema.title.lower()}"
+
+
+def _describe_actions(policy: Policy, kind: str, groups: Sequence[AccessEffectGroup]) -> str:
+    known = policy.kind(kind).schema.actions
+    if len(groups) == len(known) > 1:
+        return "everything"
+    words = [humanize(group.action) if n == 0 else humanize(group.action).lower() for n, group in enumerate(groups)]
+    if len(words) > _MAX_NAMED + 1:
+        words = [*words[:_MAX_NAMED], format_count(len(words) - _MAX_NAMED, "more action")]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,110 @@
+"""Lists whose search, filters, sorting and page are in their URL, so that a list can be shared as a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Request
+
+T = TypeVar("T")
+
+PAGE_SIZE = 50
+_MAX_SEARCH_LENGTH = 200
+_NUMBER = re.compile(r"[0-9]{1,6}")
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column of a list."""
+
+    label: str
+    sort: str = ""
+    """The word by which the list is sorted, if it can be by this column."""
+    number: bool = False
+    wide: bool = False
+    """Whether it is left out where there is little room."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """A filter of a list: its options, without the one for all."""
+
+    key: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    """Values and their words, without the one for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListState:
+    """The search, filters, sorting and page that a URL asks for. Invalid values are ignored."""
+
+    path: str
+    search: str = ""
+    sort: str = ""
+    descending: bool = False
+    page: int = 1
+    after: str = ""
+    """Where the page begins, in a list that is paged by the engine."""
+    size: int = PAGE_SIZE
+    filters: tuple[ListFilter, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    first_sort: str = ""
+
+    @classmethod
+    def from_request(
+        cls, request: Request, sorts: Sequence[str], filters: Sequence[ListFilter] = (), size: int = PAGE_SIZE
+    ) -> ListState:
+        """Parse the URL of a request. The first of `sorts` is the default; a leading `-` sorts descending."""
+        query = request.query_params
+        word = query.get("sort", "")
+        sort = word if word.lstrip("-") in {known.lstrip("-") for known in sorts} else sorts[0]
+        page = query.get("page", "")
+        return cls(
+            path=request.url.path,
+            search=query.get("q", "").strip()[:_MAX_SEARCH_LENGTH],
+            sort=sort.lstrip("-"),
+            descending=sort.startswith("-"),
+            page=max(int(page), 1) if _NUMBER.fullmatch(page) else 1,
+            after=query.get("after", ""),
+            size=size,
+            filters=tuple(filters),
+            chosen={each.key: _valid_choice(each, query.get(each.key, "")) for each in filters},
+            first_sort=sorts[0],
+        )
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether a search or a filter is set."""
+        return bool(self.search or any(self.chosen.values()))
+
+    def href(self, **changes: object) -> str:
+        """Return the URL of this list with some parameters changed. Without a page it begins at the first."""
+        sort = f"-{self.sort}" if self.descending else self.sort
+        values: dict[str, object] = {"q": self.search, **self.chosen, "sort": "" if sort == self.first_sort else sort}
+        values.update(changes)
+        kept = {key: str(value) for key, value in values.items() if value and (key, value) != ("page", 1)}
+        return f"{self.path}?{urlencode(kept)}" if kept else self.path
+
+    def sorted_by(self, sort: str) -> str:
+        """Return the URL sorted by a column; descending if it is sorted by it already."""
+        down = self.sort == sort and not self.descending
+        word = f"-{sort}" if down else sort
+        return self.href(sort="" if word == self.first_sort else word)
+
+    def slice_page(self, rows: Sequence[T]) -> Sequence[T]:
+        """Return the rows of the current page, of a list that is in memory."""
+        start = (self.page - 1) * self.size
+        return rows[start : start + self.size]
+
+    def pages(self, total: int) -> int:
+        """Return the number of pages."""
+        return max(1, -(-total // self.size))
+
+
+def _valid_choice(asked: ListFilter, value: str) -> str:
+    return value if value in dict(asked.options) else ""

@@ -1,0 +1,126 @@
+"""Builds the navigation of the signed-in member from what they may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from fastapi import Request
+
+from lakehold.access.model.schema import KindSchema
+from lakehold.api.http.authentication import authenticate, read_credentials
+from lakehold.api.http.dependencies import current_context, get_authenticator, get_platform
+from lakehold.catalog import approvals, kinds, workspaces
+from lakehold.catalog.resource_view import ResourceSummary
+from lakehold.directory import accounts
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.request_context import RequestContext
+from lakehold.web import kind_pages, urls
+from lakehold.web.labels import icon_of, pluralize
+from lakehold.web.navigation import ImpersonationBanner, Navigation, NavLink, NavSection, NavUser
+
+T = TypeVar("T")
+
+MAX_WORKSPACES = 12
+_MAX_WAITING = 50
+
+
+def navigation_for_request(request: Request) -> Navigation:
+    """Return the navigation for a request; empty if nobody is signed in."""
+    return in_request_context(request, build_navigation, Navigation())
+
+
+def in_request_context(request: Request, query: Callable[[RequestContext], T], default: T) -> T:
+    """Run a query in the context of the request, or in a read transaction of its own if the page has no context.
+
+    Returns the default if nobody is signed in.
+    """
+    ctx = current_context(request)
+    if ctx is not None:
+        return query(ctx)
+    platform = get_platform(request)
+    try:
+        credentials = read_credentials(request)
+        with platform.database.read() as transaction:
+            caller = authenticate(get_authenticator(request), platform, transaction, credentials)
+            return query(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
+    except UnauthorizedError:
+        return default
+
+
+def build_navigation(ctx: RequestContext) -> Navigation:
+    """Build the navigation of the caller."""
+    may = frozenset(ctx.session.actions(ctx.asker, ctx.caller.tenant))
+    spaces = ctx.session.cached(
+        (navigation_for_request, ctx.asker), lambda: workspaces.page(ctx, limit=MAX_WORKSPACES).items
+    )
+    waiting = len(approvals.list_answerable(ctx, limit=_MAX_WAITING))
+    return Navigation(
+        tenant=_name(ctx, ctx.caller.tenant),
+        places=(
+            NavLink("Home", "/", "home"),
+            NavLink("Requests", "/requests", "inbox", waiting or None),
+            NavLink("All workspaces", "/workspaces", "boxes"),
+        ),
+        workspaces=tuple(_workspace_section(ctx, found) for found in spaces),
+        more=tuple(_tenant_links(may, invites="manage_members" in may or _may_invite(ctx, spaces))),
+        person=_nav_user(ctx, may),
+        view_as=ImpersonationBanner(_name(ctx, ctx.caller.member), "/view-as/end") if ctx.caller.impersonator else None,
+    )
+
+
+def listed_kinds(ctx: RequestContext, workspace: KindSchema) -> list[KindSchema]:
+    """Return the kinds that a workspace has list pages of, in the order of its model."""
+    return [kind for kind in ctx.view.policy.models[workspace.model].kinds.values() if kind.name != workspace.name]
+
+
+def _workspace_section(ctx: RequestContext, found: ResourceSummary) -> NavSection:
+    root = kinds.catalog_kind(ctx.view.policy, found.kind)
+    href = urls.workspace(found.uid)
+    aside = kind_pages.COLLAPSED_KINDS.get(root.id, frozenset())
+    places: dict[bool, list[NavLink]] = {False: [], True: []}
+    for kind in listed_kinds(ctx, root):
+        place = NavLink(pluralize(kind.title), urls.workspace(found.uid, kind.name), icon_of(kind.id))
+        places[kind.name in aside].append(place)
+    first = (NavLink("Overview", href, "layout-dashboard"), *kind_pages.workspace_links(found.uid, root.id))
+    last = (NavLink("Members", f"{href}/members", "users"), *kind_pages.extra_workspace_tabs(found.uid, root.id))
+    return NavSection(
+        found.name, href, icon_of(root.id), root.title, (*first, *places[False], *last), tuple(places[True])
+    )
+
+
+def _may_invite(ctx: RequestContext, spaces: list[ResourceSummary]) -> bool:
+    """Whether the caller may invite people to one of these workspaces."""
+    roles = ctx.view.policy.kind
+    return any(
+        role.invited_with in found.actions for found in spaces for role in roles(found.kind).schema.roles.values()
+    )
+
+
+def _tenant_links(may: frozenset[str], *, invites: bool) -> list[NavLink]:
+    more = [NavLink("People", "/people", "users"), NavLink("Groups", "/groups", "shapes")]
+    if invites:
+        more.append(NavLink("Invites", "/invites", "user-plus"))
+    more.append(NavLink("Access reviews", "/reviews", "clipboard-check"))
+    if "see_audit" in may:
+        more.append(NavLink("Audit log", "/audit", "scroll-text"))
+    return more
+
+
+def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:
+    # Who looks with another's eyes is still themself: their own name, profile and way out.
+    member = ctx.caller.impersonator or ctx.caller.member
+    account = accounts.get(ctx, member)
+    return NavUser(
+        name=_name(ctx, member),
+        note=account.email if account else "",
+        places=(
+            NavLink("Profile", "/profile", "user"),
+            *([NavLink("View as", "/view-as", "eye")] if "view_as" in may else []),
+        ),
+        sign_out="/sign-out",
+    )
+
+
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.view.names.get(ctx.view.resource(uid)) or uid

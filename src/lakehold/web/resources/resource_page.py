@@ -1,0 +1,107 @@
+"""The page of one resource."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.schema import KindSchema
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.catalog import kinds, resources, usage
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import humanize
+from lakehold.web.routing import router
+
+routes = router("/resources")
+
+_MAX_CHILDREN = 50
+_MAX_USES = 8
+
+
+@routes.get("/{uid:path}")
+def resource_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
+    """Render the page of a resource as the caller may see it."""
+    found = resources.get(ctx, uid)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
+    if found.workspace and found.workspace.uid == uid:
+        return pages.redirect(request, urls.workspace(uid))
+    if own := kind_pages.resource_overview_url(uid, found.kind):
+        return pages.redirect(request, own)
+    resource_usage.record(platform, ctx, schema.visible, uid)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "found": found,
+        "tabs": resource_header.tabs(ctx, uid),
+        "deleted": found.attributes.get(kinds.DELETED) == "true",
+        "menu": _menu_actions(ctx, found, schema),
+        "may": resource_header.actions_of(ctx, uid),
+        "attributes": [
+            (humanize(name), _attribute_label(schema, name, value))
+            for name, value in _visible_attributes(found).items()
+        ],
+        "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
+        "edges": [(humanize(name), ends) for name, ends in found.edges.items() if ends],
+        "inside": ctx.session.read_view(lambda view: _children(ctx, view, uid)),
+        "pointing": ctx.session.read_view(lambda view: _referrers(ctx, view, uid)),
+        "uses": usage.list_for_resource(ctx, uid)[:_MAX_USES],
+    }
+    return pages.render(request, "resources/one.html", values)
+
+
+def _visible_attributes(found: ResourceView) -> dict[str, str]:
+    return {name: value for name, value in found.attributes.items() if name != kinds.DELETED}
+
+
+def _attribute_label(schema: KindSchema, name: str, value: str) -> str:
+    attribute = schema.attributes.get(name)
+    if attribute is not None and attribute.is_flag:
+        return "On" if value == "true" else "Off"
+    return humanize(value)
+
+
+def _menu_actions(ctx: RequestContext, found: ResourceView, schema: KindSchema) -> list[PageAction]:
+    """Return the actions that every resource has, whatever its model."""
+    uid, here, ask = found.uid, urls.resource, ctx.session.read_view
+    edit = PageAction("Edit", here(uid, "edit"), icon="pencil")
+    move = PageAction("Move", here(uid, "move"), icon="folder")
+    delete = PageAction("Delete", here(uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?")
+    movable = schema.parent is not None and schema.edges[schema.parent].set_with is not None
+    return [
+        resource_header.check_right(ctx, ask(lambda view: kinds.edit_right(view, uid)), edit),
+        *([move] if movable else []),
+        resource_header.check_right(ctx, ask(lambda view: kinds.delete_right(view, uid)), delete),
+    ]
+
+
+def _children(ctx: RequestContext, view: FactView, uid: str) -> list[ResourceRef]:
+    """Return the visible children of the resource."""
+    return _visible_refs(ctx, view, view.children(view.resource(uid)))
+
+
+def _referrers(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, list[ResourceRef]]]:
+    """Return the visible resources that point at this one and are not its children, by kind."""
+    here, found = view.resource(uid), []
+    for kind in view.policy.kinds.values():
+        for edge in kind.schema.edges:
+            if edge == kind.schema.parent or kind.schema.model == "tenant":
+                continue
+            near = [each for each in view.edges_in[edge].get(here) or () if view.kind(each) == kind.id]
+            if near and (seen := _visible_refs(ctx, view, near)):
+                found.append((kind.schema.title, seen))
+    return found
+
+
+def _visible_refs(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[ResourceRef]:
+    eyes, found = VisibleRefs(ctx), []
+    for number in sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold()):
+        ref = eyes.by_number(number)
+        if ref is not None:
+            found.append(ref)
+        if len(found) == _MAX_CHILDREN:
+            break
+    return found

@@ -1,0 +1,132 @@
+"""The page of a workspace, and the lists of the resources in it by kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.access.model.schema import KindSchema
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import kinds, resources, workspaces
+from lakehold.catalog.resource_view import ResourceSummary
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import pluralize
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.navigation_context import listed_kinds
+from lakehold.web.routing import router
+
+routes = router("/workspaces")
+
+_MAX_ITEMS = 5
+_SORTS = ("name", "created")
+_COLUMNS = [
+    ListColumn("Name", "name"),
+    ListColumn("In", wide=True),
+    ListColumn("Since", "created"),
+    ListColumn("You may", wide=True),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKindSection:
+    """The first few resources of a kind."""
+
+    kind: KindSchema
+    label: str
+    href: str
+    items: list[ResourceSummary]
+    more: bool
+
+
+@routes.get("/{uid:path}/{kind}")
+def list_of_kind(request: Request, ctx: ReadContext, uid: str, kind: str) -> Response:
+    """Render the list of all resources of one kind in a workspace."""
+    schema = _kind_of(ctx, uid, kind)
+    if schema is None:
+        return workspace_page(request, ctx, f"{uid}/{kind}")
+    listing = ListState.from_request(request, _SORTS)
+    found = resources.page(
+        ctx,
+        schema.id,
+        within=uid,
+        search=listing.search,
+        sort=f"-{listing.sort}" if listing.descending else listing.sort,
+        after=listing.after or None,
+    )
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, pluralize(schema.title)),
+        "schema": schema,
+        "label": pluralize(schema.title),
+        "new": create_action(ctx, schema, uid),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "found": found,
+    }
+    return pages.render(request, "resources/kind.html", values)
+
+
+@routes.get("/{uid:path}")
+def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the overview of a workspace."""
+    workspaces.need_workspace(ctx, uid)
+    found = resources.get(ctx, uid)
+    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
+    if own := kind_pages.workspace_overview_url(uid, found.kind):
+        return pages.redirect(request, own)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "found": found,
+        **kind_pages.workspace_tab_values(uid, found.kind),
+        "places": kind_pages.workspace_links(uid, schema.id),
+        "shelves": [_kind_section(ctx, uid, kind) for kind in listed_kinds(ctx, schema)],
+        "makes": [create_action(ctx, kind, uid) for kind in listed_kinds(ctx, schema) if kind.create is not None],
+    }
+    return pages.render(request, "resources/workspace.html", values)
+
+
+def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction:
+    """Return the action that creates a resource of the kind in the workspace, refused if that is certain beforehand."""
+    href = kind_pages.create_form_url(uid, kind.id) or f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
+    label = f"New {kind.title.lower()}"
+    if kind.create is None:
+        return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} comes into being by itself.")
+    return PageAction(label, href, icon="plus", why_not="" if _may_create(ctx, kind, uid) else _WHY_NOT)
+
+
+_WHY_NOT = "Your role here does not let you make one."
+
+
+def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
+    """Whether the caller may create one, as far as can be decided before the form is filled in."""
+    parent = kind.edges[kind.parent] if kind.parent else None
+    here = kinds.schema_of(ctx.view, uid).name
+    if kind.parent is None or parent is None or here not in parent.to:
+        return True
+    try:
+        may = ctx.session.check(ctx.asker, "create", Draft(kind.id, {kind.parent: uid}))
+    except LakeholdError:
+        return True
+    return may or len(kind.edges) > 1
+
+
+def _kind_section(ctx: RequestContext, uid: str, kind: KindSchema) -> ResourceKindSection:
+    found = resources.page(ctx, kind.id, within=uid, limit=_MAX_ITEMS)
+    href = urls.workspace(uid, kind.name)
+    return ResourceKindSection(kind, pluralize(kind.title), href, found.items, found.after is not None)
+
+
+def _kind_of(ctx: RequestContext, uid: str, name: str) -> KindSchema | None:
+    """The kind of this name in the workspace; None if the two are the id of a workspace with a slash in it."""
+    try:
+        workspaces.need_workspace(ctx, uid)
+    except LakeholdError:
+        return None
+    root = kinds.schema_of(ctx.view, uid)
+    return next((kind for kind in listed_kinds(ctx, root) if kind.name == name), None)

@@ -1,0 +1,157 @@
+"""The router class for pages, which checks form tokens and renders errors as pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from lakehold.api.http import json_logging, problems
+from lakehold.api.http.problems import Problem
+from lakehold.api.http.routing import Endpoint, TransactionRoute
+from lakehold.directory.errors import DeniedError, UnauthorizedError
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import csrf, pages
+from lakehold.web.navigation import Navigation
+
+SIGN_IN = "/sign-in"
+_MACHINE_PREFIXES = ("/api/", "/access/", "/static/", "/metrics", "/healthz", "/readyz")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorText:
+    """The texts and icon of an error page."""
+
+    title: str
+    text: str
+    icon: str
+
+
+_ERROR_TEXTS = {
+    401: ErrorText("Sign in first", "This page is for people who are signed in.", "key-round"),
+    403: ErrorText("You can't do this yet", "You may know of it, but this needs a right that you don't have.", "lock"),
+    404: ErrorText(
+        "Nothing to see at this address",
+        "It may have been moved or removed, or it is something that you don't have access to.",
+        "compass",
+    ),
+    409: ErrorText("This can't be done as things are", "Something else would have to change first.", "git-branch"),
+    422: ErrorText("Something in the form can't be right", "Nothing was changed.", "pencil"),
+    429: ErrorText("Too many attempts", "Wait a little, then try again.", "clock"),
+    500: ErrorText("Something broke on our side", "Nothing was changed. It has been written down.", "zap"),
+    503: ErrorText("Too busy for a moment", "Nothing was changed. Try again in a second.", "clock"),
+}
+
+
+def error_page(request: Request, error: Exception) -> Response:
+    """Render the page of an error. Unexpected errors are logged, and their details are not displayed."""
+    if isinstance(error, UnauthorizedError) and request.method == "GET":
+        return pages.redirect(request, f"{SIGN_IN}?{urlencode({'next': pages.current_url(request)})}")
+    problem = _problem_of(request, error)
+    try:
+        response = _render_problem(
+            request, problem, pages.web_app_of(request).load_navigation(request), _request_access_url(error)
+        )
+    except Exception:  # noqa: BLE001 - what is around the page may be what is broken
+        json_logging.error_log.exception("page", extra={"told": {"request": problems.get_request_id(request)}})
+        response = _render_problem(request, problem, Navigation(), "")
+    if isinstance(error, LakeholdError):
+        response.headers.update(problems.error_headers(error))
+    if request.headers.get("hx-request"):
+        response.headers["HX-Trigger"] = json.dumps({"toast": {"text": problem.detail, "tone": "bad"}})
+    return response
+
+
+def install_error_handler(app: FastAPI) -> None:
+    """Render 404 and similar errors as a page for browsers and as problem+json for API clients."""
+    inner = cast("Callable[[Request, Exception], Awaitable[Response]]", app.exception_handlers[HTTPException])
+
+    async def handle(request: Request, error: Exception) -> Response:
+        return error_page(request, error) if wants_html(request) else await inner(request, error)
+
+    app.add_exception_handler(HTTPException, handle)
+
+
+def wants_html(request: Request) -> bool:
+    """Whether the request is for a page and accepts HTML."""
+    return not request.url.path.startswith(_MACHINE_PREFIXES) and "text/html" in request.headers.get("accept", "")
+
+
+def _problem_of(request: Request, error: Exception) -> Problem:
+    match error:
+        case LakeholdError():
+            return problems.problem_from_error(error)
+        case RequestValidationError():
+            return problems.validation_problem(error.errors())
+        case HTTPException():
+            words = _ERROR_TEXTS.get(error.status_code, _ERROR_TEXTS[404])
+            return problems.make_problem(f"http_{error.status_code}", error.status_code, words.text)
+        case _:
+            log_fields = {"request": problems.get_request_id(request)}
+            json_logging.error_log.error("unexpected", exc_info=error, extra={"told": log_fields})
+            return problems.make_problem("unexpected", 500, _ERROR_TEXTS[500].text)
+
+
+def _render_problem(request: Request, problem: Problem, navigation: Navigation, request_url: str) -> Response:
+    text = _ERROR_TEXTS.get(problem.status) or _ERROR_TEXTS[500 if problem.status >= 500 else 409]  # noqa: PLR2004 - ours or theirs
+    values: dict[str, object] = {
+        "problem": problem,
+        "words": text,
+        "asking": request_url,
+        "request_id": problems.get_request_id(request),
+    }
+    return pages.render(request, "error.html", values, navigation=navigation, status=problem.status)
+
+
+def _request_access_url(error: Exception) -> str:
+    """Return the URL of the form that requests the missing right; empty if none is missing."""
+    if not isinstance(error, DeniedError) or not error.resource:
+        return ""
+    return f"/requests/new?{urlencode({'resource': error.resource, 'action': error.action})}"
+
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class PageRoute(TransactionRoute):
+    """A route whose endpoint returns pages. Endpoints ask for `Reading` or `Writing` as those of the API do."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **given: Any) -> None:  # noqa: ANN401 - as FastAPI has it
+        super().__init__(path, endpoint, **{**given, "include_in_schema": False})
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap the endpoint with the CSRF check and the error pages."""
+        inner = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            try:
+                if request.method not in _SAFE_METHODS:
+                    await csrf.verify_token(request)
+                return await inner(request)
+            except ClientDisconnect:
+                raise  # who would read a page?
+            except Exception as error:  # noqa: BLE001 - the one handler of pages
+                return error_page(request, error)
+
+        return guarded
+
+
+def router(prefix: str = "") -> APIRouter:
+    """Create a router for pages."""
+    return APIRouter(prefix=prefix, route_class=PageRoute, redirect_slashes=False, include_in_schema=False)
+
+
+async def _read_form(request: Request) -> FormData:
+    return await request.form()
+
+
+SubmittedForm = Annotated[FormData, Depends(_read_form)]
+"""What a form sent."""

@@ -1,0 +1,196 @@
+"""The list of all visible workspaces, and the form for a new one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.access.facts.view import FactView, role_names
+from lakehold.access.model.schema import AccessModel, KindSchema
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog import kinds, resource_metadata, workspaces
+from lakehold.catalog.resource_view import ResourceSummary
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import valid_name
+from lakehold.web import pages, urls
+from lakehold.web.access_reason import find_reason
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.workspaces import model_labels
+
+routes = router("/workspaces")
+
+_COLUMNS = (
+    ListColumn("Workspace", "name"),
+    ListColumn("Kind"),
+    ListColumn("Your roles", wide=True),
+    ListColumn("Made", "created", wide=True),
+)
+SWITCH_PREFIX = "switch_"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model that a new workspace can have."""
+
+    model: AccessModel
+    title: str
+    line: str
+    may: bool
+
+    @property
+    def root(self) -> KindSchema:
+        """The kind of the workspace itself."""
+        return self.model.kinds[self.model.root]
+
+
+@routes.get("")
+def workspaces_page(request: Request, ctx: ReadContext) -> Response:
+    """Render the list."""
+    models = [ctx.view.policy.models[root.model] for root in kinds.workspace_kinds(ctx.view.policy)]
+    by_model = ListFilter("model", "Kind", tuple((model.name, model_labels.model_title(model)) for model in models))
+    listing = ListState.from_request(request, sorts=("name", "created"), filters=(by_model,))
+    found = workspaces.page(
+        ctx,
+        model=listing.chosen["model"] or None,
+        search=listing.search,
+        sort=f"-{listing.sort}" if listing.descending else listing.sort,
+        after=listing.after or None,
+        limit=listing.size,
+    )
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": [
+            (n, each, own_roles(ctx, each.uid), _access_reason(ctx, each), _workspace_actions(each))
+            for n, each in enumerate(found.items)
+        ],
+        "after": found.after or "",
+        "may_create": any(choice.may for choice in model_choices(ctx)),
+        "new": _new_action(ctx),
+    }
+    return pages.render(request, "workspaces/workspaces.html", values)
+
+
+@routes.get("/new")
+def new_form(request: Request, ctx: ReadContext) -> Response:
+    """Render the choice of a model, then the form for the new workspace."""
+    chosen = _chosen_model(ctx, request.query_params.get("model", ""))
+    if chosen is None:
+        return pages.render(
+            request, "workspaces/choose.html", {"choices": model_choices(ctx), "request": _request_url(ctx)}
+        )
+    return _form(request, chosen, {"name": "", "description": ""})
+
+
+@routes.post("/new")
+def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """Create the workspace."""
+    chosen = _chosen_model(ctx, str(sent.get("model", "")))
+    if chosen is None:
+        return pages.redirect(request, "/workspaces/new")
+    filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
+    attributes = {name: bool(sent.get(SWITCH_PREFIX + name)) for name in flag_attributes(chosen.root)}
+    try:
+        valid_name(filled["name"])
+    except InvalidInputError as error:
+        return _form(request, chosen, filled, attributes, {"name": str(error)})
+    try:
+        resource_metadata.valid_description(filled["description"])
+        made = workspaces.create(
+            ctx,
+            chosen.model.name,
+            filled["name"],
+            attributes={name: on for name, on in attributes.items() if on},
+            description=filled["description"],
+        )
+    except (InvalidInputError, ConflictError) as error:
+        return _form(request, chosen, filled, attributes, {"description": str(error)})
+    return pages.redirect(request, urls.workspace(made), Flash(f"{filled['name']} was made."))
+
+
+def model_choices(ctx: RequestContext) -> list[ModelChoice]:
+    """Return all models, and whether the caller may create a workspace of each."""
+    found: list[ModelChoice] = []
+    for root in kinds.workspace_kinds(ctx.view.policy):
+        model = ctx.view.policy.models[root.model]
+        edges = {root.parent: ctx.caller.tenant} if root.parent else {}
+        may = ctx.session.check(ctx.asker, "create", Draft(root.id, edges))
+        found.append(ModelChoice(model, model_labels.model_title(model), model_labels.describe_model(model), may))
+    return found
+
+
+def flag_attributes(root: KindSchema) -> list[str]:
+    """Return the flag attributes that can be set when a workspace is created."""
+    return [name for name, attribute in root.attributes.items() if attribute.is_flag and name != kinds.DELETED]
+
+
+def own_roles(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the titles of the roles that the caller holds in a workspace, directly or through a group."""
+
+    def held(view: FactView) -> list[str]:
+        here = view.grants.get(view.resource(uid)) or {}
+        mine = view.subject(view.member(ctx.caller.member)).ids
+        names = {name for subject in mine for name in role_names(here.get(subject, 0))}
+        return [role.title for name, role in kinds.schema_of(view, uid).roles.items() if name in names]
+
+    return ctx.session.read_view(held)
+
+
+def _access_reason(ctx: RequestContext, space: ResourceSummary) -> str:
+    """Describe why a caller without a role in the workspace sees it."""
+    if own_roles(ctx, space.uid):
+        return ""
+    visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
+    explanation = ctx.session.explain(ctx.asker, visible, space.uid)
+    return find_reason(ctx, ctx.caller.member, explanation).words
+
+
+def _chosen_model(ctx: RequestContext, model: str) -> ModelChoice | None:
+    return next((choice for choice in model_choices(ctx) if choice.model.name == model and choice.may), None)
+
+
+def _new_action(ctx: RequestContext) -> PageAction:
+    if any(choice.may for choice in model_choices(ctx)):
+        return PageAction("New workspace", "/workspaces/new", icon="plus")
+    why_not = "You need the right to create workspaces."
+    return PageAction("New workspace", icon="plus", why_not=why_not, request=_request_url(ctx))
+
+
+def _request_url(ctx: RequestContext) -> str:
+    return urls.request(ctx.caller.tenant, "create_workspace")
+
+
+def _workspace_actions(space: ResourceSummary) -> list[PageAction]:
+    return [
+        PageAction("Open", urls.workspace(space.uid), icon="arrow-right"),
+        PageAction("Members", urls.workspace(space.uid, "members"), icon="users"),
+        PageAction("Settings", urls.workspace(space.uid, "settings"), icon="settings"),
+        PageAction("Access", urls.resource(space.uid, "access"), icon="shield"),
+    ]
+
+
+def _form(
+    request: Request,
+    chosen: ModelChoice,
+    filled: dict[str, str],
+    attributes: dict[str, bool] | None = None,
+    errors: dict[str, str] | None = None,
+) -> Response:
+    on = attributes or {}
+    values: dict[str, object] = {
+        "choice": chosen,
+        "filled": filled,
+        "switches": [
+            (name, humanize(name), model_labels.ATTRIBUTE_HINTS.get(name, ""), on.get(name, False))
+            for name in flag_attributes(chosen.root)
+        ],
+        "errors": errors or {},
+    }
+    return pages.render(request, "workspaces/new.html", values, status=422 if errors else 200)
