@@ -13,7 +13,7 @@ _SECTIONS = (check_bench.figures, listing_bench.figures, explain_bench.figures, 
 
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
-    """Set up, see that everybody answers alike, measure. Each section is given as soon as it is measured."""
+    """Set up, check that all contenders agree, then measure. Each section is yielded as soon as it is measured."""
     with world(say) as everything:
         say("seeing that everybody answers alike")
         for agree in _AGREE:

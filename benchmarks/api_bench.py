@@ -1,4 +1,4 @@
-"""REST over a real server on loopback: beside a route that does nothing else than every route does."""
+"""REST over a real server on loopback, compared with a route that only does what every route does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 
 CHECK, LIST = "/api/v1/access/check", "/api/v1/access/can/resources?action=see&kind=lakehouse.table&limit=50"
-_QUESTION = {"action": "edit", "resource": "t00042"}
+_CHECK_BODY = {"action": "edit", "resource": "t00042"}
 _CLIENTS, _SECONDS = 200, 30.0
 _NOTE = (
     "REST: one client on one kept connection, p50; no-op: a route of the same app with the same method, body,"
@@ -36,7 +36,7 @@ _NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class RunningServer:
     """A server in a process of its own."""
 
     port: int
@@ -53,7 +53,7 @@ class Served:
 
 
 def run(say: Callable[[str], None], facts: Facts | None = None, seconds: float = _SECONDS) -> Iterator[list[Result]]:
-    """Measure on both databases, then let many ask at once."""
+    """Measure on both databases, then under load."""
     known = facts or company()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lakehold-bench-")))
@@ -61,14 +61,14 @@ def run(say: Callable[[str], None], facts: Facts | None = None, seconds: float =
         for name, url in urls.items():
             say(f"loading into {name}")
             load(url, known).access.database.close()
-            with served(url, folder / name) as up:
+            with run_server(url, folder / name) as up:
                 yield measure(list(_figures(name, up)), say)
                 say(f"{_CLIENTS} clients for {seconds:g} s")
                 yield measure(list(_crowd(name, up, seconds)), say, rounds=1)
 
 
 @contextmanager
-def served(url: str, folder: Path) -> Iterator[Served]:
+def run_server(url: str, folder: Path) -> Iterator[RunningServer]:
     """The application of this database, on a free port."""
     platform = Platform(Settings(data=folder, database=url))
     with platform.write(Caller(TENANT, MOST)) as ctx:
@@ -79,23 +79,23 @@ def served(url: str, folder: Path) -> Iterator[Served]:
         command = [sys.executable, "-m", "benchmarks.api_server", url, str(folder), str(listener.fileno())]
         process = subprocess.Popen(command, pass_fds=[listener.fileno()], env=os.environ)  # noqa: S603 - our own code
         try:
-            up = Served(listener.getsockname()[1], secret)
-            _ask(up, "POST", CHECK, _QUESTION)()
+            up = RunningServer(listener.getsockname()[1], secret)
+            _ask(up, "POST", CHECK, _CHECK_BODY)()
             yield up
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
 
 
-def _figures(name: str, up: Served) -> Iterator[Figure]:
-    check, nothing = _sample(up, "POST", CHECK, _QUESTION), _sample(up, "POST", NOTHING, _QUESTION)
+def _figures(name: str, up: RunningServer) -> Iterator[Figure]:
+    check, nothing = _sample(up, "POST", CHECK, _CHECK_BODY), _sample(up, "POST", NOTHING, _CHECK_BODY)
     yield Figure(f"HTTP check, {name}", check, {"no-op": nothing}, times=1 / 1.3, note=_NOTE)
     page, empty = _sample(up, "GET", LIST), _sample(up, "GET", NOTHING)
     yield Figure(f"HTTP page of 50 out of 90,000, {name}", page, {"no-op": empty}, times=1 / 5, note=_NOTE)
 
 
-def _crowd(name: str, up: Served, seconds: float) -> Iterator[Figure]:
-    requests = [up.request("POST", CHECK, _QUESTION), up.request("GET", LIST)] * (_CLIENTS // 2)
+def _crowd(name: str, up: RunningServer, seconds: float) -> Iterator[Figure]:
+    requests = [up.request("POST", CHECK, _CHECK_BODY), up.request("GET", LIST)] * (_CLIENTS // 2)
     answered: list[float] = []
 
     def errors() -> float:
@@ -108,7 +108,7 @@ def _crowd(name: str, up: Served, seconds: float) -> Iterator[Figure]:
     yield Figure(f"answers with {_CLIENTS} clients, {name}", lambda: answered[-1], unit=" a second", note=_NOTE)
 
 
-def _sample(up: Served, method: str, path: str, body: object = None) -> Sample:
+def _sample(up: RunningServer, method: str, path: str, body: object = None) -> Sample:
     def sample() -> float:
         ask = _ask(up, method, path, body)
         for _ in range(20):
@@ -118,7 +118,7 @@ def _sample(up: Served, method: str, path: str, body: object = None) -> Sample:
     return sample
 
 
-def _ask(up: Served, method: str, path: str, body: object = None) -> Callable[[], None]:
+def _ask(up: RunningServer, method: str, path: str, body: object = None) -> Callable[[], None]:
     connection = HTTPConnection("127.0.0.1", up.port, timeout=60)
     connection.connect()
     assert connection.sock is not None

@@ -1,4 +1,4 @@
-"""Many clients at once, each asking again as soon as it is answered."""
+"""Load from many clients at once, each sending the next request as soon as it has an answer."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ async def _all(port: int, requests: list[bytes], seconds: float) -> tuple[int, i
 
 
 def load(port: int, requests: list[bytes], seconds: float) -> tuple[int, int]:
-    """How many answers, and how many errors, from one client for each request."""
+    """Return the number of answers and of errors, with one client for each request."""
     return asyncio.run(_all(port, requests, seconds))

@@ -35,7 +35,7 @@ def get_nothing(_work: ReadContext) -> CheckResultJson:
 
 
 def main(url: str, folder: str, handed: str) -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     settings = Settings(data=Path(folder), database=url)
     platform = Platform(settings)
     app = create_app(platform, [ROUTERS[0], _nothing, *ROUTERS[1:]])

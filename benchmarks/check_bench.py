@@ -20,7 +20,7 @@ EVERY_NOTE = (
 
 
 def agree(world: World) -> None:
-    """Everybody gives the same answers."""
+    """Check that all contenders give the same answers."""
     answers, asked = Answers(world.facts), world.questions
     sample = [*asked.simple[:_ALIKE], *asked.union[:_ALIKE], *asked.mixed[:_ALIKE], *asked.mixed[-3:]]
     with world.databases["SQLite"].access.read(TENANT) as session:
@@ -60,7 +60,7 @@ def _check(world: World, name: str, questions: Sequence[Question], most: float) 
 
 
 def _cold(world: World) -> float:
-    """The first question after a change: what layers and the lakehouse answered is to be worked out anew."""
+    """Time the first check after a change, when cached results of layers and the lakehouse are invalid."""
     with world.databases["SQLite"].access.read(TENANT) as session:
         return p50(session.check, world.questions.union, before=session.evaluator.view.memo.clear)
 

@@ -1,4 +1,4 @@
-"""Access as code: a folder of files is read, and a thousand assertions in it are asked."""
+"""Access as code: reading a folder of files, and evaluating a thousand assertions in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOTE = (
 
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
-    """Measure in one process, and with the start of one."""
+    """Measure in one process, and including the start of a process."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         for file, text in files().items():
@@ -47,21 +47,21 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
 def _figures(folder: Path) -> Iterator[Figure]:
     yield Figure(
         "test 1,000 assertions, files read and asked",
-        _timed(lambda: run_files(read_files(folder))),
-        floor={"parse the YAML": _timed(lambda: _parsed(folder))},
+        _timed_sample(lambda: run_files(read_files(folder))),
+        floor={"parse the YAML": _timed_sample(lambda: _parse_folder(folder))},
         most=MOST,
         note=_NOTE,
     )
     yield Figure(
         "the same in a process of its own",
-        _timed(lambda: _process(_RUN, folder)),
-        floor={"start Python, parse the YAML": _timed(lambda: _process(_PARSE, folder))},
+        _timed_sample(lambda: _process(_RUN, folder)),
+        floor={"start Python, parse the YAML": _timed_sample(lambda: _process(_PARSE, folder))},
         most=MOST,
         note=_NOTE,
     )
 
 
-def _timed(ctx: Callable[[], object]) -> Sample:
+def _timed_sample(ctx: Callable[[], object]) -> Sample:
     def sample() -> float:
         start = perf_counter()
         ctx()
@@ -70,20 +70,20 @@ def _timed(ctx: Callable[[], object]) -> Sample:
     return sample
 
 
-def _parsed(folder: Path) -> None:
+def _parse_folder(folder: Path) -> None:
     for file in folder.rglob("*.yaml"):
         for _ in yaml.parse(file.read_text(encoding="utf-8"), Loader=parser.LOADER):
             pass
 
 
 def _process(code: str, folder: Path) -> None:
-    """As in an installation: with compiled bytecode, which the first run leaves beside the files."""
+    """Run code in a process with compiled bytecode, as installed."""
     compiled = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / ".compiled"), "PYTHONDONTWRITEBYTECODE": ""}
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True, env=compiled)  # noqa: S603 - our own text
 
 
 def files() -> dict[str, str]:
-    """A company, and what must be so in it."""
+    """Return the files of a company and its assertions."""
     return {
         "tenant.yaml": "tenant: {name: Acme, owner: m0}\n",
         "people.yaml": "\n".join(_people()) + "\n",

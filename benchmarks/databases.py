@@ -1,4 +1,4 @@
-"""The company in a database: loaded in bulk, as a migrated and analysed database would hold it."""
+"""The company in a database, loaded in bulk, migrated and analysed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIRST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedDatabase:
     """A database that holds the company."""
 
     access: AccessEngine
@@ -31,26 +31,26 @@ class Loaded:
     """From ids to the numbers that stand for them in every table."""
 
 
-def numbered(facts: Facts) -> dict[str, int]:
-    """The number of each resource that is loaded here."""
+def number_resources(facts: Facts) -> dict[str, int]:
+    """Return the number of each resource that is loaded here."""
     return {uid: FIRST + place for place, (uid, _, _) in enumerate(facts.resources)}
 
 
-def load(url: str, facts: Facts) -> Loaded:
-    """Make the tables and the tenant, and fill them."""
+def load(url: str, facts: Facts) -> LoadedDatabase:
+    """Create the tables and the tenant, and fill them."""
     database = Database(url)
     database.migrate()
     access = AccessEngine(database)
     access.create_tenant(TENANT, "Acme", models())
     with database.write() as transaction:
         tenant = tenant_number(transaction, TENANT)
-        numbers = {TENANT: tenant, ALL: _number_of(transaction, ALL), **numbered(facts)}
+        numbers = {TENANT: tenant, ALL: _number_of(transaction, ALL), **number_resources(facts)}
         for table, rows in _rows(facts, numbers, tenant):
             _insert(transaction, table, rows)
         _settle(transaction)
     if database.url.get_backend_name() == "postgresql":
         _vacuum(database.url)
-    return Loaded(access, numbers)
+    return LoadedDatabase(access, numbers)
 
 
 def _number_of(transaction: Transaction, uid: str) -> int:
@@ -103,7 +103,7 @@ def _insert(transaction: Transaction, table: sa.Table, rows: Iterable[dict[str, 
 
 
 def _copy(transaction: Transaction, table: sa.Table, rows: Iterable[dict[str, object]]) -> None:
-    """A minute less than inserts would take."""
+    """Load rows with COPY, which takes a minute less than inserts."""
     left = iter(rows)
     first = next(left)
     connection: Any = transaction.connection.connection.dbapi_connection
@@ -113,7 +113,7 @@ def _copy(transaction: Transaction, table: sa.Table, rows: Iterable[dict[str, ob
 
 
 def _settle(transaction: Transaction) -> None:
-    """What the database's own maintenance would have done by the time that somebody asks."""
+    """Run the maintenance that the database would have done by itself over time."""
     connection = transaction.connection
     if transaction.dialect == "postgresql":
         connection.execute(sa.text("SELECT setval('resource_id_seq', (SELECT max(id) FROM resource))"))
@@ -121,7 +121,7 @@ def _settle(transaction: Transaction) -> None:
 
 
 def _vacuum(url: sa.URL) -> None:
-    """The same, for what no transaction can do."""
+    """Run the maintenance that cannot run in a transaction."""
     engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(sa.text("VACUUM"))

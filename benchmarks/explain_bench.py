@@ -1,4 +1,4 @@
-"""explain and what_if: why, what would help and who could give it, who wins and loses by a change."""
+"""explain and what_if: reasons, proposed grants and who could give them, and effects of a change."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ Question = tuple[str, str, str]
 
 
 def agree(world: World) -> None:
-    """What is measured is what is meant: allows with facts, denials with ways and givers, winners by the hundred."""
+    """Check the results before measuring them. Allowed checks have facts, denied ones have ways and givers, and
+    changes have effects.
+    """
     with world.databases["SQLite"].access.read(TENANT) as session:
         for question in _allowed(session)[:20]:
-            told = session.explain(*question)
-            assert told.allowed
-            assert any(list(path.reason.all_facts()) for path in told.paths), question
+            explanation = session.explain(*question)
+            assert explanation.allowed
+            assert any(list(path.reason.all_facts()) for path in explanation.paths), question
         for question in (*_denied(session)[:20], (MOST, "edit", WIDE_QUERY)):
-            told = session.explain(*question)
-            assert not told.allowed
-            assert told.ways, question
-            assert all(needed.givers for way in told.ways for needed in way.needed), question
+            explanation = session.explain(*question)
+            assert not explanation.allowed
+            assert explanation.ways, question
+            assert all(needed.givers for way in explanation.ways for needed in way.needed), question
         reads = [
             group for group in session.what_if([_change()]).groups if (group.kind, group.action) == (TABLE, "read")
         ]
@@ -67,7 +69,7 @@ def _denied(session: AccessSession) -> list[Question]:
 
 
 def _forget(session: AccessSession) -> None:
-    """As after a change: nothing is worked out yet."""
+    """Clear the caches, as a change does."""
     view = session.evaluator.view
     view.memo.clear()
     view.sets.clear()

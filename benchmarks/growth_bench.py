@@ -1,4 +1,4 @@
-"""From 10,000 to 1,000,000 resources: what must stay flat, drawn into docs/access/growth.svg."""
+"""Scaling from 10,000 to 1,000,000 resources, drawn into docs/access/growth.svg."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SIMPLE, UNION, CHANGE = "check, simple path", "check, full union", "take up one 
 
 
 @dataclass(frozen=True, slots=True)
-class _Grown:
-    """An index of some size, and what to ask of it."""
+class _SizedIndex:
+    """An index of some size, and the checks to run on it."""
 
     index: FactIndex
     simple: Sequence[tuple[str, str, str]]
@@ -40,8 +40,8 @@ class _Grown:
 
 
 def figures(say: Callable[[str], None]) -> Iterator[Figure]:
-    """Largest over smallest."""
-    taken = _measured(say)
+    """Return the ratios of the largest size to the smallest."""
+    taken = _measure_sizes(say)
     draw(_PLOT, taken, _AXES)
     for name, by_size in taken.items():
         grown = by_size[SIZES[-1]] / by_size[SIZES[0]]
@@ -54,11 +54,11 @@ def figures(say: Callable[[str], None]) -> Iterator[Figure]:
         )
 
 
-def _measured(say: Callable[[str], None]) -> Mapping[str, Mapping[int, float]]:
+def _measure_sizes(say: Callable[[str], None]) -> Mapping[str, Mapping[int, float]]:
     taken: dict[str, dict[int, float]] = {SIMPLE: {}, UNION: {}, CHANGE: {}}
     for size in SIZES:
         say(f"growing to {size:,} resources")
-        grown = _grown(size)
+        grown = _build_index(size)
         gc.collect()
         gc.freeze()
         decisions = DecisionEvaluator(grown.index)
@@ -73,8 +73,8 @@ def _measured(say: Callable[[str], None]) -> Mapping[str, Mapping[int, float]]:
     return taken
 
 
-def _change(grown: _Grown) -> float:
-    """What catching up does once the change is read: the database's part knows nothing of the size."""
+def _change(grown: _SizedIndex) -> float:
+    """Time applying one change to the index. Reading it from the database does not depend on the size."""
     taken: list[int] = []
     for row in grown.changes:
         start = perf_counter_ns()
@@ -86,7 +86,7 @@ def _change(grown: _Grown) -> float:
     return median_of(taken)
 
 
-def _grown(size: int) -> _Grown:
+def _build_index(size: int) -> _SizedIndex:
     chance = Random(size)
 
     def opened(view: FactView) -> Sequence[TimedRow]:
@@ -97,7 +97,7 @@ def _grown(size: int) -> _Grown:
     index = FactIndex(1, 1, 0, opened)
     members = [f"m{number}" for number in range(_MEMBERS)]
     tables = [(f"t{number}", number) for number in (chance.randrange(size) for _ in range(_QUESTIONS))]
-    return _Grown(
+    return _SizedIndex(
         index,
         [(f"m{_holder(number, 0)}", "read", uid) for uid, number in tables],
         [(chance.choice(members), "delete", uid) for uid, _ in tables],
@@ -122,7 +122,7 @@ def _table(number: int) -> int:
 
 
 def _holder(number: int, which: int) -> int:
-    """The members who hold Viewer on a table."""
+    """Return a member who holds Viewer on a table."""
     return (number * 7 + which * 331) % _MEMBERS
 
 

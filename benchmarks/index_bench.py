@@ -11,7 +11,7 @@ from time import perf_counter_ns
 
 import sqlalchemy as sa
 
-from benchmarks.databases import Loaded
+from benchmarks.databases import LoadedDatabase
 from benchmarks.facts import TENANT
 from benchmarks.figures import Figure, median_of
 from benchmarks.world import World
@@ -43,20 +43,20 @@ def _probe(url: str, what: str) -> float:
     return float(json.loads(done.stdout)[what])
 
 
-def _catch_up(loaded: Loaded) -> float:
-    """Somebody else gives a role and takes it away; the next session of this process catches up with each."""
+def _catch_up(loaded: LoadedDatabase) -> float:
+    """Time how the index catches up with a grant, and with its removal, made by another process."""
     with loaded.access.read(TENANT):
         pass
     taken: list[int] = []
     for _ in range(_CHANGES):
-        number = _given(loaded)
+        number = _insert_grant(loaded)
         taken.append(_next_session(loaded))
-        _taken_away(loaded, number)
+        _delete_grant(loaded, number)
         taken.append(_next_session(loaded))
     return median_of(taken)
 
 
-def _next_session(loaded: Loaded) -> int:
+def _next_session(loaded: LoadedDatabase) -> int:
     with loaded.access.database.read() as transaction:
         # The driver begins a transaction with its first statement: a way there and back that is not catching up.
         transaction.connection.exec_driver_sql("SELECT 1")
@@ -65,7 +65,7 @@ def _next_session(loaded: Loaded) -> int:
         return perf_counter_ns() - start
 
 
-def _given(loaded: Loaded) -> int:
+def _insert_grant(loaded: LoadedDatabase) -> int:
     tenant, at = loaded.numbers[TENANT], now()
     row = {
         "subject_id": loaded.numbers["m0500"],
@@ -80,7 +80,7 @@ def _given(loaded: Loaded) -> int:
     return int(key[0])
 
 
-def _taken_away(loaded: Loaded, number: int) -> None:
+def _delete_grant(loaded: LoadedDatabase, number: int) -> None:
     tenant, at = loaded.numbers[TENANT], now()
     with loaded.access.database.write() as transaction:
         transaction.connection.execute(sa.update(tables.grant).where(tables.grant.c.id == number).values(until=at))

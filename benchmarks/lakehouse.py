@@ -47,7 +47,7 @@ _RUNS = Runs(workspaces.runnables())
 
 @dataclass
 class Lakehouse:
-    """It, and the same by hand."""
+    """A lakehouse, and the same pipeline in plain Spark."""
 
     folder: Path
     platform: Platform
@@ -132,7 +132,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     platform = Platform(Settings(data=folder / "data", spark="local[2]"))
     platform.database.migrate()
     platform.access.create_tenant(TENANT, "Bench", workspaces.models())
-    _furnish(platform)
+    _create_resources(platform)
     spark = spark_session.get_spark_session("local[2]", {"spark.driver.memory": "1g"})
     with serve(platform) as (_, warm):
         made = Lakehouse(folder, platform, spark, warm)
@@ -145,7 +145,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     platform.close()
 
 
-def _furnish(platform: Platform) -> None:
+def _create_resources(platform: Platform) -> None:
     with platform.access.write(TENANT) as session_:
         store = session_.store
         store.create("tenant.member", "Ed", uid="ed", edges={"tenant": TENANT})

@@ -24,7 +24,7 @@ WHO_NOTE = "who, explain and what_if: none of the three peers has them."
 
 
 def agree(world: World) -> None:
-    """Everybody lists the same."""
+    """Check that all contenders list the same."""
     names = {number: uid for uid, number in world.databases["SQLite"].numbers.items()}
     for member, count in SEEN.items():
         floor = {names[number] for number in world.floor.tables(member)}

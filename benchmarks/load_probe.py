@@ -15,7 +15,7 @@ from lakehold.kit.database import Database
 
 
 def main(url: str) -> None:
-    """Load, and say what it took."""
+    """Load the index, then print seconds and bytes."""
     with Database(url).read() as transaction:
         tenant = tenant_number(transaction, TENANT)
         before = _memory("VmRSS")

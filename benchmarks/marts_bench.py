@@ -38,7 +38,7 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
     with TemporaryDirectory() as name:
         say(f"a data mart of {ROWS:,} rows")
         with lakehouse(Path(name)) as here:
-            _furnish(here)
+            _create_resources(here)
             for uid in ("source", "mart"):
                 here.run(uid)
             here.plain.read.parquet(str(here.file)).writeTo("plain.a.orders").using("iceberg").createOrReplace()
@@ -61,7 +61,7 @@ def _by_hand(here: Lakehouse) -> float:
     return perf_counter() - start
 
 
-def _furnish(here: Lakehouse) -> None:
+def _create_resources(here: Lakehouse) -> None:
     with here.platform.access.write(TENANT) as session:
         session.store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
         session.store.add(Grant("ed", "technical_user", "sales"))

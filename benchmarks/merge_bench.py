@@ -27,8 +27,8 @@ _marks = count()
 
 
 def figures(here: Lakehouse, say: Callable[[str], None]) -> Iterator[Figure]:
-    """Largest over smallest, by the table and by the change."""
-    taken = _measured(here, say)
+    """Return the ratios of the largest to the smallest, by the table and by the change."""
+    taken = _measure_sizes(here, say)
     draw(_PLOT, {f"{change:,} rows are merged": by_size for change, by_size in taken.items()}, _AXES)
     note = f"Merging: the newest hundredth of a table is merged into; drawn in {_PLOT.relative_to(_PLOT.parents[2])}."
     for change, by_size in taken.items():
@@ -39,7 +39,7 @@ def figures(here: Lakehouse, say: Callable[[str], None]) -> Iterator[Figure]:
     yield Figure("merge 1 % into 10,000,000 rows", partial(float, whole), note=note)
 
 
-def _measured(here: Lakehouse, say: Callable[[str], None]) -> Mapping[int, Mapping[int, float]]:
+def _measure_sizes(here: Lakehouse, say: Callable[[str], None]) -> Mapping[int, Mapping[int, float]]:
     taken: dict[int, dict[int, float]] = {_SMALL: {}, _LARGE: {}}
     for number, rows in enumerate(_AXES.ticks):
         say(f"merging into {rows:,} rows")
@@ -53,7 +53,7 @@ def _measured(here: Lakehouse, say: Callable[[str], None]) -> Mapping[int, Mappi
 
 
 def _merge(here: Lakehouse, place: TableIdentifier, rows: int, change: int) -> float:
-    """The last rows of the table get another value: they lie in its last parts."""
+    """Update the last rows of the table, which lie in its last partitions."""
     text = _TABLE.format(rows=rows, parts=_PARTS)
     changed = here.spark.sql(f"SELECT id, value + 1 AS value, part, text FROM ({text}) WHERE id >= {rows - change}")
     start = perf_counter()

@@ -55,7 +55,7 @@ def _all_tables() -> Iterable[int]:
     return range(LAYERS * TABLES_IN_LAYER)
 
 
-def _held(facts: Facts) -> Held:
+def _held_roles(facts: Facts) -> Held:
     """For each resource and role those who hold it, as granted."""
     held: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for subject, role, resource in facts.grants:
@@ -155,7 +155,7 @@ def _uid(kind: str, uid: str) -> dict[str, str]:
 
 
 def _entities(facts: Facts) -> Iterable[dict[str, Any]]:
-    held = _held(facts)
+    held = _held_roles(facts)
 
     def entity(kind: str, uid: str, roles: Iterable[str] = (), **points: dict[str, str]) -> dict[str, Any]:
         attributes: dict[str, Any] = {name: {"__entity": end} for name, end in points.items()}
@@ -273,7 +273,7 @@ class OsoChecks:
             oso.register_class(kind)
         oso.load_str(_POLAR)
         self._oso = oso
-        held, tenant = _held(facts), Tenant(TENANT)
+        held, tenant = _held_roles(facts), Tenant(TENANT)
         layers = {layer(n): Layer(layer(n), tenant) for n in range(LAYERS)}
         self._members = {uid: Member((uid, *groups, ALL), held) for uid, groups in facts.groups.items()}
         self._tables = {table(n): Table(table(n), layers[layer_of(n)]) for n in _all_tables()}

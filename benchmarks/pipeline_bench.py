@@ -26,11 +26,13 @@ _SMALL = "SELECT part, sum(orders) AS orders FROM {table} WHERE day < DATE '2026
 _ids = count()
 _NOTE = "Pipeline: a Parquet file of 10,000,000 rows → Iceberg → a query → Iceberg → a file; local[2], heap of 1 GiB."
 _COLD = "Cold start: with an archive of classes, which the bench makes."
-_ASKED = "Queries: warm; ours through the guard and the catalog, plain by Iceberg's JDBC catalog; medians of one round."
+_QUERY_NOTE = (
+    "Queries: warm; ours through the guard and the catalog, plain by Iceberg's JDBC catalog; medians of one round."
+)
 
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
-    """All of it in one Spark, but for the cold start."""
+    """Measure all figures in one Spark, except for the cold start."""
     runtime.build_archive()
     start = Figure("Spark, cold start to first result", _cold, most=5.0, note=_COLD)
     yield measure([start], say)
@@ -58,22 +60,22 @@ def _queries(here: Lakehouse) -> Iterator[Figure]:
         "a query over 10,000,000 rows": SUMS.format(table="{0}.orders"),
     }
     guard = partial(_guard, here, asked["a small query"])
-    yield Figure("guard of a query, catalog included, above plain analysis", guard, most=0.025, note=_ASKED)
+    yield Figure("guard of a query, catalog included, above plain analysis", guard, most=0.025, note=_QUERY_NOTE)
     for name, text in asked.items():
         sample = partial(_query, here, text)
-        yield Figure(f"{name}, less 30 ms, over plain", sample, most=_MOST, unit="×", note=_ASKED)
+        yield Figure(f"{name}, less 30 ms, over plain", sample, most=_MOST, unit="×", note=_QUERY_NOTE)
     lake = IcebergCatalog(here.platform.settings)
     look = partial(read_preview, lake, here.place("orders"))
     yield Figure("preview of 10,000,000 rows", partial(p50, look, [(PreviewOptions(),)] * 20, budget=5), most=0.1)
 
 
 def _over(ours: Callable[[], float], plain: Callable[[], float]) -> float:
-    """Each after the other, in turn."""
+    """Return the ratio of ours to plain, sampled in turn."""
     return ours() / plain()
 
 
 def _guard(here: Lakehouse, text: str) -> float:
-    """What the guard and the catalog add to what Spark does anyway."""
+    """Time what the guard and the catalog add to Spark's own work."""
     ours, plain = list[float](), list[float]()
     for _ in range(_TIMES):
         ours.append(_timed(lambda: here.queries.describe(ED, "Bench", text.format("trusted"))))
@@ -98,7 +100,7 @@ def _timed(do: Callable[[], object]) -> float:
 
 
 def _cold() -> float:
-    """Until a new process says its first result; how it ends is not its start."""
+    """Time a new process until its first result. Its shutdown is not counted."""
     start = perf_counter()
     command = [sys.executable, "-m", "benchmarks.cold_start"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603

@@ -33,7 +33,7 @@ _SETTINGS: Any = {
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """What is drawn against what."""
+    """The axes of a plot."""
 
     across: str
     up: str
@@ -44,7 +44,7 @@ class Axes:
 
 
 def draw(path: Path, taken: Mapping[str, Mapping[int, float]], how: Axes) -> None:
-    """One line for each name: seconds by size."""
+    """Draw one line for each name, with seconds by size."""
     with plt.rc_context(_SETTINGS):
         figure, axes = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
         for (name, by_size), colour in zip(taken.items(), _COLOURS, strict=False):

@@ -1,4 +1,4 @@
-"""What is asked about the company, and the answers by the plainest means: sets in Python."""
+"""Access checks about the company, and their answers computed with plain Python sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LADDER = {"viewer": ("viewer",), "editor": ("viewer", "editor"), "manager": ("vi
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The same for all contenders."""
+    """The access checks that all contenders answer."""
 
     simple: Sequence[Question]
     """Allowed by the member's own grant on the table."""
@@ -32,7 +32,7 @@ class Questions:
 
 
 class Answers:
-    """Who may do what with a table."""
+    """Reference answers, computed with sets."""
 
     def __init__(self, facts: Facts) -> None:
         self._groups = facts.groups
@@ -50,7 +50,7 @@ class Answers:
 
 
 def questions(facts: Facts, count: int = 2_000) -> Questions:
-    """Chosen by chance, the same in every run."""
+    """Choose checks at random with a fixed seed."""
     chance, answers = Random(11), Answers(facts)
     own = [
         (subject, "read", resource)

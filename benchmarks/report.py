@@ -20,7 +20,7 @@ _NAME = 68
 
 
 def show(results: Sequence[Result], console: Console) -> None:
-    """The table: one line for each figure and its first rival, and one for every other rival."""
+    """Print the table: one line for each figure and its first rival, and one for every other rival."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("figure", min_width=_NAME)
     table.add_column("ours", justify="right")
@@ -45,11 +45,11 @@ def console() -> Console:
 
 def _rows(result: Result) -> Iterator[tuple[str, ...]]:
     figure = result.figure
-    ours = shown(result.best(), figure.unit)
+    ours = format_value(result.best(), figure.unit)
     peers = sorted(figure.peers, key=result.best)
     rivals = [*peers, *figure.floor] or [""]
     for place, rival in enumerate(rivals):
-        beside = f"{rival} {shown(result.best(rival), figure.unit)}" if rival else "-"
+        beside = f"{rival} {format_value(result.best(rival), figure.unit)}" if rival else "-"
         ratio = f"{result.ratio(rival):.3g}×" if rival else ""
         if place == 0:
             yield figure.name, ours, beside, ratio, bar(figure), _verdict(result)
@@ -58,8 +58,8 @@ def _rows(result: Result) -> Iterator[tuple[str, ...]]:
 
 
 def bar(figure: Figure) -> str:
-    """What must be held."""
-    parts = [f"≤ {shown(figure.most, figure.unit)}"] if figure.most is not None else []
+    """Return the limit of a figure as text."""
+    parts = [f"≤ {format_value(figure.most, figure.unit)}"] if figure.most is not None else []
     parts += [f"≥ {figure.times:g}×"] if figure.times is not None else []
     return ", ".join(parts)
 
@@ -68,8 +68,8 @@ def _verdict(result: Result) -> str:
     return {True: "[green]held[/]", False: "[red bold]missed[/]", None: ""}[result.held]
 
 
-def shown(value: float, unit: str) -> str:
-    """A sample with three digits and a unit that suits it."""
+def format_value(value: float, unit: str) -> str:
+    """Format a sample with three digits and a suitable unit."""
     if unit == "bytes":
         return f"{value / 1e6:.0f} MB" if value >= 1e6 else f"{value / 1e3:.0f} kB"
     if unit == "s":

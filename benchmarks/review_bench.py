@@ -43,7 +43,7 @@ def spark() -> Iterator[SparkSession]:
 
 
 def agree(world: World, session: SparkSession) -> None:
-    """The review counts what listings count."""
+    """Check that the review counts what listings count."""
     with world.databases["SQLite"].access.read(TENANT) as asked:
         review = _review(session, asked)
         number = asked.current_view().members[asked.current_view().member(SOME)]
@@ -53,19 +53,19 @@ def agree(world: World, session: SparkSession) -> None:
 
 
 def figures(world: World, session: SparkSession) -> Iterator[Figure]:
-    """Counted and written; beside them what Spark takes to count as many bare pairs."""
+    """Return the figures of counting and writing, beside counting as many bare pairs with Spark."""
     for _ in range(_WARM):
-        _counted(world, session)
+        _count_review(world, session)
     yield Figure(
         "review: 1,000 members × 100,000 resources, counted by kind and action",
-        lambda: _counted(world, session),
-        floor={"Spark: counting 100 million bare pairs": lambda: _bare(session)},
+        lambda: _count_review(world, session),
+        floor={"Spark: counting 100 million bare pairs": lambda: _count_bare_pairs(session)},
         most=5.0,
         note=_NOTE,
     )
     yield Figure(
         "review: allowed pairs written as Parquet",
-        lambda: _written(world, session, world.folder / "review"),
+        lambda: _write_review(world, session, world.folder / "review"),
         most=30.0,
         note=_NOTE,
     )
@@ -75,7 +75,7 @@ def _review(session: SparkSession, asked: AccessSession) -> AccessReview:
     return asked.read_view(lambda view: AccessReview(session, view))
 
 
-def _counted(world: World, session: SparkSession) -> float:
+def _count_review(world: World, session: SparkSession) -> float:
     with world.databases["SQLite"].access.read(TENANT) as asked:
         start = time.perf_counter()
         lines = _review(session, asked).counts().collect()
@@ -84,14 +84,14 @@ def _counted(world: World, session: SparkSession) -> float:
     return taken
 
 
-def _written(world: World, session: SparkSession, folder: Path) -> float:
+def _write_review(world: World, session: SparkSession, folder: Path) -> float:
     with world.databases["SQLite"].access.read(TENANT) as asked:
         start = time.perf_counter()
         _review(session, asked).pairs().write.mode("overwrite").parquet(str(folder))
         return time.perf_counter() - start
 
 
-def _bare(session: SparkSession) -> float:
+def _count_bare_pairs(session: SparkSession) -> float:
     start = time.perf_counter()
     members, resources = session.range(1_000), session.range(100_000)
     assert resources.crossJoin(members.hint("broadcast")).selectExpr("sum(1)").collect()[0][0] == 100_000_000

@@ -1,4 +1,4 @@
-"""How long one waits for the command and for the server."""
+"""Start-up time of the command and of the server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _process(folder: Path, *arguments: str) -> float:
 
 
 def _ready(folder: Path) -> float:
-    """Until it says that it is."""
+    """Time the server until it reports that it is ready."""
     port = _free_port()
     environment = {**_environment(folder), "LAKEHOLD_PORT": str(port)}
     start = perf_counter()
@@ -78,7 +78,7 @@ def _free_port() -> int:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """As in an installation: with compiled bytecode, which the first run leaves beside the files."""
+    """Return the environment of a process with compiled bytecode, as installed."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOLD_")}
     return known | {
         "PYTHONPYCACHEPREFIX": str(folder / "compiled"),

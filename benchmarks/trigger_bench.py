@@ -1,4 +1,4 @@
-"""A thousand triggers that are due at once: how long until each has its run, with a worker that is killed meanwhile."""
+"""A thousand triggers that are due at once: time until each has its run, while a worker is killed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOTE = (
 
 
 def figures(say: Callable[[str], None]) -> Iterator[Figure]:
-    """On both databases."""
+    """Return the figures on both databases."""
     name = f"{_MANY:,} triggers due at once, a worker killed meanwhile"
     yield Figure(f"{name}, SQLite", lambda: _sample(say), most=_WITHIN, note=_NOTE)
 
@@ -49,28 +49,28 @@ def figures(say: Callable[[str], None]) -> Iterator[Figure]:
 
 
 def _sample(say: Callable[[str], None], url: str = "") -> float:
-    with TemporaryDirectory() as folder, closing(_house(Path(folder), url)) as platform:
+    with TemporaryDirectory() as folder, closing(_create_platform(Path(folder), url)) as platform:
         say(f"making {_MANY:,} reports with a trigger each")
-        _furnish(platform)
-        _let_be_due(platform)
+        _create_triggers(platform)
+        _make_due(platform)
         start = time.perf_counter()
         for until in (_MANY // 4, _MANY):
             with _worker(platform) as worker:
                 _wait(platform, worker, until)
                 taken = time.perf_counter() - start
-        _refuse_doubles(platform)
+        _check_no_duplicates(platform)
         return taken
 
 
-def _house(folder: Path, url: str) -> Platform:
-    told = {"data": folder, "database": url} if url else {"data": folder}
-    platform = Platform(Settings.model_validate(told))
+def _create_platform(folder: Path, url: str) -> Platform:
+    values = {"data": folder, "database": url} if url else {"data": folder}
+    platform = Platform(Settings.model_validate(values))
     platform.database.migrate()
     platform.access.create_tenant(_TENANT, "Bench", workspaces.models())
     return platform
 
 
-def _furnish(platform: Platform) -> None:
+def _create_triggers(platform: Platform) -> None:
     with platform.access.write(_TENANT) as session:
         session.store.create("tenant.member", "Ed", uid="ed", edges={"tenant": _TENANT})
         session.store.create("marts.project", "Sales", uid="sales", edges={"tenant": _TENANT})
@@ -90,19 +90,19 @@ def _furnish(platform: Platform) -> None:
             triggers.save(ctx, uid, TriggerSchedule(cron="30 6 1 1 *"))
 
 
-def _let_be_due(platform: Platform) -> None:
+def _make_due(platform: Platform) -> None:
     with platform.database.write() as transaction:
         transaction.connection.execute(trigger_table.update().values(next_at=platform.clock()))
 
 
 @contextmanager
 def _worker(platform: Platform) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker as it is, until it is killed."""
+    """Run a worker until it is killed."""
     settings = platform.settings
-    told = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database}
-    around = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOLD_")}
+    environment = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LAKEHOLD_")}
     command = [sys.executable, "-m", "lakehold.cli", "worker"]
-    process = subprocess.Popen(command, env={**around, **told}, stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+    process = subprocess.Popen(command, env={**inherited, **environment}, stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
     try:
         yield process
     finally:
@@ -112,20 +112,20 @@ def _worker(platform: Platform) -> Iterator[subprocess.Popen[bytes]]:
 
 def _wait(platform: Platform, worker: subprocess.Popen[bytes], until: int) -> None:
     end = time.monotonic() + _PATIENCE
-    while _written(platform).total() < until:
+    while _count_runs(platform).total() < until:
         assert worker.poll() is None, "the worker has ended"
         assert time.monotonic() < end, "the triggers do not start their runs"
         time.sleep(_PAUSE)
 
 
-def _written(platform: Platform) -> Counter[int]:
+def _count_runs(platform: Platform) -> Counter[int]:
     """How many runs each report has."""
     with platform.database.read() as transaction:
         found = transaction.connection.execute(sa.select(run_table.c.resource_id))
         return Counter(found.scalars())
 
 
-def _refuse_doubles(platform: Platform) -> None:
-    runs = _written(platform)
+def _check_no_duplicates(platform: Platform) -> None:
+    runs = _count_runs(platform)
     assert len(runs) == _MANY, f"{len(runs)} of {_MANY} reports have a run"
     assert set(runs.values()) == {1}, "a trigger has started more than one run"

@@ -1,4 +1,4 @@
-"""Pages with 100,000 resources: the server's time for each, what the first one weighs, and when a browser shows it."""
+"""Pages with 100,000 resources: server time of each, weight of the first one, and time to first paint."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _NOTE = (
     " page: sign in, with all that it loads, packed."
 )
 _MARTS = 1_000
-_GIVEN = {
+_PATH_VALUES = {
     "resources": ("t00042", "q0000", layer(0), "mart", "report", "destination", "storage"),
     "workspaces": (LAKE, "sales"),
     "people": (MOST,),
     "groups": (LARGE_GROUP,),
 }
 """Each page is asked for with the first of these that it is for."""
-_ASKED = {
+_QUERY_VALUES = {
     "/resources/new": "?kind=lakehouse.table&in=lake",
     "/resources/{uid:path}/why": f"?action=delete&member={MOST}",
     "/requests/new": "?resource=t00042&action=delete",
@@ -85,7 +85,7 @@ def run(say: Callable[[str], None], facts: Facts | None = None) -> Iterator[list
 
 
 def _add_marts(platform: Platform) -> None:
-    """A project beside the lakehouse. What is opened has a plain id; the others are there to be listed."""
+    """Add a marts project beside the lakehouse. Resources that are opened have plain ids; the others fill the lists."""
     with platform.access.write(TENANT) as session:
         store = session.store
         store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
@@ -97,12 +97,12 @@ def _add_marts(platform: Platform) -> None:
         make("marts.storage", "Lake", uid="storage", edges=here, settings={"kind": "lake", "lakehouse": LAKE})
         folder = {"to": "files", "name": "report", "kind": "csv"}
         make("marts.destination", "Folder", uid="destination", edges=here, settings=folder)
-        told = {"by": "table", "table": f"{layer(0)}.orders", "published": True, "columns": [{"name": "day"}]}
+        settings = {"by": "table", "table": f"{layer(0)}.orders", "published": True, "columns": [{"name": "day"}]}
         shared, edges = {"shared_for_reporting": True}, {**here, "storage": "storage"}
         for number in range(_MARTS):
             first = number == 0
             uid = "mart" if first else None
-            mart = make("marts.data_mart", f"Mart {number}", uid=uid, edges=edges, attributes=shared, settings=told)
+            mart = make("marts.data_mart", f"Mart {number}", uid=uid, edges=edges, attributes=shared, settings=settings)
             ends = {"data_mart": mart, "destination": "destination"}
             uid = "report" if first else None
             make("marts.report", f"Report {number}", uid=uid, edges=ends, settings={"columns": ["day"]})
@@ -120,28 +120,30 @@ def _pages(clients: dict[str, TestClient]) -> Iterator[Figure]:
                 continue
             path, status = _best(client, paths)
             ask = partial(_ask, client, path)
-            told = "" if status == 200 else f" ({status})"
+            status_note = "" if status == 200 else f" ({status})"
             sample = partial(p50, ask, [()] * _REPEATS)
-            yield Figure(f"page {template} as {who}{told}", sample, most=_PAGE, note=_NOTE)
+            yield Figure(f"page {template} as {who}{status_note}", sample, most=_PAGE, note=_NOTE)
 
 
 def _best(client: TestClient, paths: Sequence[str]) -> tuple[str, int]:
-    """The first that can be opened, or else the first."""
+    """Return the first path that can be opened, or else the first."""
     answers = [(path, _ask(client, path)) for path in paths]
     return next((answer for answer in answers if answer[1] == 200), answers[0])
 
 
 def _paths() -> Iterator[tuple[str, list[str]]]:
-    """Every page that can be opened with what there is: those of single requests, reviews, links are left out."""
+    """Return every page that can be opened with these resources. Pages of single requests, reviews and links are left
+    out.
+    """
     for router in ROUTERS:
         for route in router.routes:
             template: str = route.path  # type: ignore[attr-defined]
             if "GET" not in route.methods:  # type: ignore[attr-defined]
                 continue
-            given = _GIVEN.get(template.split("/")[1], ("",))
+            given = _PATH_VALUES.get(template.split("/")[1], ("",))
             paths = [template.replace("{uid:path}", uid).replace("{kind}", "table") for uid in given]
             if "{" not in paths[0]:
-                yield template, [path + _ASKED.get(template, "") for path in dict.fromkeys(paths)]
+                yield template, [path + _QUERY_VALUES.get(template, "") for path in dict.fromkeys(paths)]
 
 
 def _ask(client: TestClient, path: str) -> int:
@@ -151,13 +153,13 @@ def _ask(client: TestClient, path: str) -> int:
 
 
 def _first(browser: Browser, address: str) -> Iterator[Figure]:
-    loaded = partial(_loaded, browser, address)
+    loaded = partial(_load_first_page, browser, address)
     yield Figure("first page, all that is loaded", lambda: loaded(_WEIGHED), most=_WEIGHT, unit="bytes", note=_NOTE)
     yield Figure("first contentful paint", lambda: loaded(_PAINTED) / 1_000, most=_PAINT, note=_NOTE)
 
 
-def _loaded(browser: Browser, address: str, question: str) -> float:
-    """What a browser that has not been here tells of the first page."""
+def _load_first_page(browser: Browser, address: str, question: str) -> float:
+    """Evaluate a script on the first page in a new browser."""
     context = browser.new_context(base_url=address)
     try:
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""Everything that a run measures with, set up once and given back at the end."""
+"""Everything that a benchmark run needs, set up once and released at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.databases import Loaded, load
+from benchmarks.databases import LoadedDatabase, load
 from benchmarks.facts import Facts, company
 from benchmarks.floor import Floor
 from benchmarks.oso_listing import OsoListing
@@ -19,12 +19,12 @@ from benchmarks.questions import Questions, questions
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The company, in both databases, with all contenders."""
+    """The company in both databases, with all contenders."""
 
     folder: Path
     facts: Facts
     questions: Questions
-    databases: dict[str, Loaded]
+    databases: dict[str, LoadedDatabase]
     """`SQLite` and `PostgreSQL`."""
     urls: dict[str, str]
     floor: Floor
@@ -34,14 +34,14 @@ class World:
 
 @contextmanager
 def world(say: Callable[[str], None]) -> Iterator[World]:
-    """Set up; it takes about a minute."""
+    """Set up, which takes about a minute."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lakehold-bench-")))
         say("making up the company")
         facts = company()
         asked = questions(facts)
         urls = {"SQLite": f"sqlite:///{folder / 'lakehold.sqlite'}", "PostgreSQL": stack.enter_context(server())}
-        databases: dict[str, Loaded] = {}
+        databases: dict[str, LoadedDatabase] = {}
         for name, url in urls.items():
             say(f"loading it into {name}")
             databases[name] = load(url, facts)

@@ -9,14 +9,14 @@ from lakehold.kit.clock import SECOND, Moment
 
 @dataclass(slots=True)
 class StoppedClock:
-    """Tells the same moment until it is moved."""
+    """A clock that returns the same time until it is advanced."""
 
     at: Moment = 1_000_000 * SECOND
 
     def __call__(self) -> Moment:
         return self.at
 
-    def pass_by(self, seconds: float) -> Moment:
+    def advance(self, seconds: float) -> Moment:
         """Let time pass, and tell the moment then."""
         self.at += round(seconds * SECOND)
         return self.at

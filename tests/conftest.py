@@ -1,4 +1,4 @@
-"""Databases for tests: SQLite and a real PostgreSQL, the same tests on both."""
+"""Databases for tests. The same tests run on SQLite and on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-pytest_plugins = ["tests.spark", "tests.house"]
+pytest_plugins = ["tests.spark", "tests.platform"]
 
 # What a real password costs on purpose, a thousand made-up ones need not.
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -32,7 +32,7 @@ BOTH = ("sqlite", "postgresql")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that in the end no process waits for one that another has just begun."""
+    """Run files with slow tests first, so that no process waits at the end for one that has just begun."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -48,7 +48,7 @@ def server() -> Iterator[postgres.Server]:
 def template(server: postgres.Server) -> str:
     """An empty PostgreSQL database with all tables."""
     name = server.create()
-    migrated(server.url(name)).close()
+    open_migrated(server.url(name)).close()
     return name
 
 
@@ -56,7 +56,7 @@ def template(server: postgres.Server) -> str:
 def template_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty SQLite database with all tables."""
     file = tmp_path_factory.mktemp("template") / "lakehold.sqlite"
-    migrated(f"sqlite:///{file}").close()
+    open_migrated(f"sqlite:///{file}").close()
     return file
 
 
@@ -84,18 +84,18 @@ def database(database_url: str) -> Iterator[Database]:
 
 @pytest.fixture(scope="session", params=BOTH)
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """A database that many examples share, each with a tenant of its own: what is another tenant's must not show."""
+    """A database that many examples share, each with a tenant of its own. Data of other tenants must not be visible."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('shared') / 'lakehold.sqlite'}"
     else:
         running: postgres.Server = request.getfixturevalue("server")
         url = running.url(running.create())
-    opened = migrated(url)
+    opened = open_migrated(url)
     yield opened
     opened.close()
 
 
-def migrated(url: str) -> Database:
+def open_migrated(url: str) -> Database:
     """The database of this URL, with its tables."""
     found = Database(url)
     found.migrate()

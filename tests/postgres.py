@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own: on a free loopback port, run by a user without privileges, gone at the end."""
+"""A PostgreSQL server for the tests, on a free loopback port, run by an unprivileged user and removed at the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SETTINGS = ("listen_addresses=127.0.0.1", "fsync=off", "synchronous_commit=off"
 
 @dataclass(slots=True)
 class Server:
-    """A running PostgreSQL. New databases are copies of a template, which costs some milliseconds."""
+    """A running PostgreSQL server. New databases are copies of a template, which takes some milliseconds."""
 
     port: int
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -59,7 +59,7 @@ class Server:
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """Start one, and stop that one."""
+    """Start a server, and stop it at the end."""
     found, user = binaries(), _user()
     folder = Path(tempfile.mkdtemp(prefix="lakehold-test-"))
     data, port = folder / "data", _free_port()

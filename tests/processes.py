@@ -1,4 +1,4 @@
-"""Processes of ours in tests: real ones, whose log is read as it is written."""
+"""Lakehold processes in tests, whose log is read while it is written."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
 
 @cache
 def _bytecode() -> Path:
-    """Where all of them keep their bytecode, as an installation does: most of a start is reading code."""
+    """Return the bytecode folder that all processes share, because most of a start is compiling code."""
     folder = tempfile.mkdtemp(prefix="lakehold-test-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 
 class Process:
-    """A verb of `lakehold` in a process of its own, with what it has said so far."""
+    """A `lakehold` command in a process of its own, with its output so far."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Process:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self.said: list[str] = []
+        self.output: list[str] = []
         # Two that stand side by side are heard as one.
         self._lines: queue.SimpleQueue[str | None] = beside._lines if beside else queue.SimpleQueue()
         assert self.process.stdout
@@ -61,13 +61,13 @@ class Process:
             self._lines.put(line)
         self._lines.put(None)
 
-    def hear(self, words: str) -> str:
-        """The next line with these words; fails if there will be none."""
-        (line,) = self.hear_each(words)
+    def wait_for_line(self, words: str) -> str:
+        """Wait for the next line that contains these words. Fails if the process ends or stays silent."""
+        (line,) = self.wait_for_lines(words)
         return line
 
-    def hear_each(self, *words: str) -> list[str]:
-        """The next lines with these words, in whatever order they come."""
+    def wait_for_lines(self, *words: str) -> list[str]:
+        """Wait for lines that contain these words, in any order."""
         heard: dict[str, str] = {}
         while len(heard) < len(words):
             try:
@@ -75,23 +75,23 @@ class Process:
             except queue.Empty:
                 line = None
             if line is None:
-                raise AssertionError(f"It did not say {set(words) - heard.keys()}: {''.join(self.said)}")
-            self.said.append(line)
+                raise AssertionError(f"It did not say {set(words) - heard.keys()}: {''.join(self.output)}")
+            self.output.append(line)
             heard.update((each, line) for each in words if each in line and each not in heard)
         return [heard[each] for each in words]
 
-    def tell(self, number: signal.Signals) -> None:
-        """Send a signal to it alone."""
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to this process alone."""
         self.process.send_signal(number)
 
-    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Stop it, and wait for that."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Stop the process and wait for it."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.ended()
+        return self.wait()
 
-    def ended(self) -> int:
-        """Wait until it has ended; its exit code."""
+    def wait(self) -> int:
+        """Wait until the process has ended, and return its exit code."""
         code = self.process.wait(PATIENCE)
         self._reader.join(PATIENCE)
         # To close what somebody reads would wait for them, whoever still holds the other end.
@@ -106,11 +106,11 @@ class Process:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.ended()
+        self.wait()
 
 
 def children(pid: int) -> dict[str, int]:
-    """The processes that this one has started, by their verb."""
+    """Return the child processes of a process by their command."""
     found = {}
     for folder in Path("/proc").iterdir():
         # A process may end while it is looked at.
@@ -123,8 +123,8 @@ def children(pid: int) -> dict[str, int]:
 
 
 @contextmanager
-def watched(*pids: int) -> Iterator[list[int]]:
-    """Handles on processes that are not our own children."""
+def open_process_handles(*pids: int) -> Iterator[list[int]]:
+    """Open handles on processes that are not our own children."""
     handles = [os.pidfd_open(pid) for pid in pids]
     try:
         yield handles
@@ -133,8 +133,8 @@ def watched(*pids: int) -> Iterator[list[int]]:
             os.close(handle)
 
 
-def gone(handles: list[int]) -> bool:
-    """Whether all of them end, within our patience."""
+def all_ended(handles: list[int]) -> bool:
+    """Whether all of these processes end before the timeout."""
     for handle in handles:
         ended, _, _ = select.select([handle], [], [], PATIENCE)
         if not ended:

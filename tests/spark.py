@@ -1,4 +1,4 @@
-"""One Spark for the whole run, started as a worker starts it."""
+"""The Spark session of the whole test run, started as a worker starts it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakehold.lake.spark import spark_session
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A small one: two threads, one GiB."""
+    """A small session with two threads and one GiB."""
     yield spark_session.get_spark_session(
         "local[2]", {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
     )

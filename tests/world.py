@@ -1,4 +1,4 @@
-"""A small world of facts in memory, for tests that ask what a model says. No database, no clock."""
+"""Facts in memory for tests of a model, without a database or a clock."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ TENANT = "acme"
 BOB_SEES = Grant("bob", "viewer", "orders")
 
 
-def founded(database: Database, clock: Clock = now) -> AccessEngine:
-    """Ann, who is Owner, Bob, and one table."""
+def create_company(database: Database, clock: Clock = now) -> AccessEngine:
+    """Create a tenant with the Owner Ann, the member Bob, and one table."""
     access = AccessEngine(database, clock)
     access.create_tenant(TENANT, "Acme", workspaces.models())
     with access.write(TENANT) as session:

@@ -1,4 +1,4 @@
-"""Every place where a text, a number or a record comes into the engine from outside."""
+"""Every entry point at which a text, a number or a record comes into the engine from outside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Call = Callable[[AccessSession, Any], object]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question with a hole in it. `fine` are the values that may stand in the hole."""
+    """A call with one value left open. `fine` tells which values are valid."""
 
     name: str
     call: Call
@@ -37,7 +37,7 @@ def _is_time(value: object) -> bool:
     return value is None or type(value) is int
 
 
-def _keyed(value: Any, to: str, **others: str) -> Any:  # noqa: ANN401 - whatever a test puts there
+def _mapping_with_key(value: Any, to: str, **others: str) -> Any:  # noqa: ANN401 - whatever a test puts there
     """A mapping with this key, if it can be one at all."""
     try:
         return {**others, value: to}
@@ -60,18 +60,18 @@ ASKING = [
     Probe("check role", lambda s, v: s.check("ann", "give", "orders", role=v), _is_none),
     Probe("check verb with a role", lambda s, v: s.check("ann", v, "orders", role="viewer")),
     Probe("check edges", lambda s, v: s.check("ann", "move", "orders", edges=v), _is_empty),
-    Probe("check edge name", lambda s, v: s.check("ann", "move", "orders", edges=_keyed(v, "bronze"))),
+    Probe("check edge name", lambda s, v: s.check("ann", "move", "orders", edges=_mapping_with_key(v, "bronze"))),
     Probe("check edge end", lambda s, v: s.check("ann", "move", "orders", edges={"layer": v}), _is_empty),
     Probe("check edge ends", lambda s, v: s.check("ann", "move", "orders", edges={"layer": [v]})),
     Probe("check draft kind", lambda s, v: s.check("ann", "create", Draft(v, {"layer": "bronze"}))),
     Probe("check draft verb", lambda s, v: s.check("ann", v, Draft(TABLE, {"layer": "bronze"}))),
     Probe("check draft asker", lambda s, v: s.check(v, "create", Draft(TABLE, {"layer": "bronze"}))),
     Probe("check draft edges", lambda s, v: s.check("ann", "create", Draft(TABLE, v))),
-    Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, _keyed(v, "bronze")))),
+    Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, _mapping_with_key(v, "bronze")))),
     Probe("check draft end", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": v}))),
     Probe(
         "check draft attribute",
-        lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": "bronze"}, _keyed(v, "x"))),
+        lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": "bronze"}, _mapping_with_key(v, "x"))),
     ),
     Probe(
         "check draft value",
@@ -159,7 +159,7 @@ WRITING = [
     Probe("create edges", lambda s, v: s.store.create(TABLE, "New", edges=v), writes=True),
     Probe(
         "create edge",
-        lambda s, v: s.store.create(TABLE, "New", edges=_keyed(v, "bronze", layer="bronze")),
+        lambda s, v: s.store.create(TABLE, "New", edges=_mapping_with_key(v, "bronze", layer="bronze")),
         writes=True,
     ),
     Probe("create parent", lambda s, v: s.store.create(TABLE, "New", edges={"layer": v}), writes=True),
@@ -178,7 +178,7 @@ WRITING = [
     ),
     Probe(
         "create attribute",
-        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes=_keyed(v, "x")),
+        lambda s, v: s.store.create(TABLE, "New", edges={"layer": "bronze"}, attributes=_mapping_with_key(v, "x")),
         writes=True,
     ),
     Probe(

@@ -19,8 +19,8 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError,
 from lakehold.workspaces import models, policy
 from tests.access.probes import PROBES, TABLE, Probe
 from tests.access.test_session import RollbackError
-from tests.laws.asking import facts
 from tests.laws.budget import examples
+from tests.laws.view_questions import facts
 
 TENANT = "acme"
 SQL = "x'; DROP TABLE resource; --"

@@ -10,12 +10,12 @@ import pytest
 from lakehold.access import AccessEngine, AccessSession, Grant
 from lakehold.access.facts import index as index_module
 from lakehold.kit.database import Database
-from tests.access.company import BOB_SEES, TENANT, founded
+from tests.access.company import BOB_SEES, TENANT, create_company
 
 
 @pytest.fixture
 def access(database: Database) -> AccessEngine:
-    return founded(database)
+    return create_company(database)
 
 
 # SQLite has one writer at a time: there is nothing to interleave.
@@ -42,7 +42,7 @@ def grant(access: AccessEngine, *facts: Grant) -> None:
 
 @postgres_only
 def test_a_revoke_that_begins_first_and_commits_last_is_not_lost(database: Database) -> None:
-    writer, reader = founded(database), AccessEngine(database)
+    writer, reader = create_company(database), AccessEngine(database)
     grant(writer, BOB_SEES)
     with ExitStack() as stack:
         late = stack.enter_context(writer.write(TENANT))
@@ -60,7 +60,7 @@ def test_a_revoke_that_begins_first_and_commits_last_is_not_lost(database: Datab
 
 @postgres_only
 def test_the_numbers_that_a_reader_sees_never_have_a_smaller_one_coming(database: Database) -> None:
-    access = founded(database)
+    access = create_company(database)
     seen: list[int] = []
 
     def write(number: int) -> None:
@@ -123,7 +123,7 @@ def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_memory")
 def test_a_reader_from_before_the_index_remembers_still_answers_at_its_number(database: Database) -> None:
-    access = founded(database)
+    access = create_company(database)
     with ExitStack() as stack:
         transaction = stack.enter_context(database.read())
         # The transaction's snapshot is taken before, its session only after many changes.

@@ -16,9 +16,9 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database
 from lakehold.kit.errors import NotFoundError
 from lakehold.workspaces import models
-from tests.access.company import BOB_SEES, TENANT, founded
+from tests.access.company import BOB_SEES, TENANT, create_company
 from tests.clock import StoppedClock
-from tests.laws.asking import allowed, facts
+from tests.laws.view_questions import allowed, facts
 
 TABLE = "lakehouse.table"
 
@@ -31,11 +31,11 @@ def clock() -> StoppedClock:
 @pytest.fixture
 def access(database: Database, clock: StoppedClock) -> AccessEngine:
     """Ann, Bob and the Makers, and one table on which Bob holds nothing."""
-    access = founded(database, clock)
+    access = create_company(database, clock)
     with access.write(TENANT) as session:
         session.store.create("tenant.group", "Makers", uid="makers", edges={"tenant": TENANT})
         session.store.create("tenant.member", "Cyd", uid="cyd", edges={"tenant": TENANT})
-    clock.pass_by(1)
+    clock.advance(1)
     return access
 
 
@@ -133,7 +133,7 @@ def test_all_kinds_of_changes_are_undone_for_an_older_reader(access: AccessEngin
         session.store.add(Attribute(TENANT, "plan", "growth"))
     with access.read(TENANT) as reader:
         before = facts(reader.current_view()), allowed(reader.current_view())
-        clock.pass_by(1)
+        clock.advance(1)
         with access.write(TENANT) as session:
             store = session.store
             store.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})
@@ -181,7 +181,7 @@ def test_a_session_lasts_longer_than_a_grant(access: AccessEngine, clock: Stoppe
         session.store.add(BOB_SEES, until=clock() + 10 * SECOND)
     with access.read(TENANT) as reader:
         assert may(reader)
-        clock.pass_by(10)
+        clock.advance(10)
         assert may(reader)
         assert not may_now(access)
         assert may(reader)
@@ -190,14 +190,14 @@ def test_a_session_lasts_longer_than_a_grant(access: AccessEngine, clock: Stoppe
 
 def test_a_grant_of_a_moment_ends_though_the_index_was_there_before(access: AccessEngine, clock: StoppedClock) -> None:
     assert not may_now(access)
-    clock.pass_by(5)
+    clock.advance(5)
     with access.write(TENANT) as session:
         session.store.add(BOB_SEES, until=clock() + 10 * SECOND)
-    clock.pass_by(1)
+    clock.advance(1)
     assert may_now(access)
-    clock.pass_by(1)
+    clock.advance(1)
     assert may_now(access)
-    clock.pass_by(10)
+    clock.advance(10)
     assert not may_now(access)
 
 

@@ -12,8 +12,8 @@ from lakehold.access.model.policy import TENANT as TENANT_KIND
 from lakehold.access.query import listing
 from lakehold.kit.database import Database
 from lakehold.workspaces import models, policy
-from tests.laws.asking import members, of_kind, resources
 from tests.laws.facts import in_order
+from tests.laws.view_questions import members, resources, resources_of_kind
 
 TENANT = "one of each"
 KINDS = in_order(policy(), list(policy().models))
@@ -36,7 +36,7 @@ def access(shared: Database) -> AccessEngine:
 
 def _make(session: AccessSession, kind: str) -> None:
     parent = policy().kinds[kind].parent
-    above = [uid for end in parent.kinds for uid in of_kind(session.current_view(), end)] if parent else []
+    above = [uid for end in parent.kinds for uid in resources_of_kind(session.current_view(), end)] if parent else []
     session.store.create(kind, kind, uid=kind, edges={parent.edge: above[0]} if parent else {})
 
 
@@ -44,7 +44,12 @@ def _edges(session: AccessSession) -> Iterator[tuple[str, str, str]]:
     view = session.current_view()
     for uid, kind in resources(view).items():
         for edge in policy().kinds[kind].schema.edges:
-            ends = [end for to in policy().kinds[kind].steps[edge].kinds for end in of_kind(view, to) if end != uid]
+            ends = [
+                end
+                for to in policy().kinds[kind].steps[edge].kinds
+                for end in resources_of_kind(view, to)
+                if end != uid
+            ]
             yield from ((uid, edge, end) for end in ends[:1] if edge != "member_of")
 
 
@@ -59,7 +64,9 @@ def test_listings(access: AccessEngine, small: int, driven: bool) -> None:
         (member,) = members(session.current_view())
         for kind in KINDS:
             for action in policy().kinds[kind].schema.actions:
-                may = [uid for uid in of_kind(session.current_view(), kind) if session.check(member, action, uid)]
+                may = [
+                    uid for uid in resources_of_kind(session.current_view(), kind) if session.check(member, action, uid)
+                ]
                 assert [item.uid for item in session.list(member, action, kind).items] == may, (kind, action)
                 assert list(session.ids(member, action, kind)) == list(map(session.current_view().resource, may))
 

@@ -11,7 +11,7 @@ import pytest
 from lakehold.access import AccessEngine
 from lakehold.kit.clock import DAY, now
 from lakehold.kit.database import Database
-from tests.access.company import BOB_SEES, TENANT, founded
+from tests.access.company import BOB_SEES, TENANT, create_company
 
 # Answers one question for each line it is sent, from an index of its own that it keeps.
 OTHER = """
@@ -58,7 +58,7 @@ class OtherProcess:
 
 @pytest.fixture
 def other(database: Database, database_url: str) -> Iterator[tuple[AccessEngine, OtherProcess]]:
-    access = founded(database)
+    access = create_company(database)
     process = OtherProcess(database_url)
     yield access, process
     process.end()
@@ -77,7 +77,7 @@ def test_a_grant_and_its_revoke_hold_at_once_elsewhere(other: tuple[AccessEngine
 
 
 def test_a_reader_whose_clock_lags_does_not_bring_back_what_was_taken(database: Database) -> None:
-    writer, late = founded(database), AccessEngine(database, clock=lambda: now() - DAY)
+    writer, late = create_company(database), AccessEngine(database, clock=lambda: now() - DAY)
     with writer.write(TENANT) as session:
         session.store.add(BOB_SEES)
     with late.read(TENANT) as session:

@@ -14,9 +14,9 @@ import pytest
 from lakehold.access import AccessEngine, AccessSession, Attribute, Edge, Grant
 from lakehold.kit.database import Database
 from lakehold.kit.errors import BusyError
-from tests.access.company import TENANT, founded
-from tests.laws.agreeing import assert_agree
-from tests.laws.asking import allowed, facts
+from tests.access.company import TENANT, create_company
+from tests.laws.agreement import assert_agree
+from tests.laws.view_questions import allowed, facts
 
 pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
@@ -26,7 +26,7 @@ PATIENCE = 30
 
 @pytest.fixture
 def access(database: Database) -> AccessEngine:
-    access = founded(database)
+    access = create_company(database)
     with access.write(TENANT) as session:
         store = session.store
         store.create("lakehouse.layer", "Silver", uid="silver", edges={"lakehouse": "lh"})

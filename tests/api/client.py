@@ -1,4 +1,4 @@
-"""The real application over a real database, called as it would be over HTTP."""
+"""The application over a real database, called as over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Json = Any
 
 
 class Api:
-    """One application, and a token for everybody who calls it."""
+    """One application, with a token for each member who calls it."""
 
     def __init__(self, platform: Platform, app: FastAPI, portal: BlockingPortal, tenant: str) -> None:
         self.platform = platform
@@ -83,22 +83,22 @@ class Api:
 
 
 @contextmanager
-def served(platform: Platform, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
-    """The application of this installation, as long as the block lasts."""
+def serve_api(platform: Platform, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
+    """Serve the application of this platform while the block lasts."""
     app = create_app(platform, routers)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
         yield Api(platform, app, portal, tenant)
 
 
-def told(response: httpx.Response, status: int = 200) -> Json:
-    """The answer's body, if it has this status."""
+def json_body(response: httpx.Response, status: int = 200) -> Json:
+    """Return the JSON body of a response, after asserting its status."""
     assert response.status_code == status, f"{response.status_code}: {response.text}"
     return response.json() if response.content else None
 
 
 def problem(response: httpx.Response, status: int, code: str) -> Json:
-    """The problem that the answer is."""
-    found = told(response, status)
+    """Return the problem details of a response, after asserting status and code."""
+    found = json_body(response, status)
     assert response.headers["content-type"] == "application/problem+json"
     assert (found["status"], found["code"]) == (status, code)
     assert found["type"] == f"urn:lakehold:problem:{code}"

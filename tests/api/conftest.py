@@ -1,4 +1,4 @@
-"""The application of a whole installation, for one test."""
+"""The application of a platform, for one test."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests import postgres
 from tests.access.company import TENANT
-from tests.api.client import Api, served
+from tests.api.client import Api, serve_api
 from tests.conftest import BOTH
 
 
 @pytest.fixture
 def api(platform: Platform) -> Iterator[Api]:
     """Acme over HTTP: Ada and Ann, who are Owners, and Bob, who has nothing yet. On SQLite and on PostgreSQL."""
-    with served(platform, TENANT) as found:
+    with serve_api(platform, TENANT) as found:
         yield found
 
 
@@ -33,6 +33,6 @@ def corner(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     platform = Platform(Settings(data=folder / "data", database=url))
     platform.database.migrate()
     company.load(platform.access)
-    with served(platform, company.TENANT) as found:
+    with serve_api(platform, company.TENANT) as found:
         yield found
     platform.close()

@@ -11,8 +11,8 @@ from lakehold.access import Add, Grant
 from lakehold.api.http.app import assemble_app
 from lakehold.api.http.openapi import operations
 from tests.api.client import Api, problem
-from tests.api.crawling.filling import filled
-from tests.house import ADA
+from tests.api.crawler.request_builder import fill_path
+from tests.platform import ADA
 
 OTHER = "globex"
 SECURED = [(path, method) for path, method, found in operations(assemble_app().openapi()) if found.get("security")]
@@ -85,6 +85,6 @@ def test_another_tenant_hears_nothing_of_ours(everybody: tuple[Api, dict[str, st
 
 def test_nobody_gets_in_anywhere(api: Api) -> None:
     for path, method in SECURED:
-        answer = api.call(method.upper(), filled(path, {}), json={} if method != "get" else None)
+        answer = api.call(method.upper(), fill_path(path, {}), json={} if method != "get" else None)
         if answer.status_code != 422:  # a body that cannot be used may be told so to anybody
             problem(answer, 401, "unauthorized")

@@ -17,7 +17,7 @@ from lakehold.api.http.openapi import operations
 from lakehold.demo import company
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from tests.api.client import Api, served
+from tests.api.client import Api, serve_api
 
 pytestmark = pytest.mark.slow
 _EXAMPLES = 12
@@ -32,7 +32,7 @@ def fuzzed(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     shutil.copy(template_file, folder / "lakehold.sqlite")
     platform = Platform(Settings(data=folder / "data", database=f"sqlite:///{folder / 'lakehold.sqlite'}"))
     company.load(platform.access)
-    with served(platform, company.TENANT) as api:
+    with serve_api(platform, company.TENANT) as api:
         yield api
     platform.close()
 

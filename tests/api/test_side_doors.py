@@ -12,9 +12,9 @@ import pytest
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from tests.api.client import Api, served
-from tests.api.crawling.crawl import Crawl, Person, person
-from tests.api.crawling.words import Tenant, Words, founded
+from tests.api.client import Api, serve_api
+from tests.api.crawler.crawl import Crawl, Person, person
+from tests.api.crawler.words import Tenant, Words, create_renamed_tenant
 
 pytestmark = pytest.mark.slow
 
@@ -40,8 +40,8 @@ def people(api: Api, here: Tenant, there: Tenant) -> list[Person]:
 
 def test_there_is_no_side_door(crowded: Platform) -> None:
     words = Words(seed=7)
-    here, there = founded(crowded, words), founded(crowded, words)
-    with served(crowded, here.uid) as api:
+    here, there = create_renamed_tenant(crowded, words), create_renamed_tenant(crowded, words)
+    with serve_api(crowded, here.uid) as api:
         crawl = Crawl(api, (here, there), words)
         # The same code answers on both; that the other database's filters do so too is seen in one round.
         crawl.run(people(api, here, there), 2 if crowded.database.url.get_backend_name() == "sqlite" else 1)

@@ -10,31 +10,31 @@ from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
-from tests.corner import TENANT, Corner, by
+from tests.demo_company import TENANT, DemoPlatform, as_member
 
 
 @pytest.fixture
-def found(corner: Corner) -> Corner:
+def found(corner: DemoPlatform) -> DemoPlatform:
     """Salaries can be found."""
-    with corner.write(by("adam")) as ctx:
+    with corner.write(as_member("adam")) as ctx:
         apply_edit(
             ctx, "salaries", ResourceEdit(description="What everybody earns.", attributes={"discoverable": True})
         )
     return corner
 
 
-def names(platform: Corner, who: str, search: str = "", kind: str | None = None) -> list[str]:
-    with platform.read(by(who)) as ctx:
+def names(platform: DemoPlatform, who: str, search: str = "", kind: str | None = None) -> list[str]:
+    with platform.read(as_member(who)) as ctx:
         return [item.uid for item in discovery.find(ctx, search, kind=kind).items]
 
 
-def test_nothing_is_found_unless_its_keepers_want_it(corner: Corner) -> None:
+def test_nothing_is_found_unless_its_keepers_want_it(corner: DemoPlatform) -> None:
     for who in ("bella", "nils", "tim"):
         assert names(corner, who) == []
 
 
-def test_name_description_and_kind_are_found_and_nothing_more(found: Corner) -> None:
-    with found.read(by("bella")) as ctx:
+def test_name_description_and_kind_are_found_and_nothing_more(found: DemoPlatform) -> None:
+    with found.read(as_member("bella")) as ctx:
         (item,) = discovery.find(ctx, "SALAR").items
     assert (item.uid, item.kind, item.name, item.description) == (
         "salaries",
@@ -43,33 +43,33 @@ def test_name_description_and_kind_are_found_and_nothing_more(found: Corner) -> 
         "What everybody earns.",
     )
     assert item.workspace is not None  # Bella is in the lakehouse
-    with found.read(by("nils")) as ctx:
+    with found.read(as_member("nils")) as ctx:
         assert discovery.find(ctx).items[0].workspace is None
-    with pytest.raises(HiddenError), found.read(by("bella")) as ctx:
+    with pytest.raises(HiddenError), found.read(as_member("bella")) as ctx:
         resources.get(ctx, "salaries")
     assert names(found, "bella", "orders") == []
     assert names(found, "bella", kind="lakehouse.layer") == []
     assert names(found, "bella", kind="lakehouse.table") == ["salaries"]
 
 
-def test_what_one_may_see_is_not_found_here(found: Corner) -> None:
+def test_what_one_may_see_is_not_found_here(found: DemoPlatform) -> None:
     for who in ("adam", "carla"):
         assert names(found, who) == []
 
 
-def test_what_is_found_can_be_asked_for_by_name(found: Corner) -> None:
-    with found.write(by("nils")) as ctx:
-        told = requests.create(ctx, "read", "salaries")
-        assert told.resource is not None
-        assert told.resource.name == "salaries"
-    with found.write(by("adam")) as ctx:
-        approvals.approve(ctx, told.request.uid)
-    with found.read(by("nils")) as ctx:
+def test_what_is_found_can_be_asked_for_by_name(found: DemoPlatform) -> None:
+    with found.write(as_member("nils")) as ctx:
+        access_request = requests.create(ctx, "read", "salaries")
+        assert access_request.resource is not None
+        assert access_request.resource.name == "salaries"
+    with found.write(as_member("adam")) as ctx:
+        approvals.approve(ctx, access_request.request.uid)
+    with found.read(as_member("nils")) as ctx:
         assert resources.get(ctx, "salaries").name == "salaries"
         assert discovery.find(ctx).items == []
 
 
-def test_who_may_make_it_discoverable(corner: Corner) -> None:
+def test_who_may_make_it_discoverable(corner: DemoPlatform) -> None:
     for who, uid in (
         ("tara", "daily_sales"),
         ("tara", "lake"),
@@ -83,39 +83,39 @@ def test_who_may_make_it_discoverable(corner: Corner) -> None:
         ("adam", "masters"),
         ("mona", "customer"),
     ):
-        with corner.write(by(who)) as ctx:
+        with corner.write(as_member(who)) as ctx:
             apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
     assert len(names(corner, "nils")) == 11 - 1  # the app is his to see
     for who, uid in (("tim", "store_targets"), ("erik", "items"), ("otto", "serving"), ("petra", "suppliers_360")):
-        with pytest.raises(DeniedError, match="discoverable"), corner.write(by(who)) as ctx:
+        with pytest.raises(DeniedError, match="discoverable"), corner.write(as_member(who)) as ctx:
             apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
 
 
-def test_a_personal_space_is_never_found(corner: Corner) -> None:
-    with pytest.raises(DeniedError), corner.write(by("olga")) as ctx:
+def test_a_personal_space_is_never_found(corner: DemoPlatform) -> None:
+    with pytest.raises(DeniedError), corner.write(as_member("olga")) as ctx:
         apply_edit(ctx, "olgas", ResourceEdit(attributes={"discoverable": True}))
 
 
-def test_what_is_deleted_is_not_found(corner: Corner) -> None:
-    with corner.write(by("boris")) as ctx:
+def test_what_is_deleted_is_not_found(corner: DemoPlatform) -> None:
+    with corner.write(as_member("boris")) as ctx:
         apply_edit(ctx, "chat", ResourceEdit(attributes={"discoverable": True}))
     assert names(corner, "nils") == ["chat"]
-    with corner.write(by("boris")) as ctx:
+    with corner.write(as_member("boris")) as ctx:
         resources.delete(ctx, "chat")
     assert names(corner, "nils") == []
 
 
-def test_what_was_discoverable_for_a_time(corner: Corner) -> None:
-    with corner.write(by("adam")) as ctx:
+def test_what_was_discoverable_for_a_time(corner: DemoPlatform) -> None:
+    with corner.write(as_member("adam")) as ctx:
         ctx.make(Add(Attribute("salaries", "discoverable", "true")), until=ctx.at + 86_400_000_000)
     assert names(corner, "nils") == ["salaries"]
-    corner.hand.pass_by(1)
+    corner.hand.advance_days(1)
     assert names(corner, "nils") == []
 
 
-def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_follow_each_other_in_the_order_of_names(corner: DemoPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "_AT_ONCE", 2)
-    with corner.write(by("adam")) as ctx:
+    with corner.write(as_member("adam")) as ctx:
         for n, name in enumerate(("Äpfel", "apples", "Birnen", "Zebras", "quinces", "Quitten")):
             resources.create(
                 ctx,
@@ -127,7 +127,7 @@ def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypat
             )
     seen: list[str] = []
     after = None
-    with corner.read(by("nils")) as ctx:
+    with corner.read(as_member("nils")) as ctx:
         while True:
             page = discovery.find(ctx, after=after, limit=2)
             seen += [item.name for item in page.items]
@@ -137,7 +137,7 @@ def test_pages_follow_each_other_in_the_order_of_names(corner: Corner, monkeypat
     assert seen == ["apples", "Birnen", "quinces", "Quitten", "Zebras", "Äpfel"]
 
 
-def test_a_narrowed_token_finds_in_its_own_resources_only(found: Corner) -> None:
+def test_a_narrowed_token_finds_in_its_own_resources_only(found: DemoPlatform) -> None:
     for place, seen in (("clean", []), ("private", ["salaries"])):
         narrowed = Caller(TENANT, "bella", narrowed=TokenPrincipal("bella", resources=frozenset({place})), token_id="t")
         with found.read(narrowed) as ctx:
@@ -145,8 +145,8 @@ def test_a_narrowed_token_finds_in_its_own_resources_only(found: Corner) -> None
 
 
 @pytest.mark.parametrize("given", [{"limit": 0}, {"limit": 201}, {"after": "x"}, {"after": "WyJmb3VuZCIsIDEsIDJd"}])
-def test_bad_input(corner: Corner, given: dict[str, object]) -> None:
-    with pytest.raises(InvalidInputError), corner.read(by("nils")) as ctx:
+def test_bad_input(corner: DemoPlatform, given: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError), corner.read(as_member("nils")) as ctx:
         discovery.find(ctx, **given)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError), corner.read(by("nils")) as ctx:
+    with pytest.raises(InvalidInputError), corner.read(as_member("nils")) as ctx:
         discovery.find(ctx, kind="tenant.member")

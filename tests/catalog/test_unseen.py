@@ -16,7 +16,7 @@ from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from tests.corner import TENANT, Corner, by
+from tests.demo_company import TENANT, DemoPlatform, as_member
 
 PEOPLE = sorted(company.PEOPLE)
 WORDS = {"actions", "action", "role"}
@@ -66,11 +66,11 @@ def everything(ctx: RequestContext, uids: list[str]) -> Iterator[object]:
 
 
 @pytest.fixture
-def world(corner: Corner) -> Corner:
+def world(corner: DemoPlatform) -> DemoPlatform:
     """With some requests and some use in it."""
     notes = usage.UsageRecorder()
     for who, action, uid in (("ana", "edit", "orders"), ("bella", "read", "salaries"), ("otto", "run", "copy_erp")):
-        with corner.write(by(who)) as ctx:
+        with corner.write(as_member(who)) as ctx:
             requests.create(ctx, action, uid, reason="Please.")
             notes.record(ctx, action, uid)
     notes.flush(corner.database)
@@ -79,7 +79,7 @@ def world(corner: Corner) -> Corner:
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObject) -> None:
+def test_nothing_that_may_not_be_seen_is_named(world: DemoPlatform, data: st.DataObject) -> None:
     with world.access.write(TENANT) as session:
         roles = grantable(session)
         for _ in range(data.draw(st.integers(0, 6))):
@@ -99,14 +99,14 @@ def test_nothing_that_may_not_be_seen_is_named(world: Corner, data: st.DataObjec
         uids = [view.uid(number) for kind in view.policy.kinds for number in view.by_kind.get(kind) or ()]
         unseen = {uid for uid in uids if not ctx.session.can_see(caller.asker, uid)}
         unseen -= {item.uid for item in discovery.find(ctx, limit=200).items}
-        own = {told.request.resource for told in requests.list_own(ctx)} | {member}
+        own = {named_ids.request.resource for named_ids in requests.list_own(ctx)} | {member}
         some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))
-        told = {text for answer in everything(ctx, some) for text in ids_in(answer)}
-        leaked = (unseen - own) & told
+        named_ids = {text for answer in everything(ctx, some) for text in ids_in(answer)}
+        leaked = (unseen - own) & named_ids
         assert not leaked
 
 
-def test_the_law_would_notice(world: Corner) -> None:
-    with world.read(by("olga")) as ctx:
+def test_the_law_would_notice(world: DemoPlatform) -> None:
+    with world.read(as_member("olga")) as ctx:
         assert "salaries" in set(ids_in(resources.find(ctx, "salaries")))
         assert {"ana", "orders"} <= set(ids_in(approvals.list_answerable(ctx)))

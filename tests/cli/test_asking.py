@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from lakehold.access import Add, Grant
 from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import audit_table
-from tests.cli.ways import Way
-from tests.house import ADA
+from tests.cli.command_runner import CommandRunner
+from tests.platform import ADA
 
 
 def give(platform: Platform, *grants: Grant) -> None:
@@ -20,7 +20,7 @@ def give(platform: Platform, *grants: Grant) -> None:
             ctx.make(Add(grant))
 
 
-def test_check_says_yes_or_no_and_so_does_its_exit_code(way: Way) -> None:
+def test_check_says_yes_or_no_and_so_does_its_exit_code(way: CommandRunner) -> None:
     give(way.platform, Grant("bob", "viewer", "orders"))
     yes, no = way("check", "bob", "read", "orders"), way("check", "bob", "edit", "orders")
     assert (yes.code, yes.out) == (0, "yes\n")
@@ -29,7 +29,7 @@ def test_check_says_yes_or_no_and_so_does_its_exit_code(way: Way) -> None:
     assert way("check", "me", "edit", "orders", "--json").json == {"allowed": True}
 
 
-def test_what_is_not_there_not_allowed_or_not_a_word(way: Way) -> None:
+def test_what_is_not_there_not_allowed_or_not_a_word(way: CommandRunner) -> None:
     assert way("check", "ada", "edit", "nothing").code == 3
     assert way("check", "nobody", "edit", "orders").code == 3
     assert way("check", "ada", "edit", "orders", by="bob").code == 4
@@ -40,13 +40,13 @@ def test_what_is_not_there_not_allowed_or_not_a_word(way: Way) -> None:
     assert refused.out == ""
 
 
-def test_check_at_another_time(way: Way) -> None:
+def test_check_at_another_time(way: CommandRunner) -> None:
     assert way("check", "ann", "see", "acme", "--at", "2001-01-01T00:00:00Z").code == 3
     assert way("check", "ann", "see", "acme", "--at", "2101-01-01T00:00:00Z").code == 0
     assert way("check", "ann", "see", "acme", "--at", "noon").code == 2
 
 
-def test_explain_names_what_is_missing_and_who_can_give_it(way: Way) -> None:
+def test_explain_names_what_is_missing_and_who_can_give_it(way: CommandRunner) -> None:
     give(way.platform, Grant("bob", "viewer", "orders"))
     said = way("explain", "bob", "edit", "orders")
     assert said.code == 0
@@ -57,14 +57,14 @@ def test_explain_names_what_is_missing_and_who_can_give_it(way: Way) -> None:
     assert not way.json("explain", "bob", "edit", "orders")["allowed"]
 
 
-def test_who(way: Way) -> None:
+def test_who(way: CommandRunner) -> None:
     give(way.platform, Grant("bob", "viewer", "orders"))
     assert [found["id"] for found in way.json("who", "read", "orders")] == ["ada", "ann", "bob"]
     assert "bob" in way("who", "read", "orders").out
     assert way("who", "read", "orders", by="bob").code == 4
 
 
-def test_can(way: Way) -> None:
+def test_can(way: CommandRunner) -> None:
     give(way.platform, Grant("bob", "viewer", "orders"))
     assert way("can", "bob", "--resource", "orders").out == "see, read, see_runs\n"
     assert [found["id"] for found in way.json("can", "me", "--kind", "lakehouse.table", by="bob")] == ["orders"]
@@ -72,7 +72,7 @@ def test_can(way: Way) -> None:
     assert way("can", "bob").code == 2
 
 
-def test_the_audit_log_is_listed_exported_and_verified(way: Way, tmp_path: Path) -> None:
+def test_the_audit_log_is_listed_exported_and_verified(way: CommandRunner, tmp_path: Path) -> None:
     give(way.platform, Grant("bob", "viewer", "orders"))
     (line,) = way.json("audit", "list", "--action", "grant")
     assert (line["member"], line["resource"]) == ("ada", "orders")
@@ -90,7 +90,7 @@ def test_the_audit_log_is_listed_exported_and_verified(way: Way, tmp_path: Path)
     assert "broken" in broken.out
 
 
-def test_what_is_done_here_is_written_down_as_done_from_here(way: Way) -> None:
+def test_what_is_done_here_is_written_down_as_done_from_here(way: CommandRunner) -> None:
     assert way("audit", "list", by="bob").code == 4
     (denied,) = way.json("audit", "list", "--outcome", "denied")
     assert denied["address"] == ("127.0.0.1" if way.address else "local")

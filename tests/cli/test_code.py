@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from typer.testing import CliRunner
 
 from lakehold.cli import app
-from tests.cli.ways import Way
+from tests.cli.command_runner import CommandRunner
 
 
 def edited(folder: Path) -> None:
@@ -21,7 +21,7 @@ def edited(folder: Path) -> None:
     (folder / "new.yaml").write_text("members:\n  zoe: {name: Zoe, email: zoe@example.org}\n")
 
 
-def test_there_and_back_again(way: Way, tmp_path: Path) -> None:
+def test_there_and_back_again(way: CommandRunner, tmp_path: Path) -> None:
     folder = tmp_path / "acme"
     assert "written: people.yaml" in way("export", str(folder)).out
     assert way("export", str(folder)).out.endswith(" 0 changed.\n")
@@ -42,7 +42,7 @@ def test_there_and_back_again(way: Way, tmp_path: Path) -> None:
     assert way("plan", str(folder)).code == 0
 
 
-def test_a_plan_is_refused_when_the_world_has_moved(way: Way, tmp_path: Path) -> None:
+def test_a_plan_is_refused_when_the_world_has_moved(way: CommandRunner, tmp_path: Path) -> None:
     folder = tmp_path / "acme"
     way("export", str(folder))
     edited(folder)
@@ -56,13 +56,13 @@ def test_a_plan_is_refused_when_the_world_has_moved(way: Way, tmp_path: Path) ->
     assert way("apply", str(folder), "--plan", str(tmp_path / "plan.json"), "--yes").code == 2
 
 
-def test_only_an_owner_gets_everything_as_files(way: Way, tmp_path: Path) -> None:
+def test_only_an_owner_gets_everything_as_files(way: CommandRunner, tmp_path: Path) -> None:
     way("member", "roles", "bob", "admin")
     assert way("export", str(tmp_path / "acme"), by="bob").code == 4
     assert not (tmp_path / "acme").exists()
 
 
-def test_files_that_cannot_be_read_say_where(way: Way, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_say_where(way: CommandRunner, tmp_path: Path) -> None:
     (tmp_path / "acme.yaml").write_text("tenant: {name: Acme}\nmembres: {}\n")
     wrong = way("plan", str(tmp_path / "acme.yaml"))
     assert wrong.code == 2
@@ -100,7 +100,7 @@ def test_tests_need_no_server(tmp_path: Path) -> None:
     assert alone("test", str(file))[0] == 5
 
 
-def test_tests_are_asked_of_the_tenant(way: Way, tmp_path: Path) -> None:
+def test_tests_are_asked_of_the_tenant(way: CommandRunner, tmp_path: Path) -> None:
     folder = tmp_path / "acme"
     way("export", str(folder))
     (folder / "tests.yaml").write_text("tests:\n  - {who: bob, can: read, on: orders}\n")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from lakehold.cli import app, demo
 from lakehold.kit.settings import Settings
-from tests.processes import Process, children, gone, watched
+from tests.processes import Process, all_ended, children, open_process_handles
 
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
@@ -25,12 +25,12 @@ def started(folder: Path) -> tuple[Process, str, list[str]]:
     elsewhere = {"LAKEHOLD_DATABASE": "postgresql://nobody@127.0.0.1:1/none", "LAKEHOLD_DATA": str(folder / "no")}
     process = Process(f"demo --folder {folder}", {"LAKEHOLD_PORT": "0", **elsewhere})
     try:
-        address = process.hear("answers at").split()[-1]
-        process.hear("Ctrl-C stops it.")
+        address = process.wait_for_line("answers at").split()[-1]
+        process.wait_for_line("Ctrl-C stops it.")
     except BaseException:
         process.__exit__()
         raise
-    return process, address, [line.strip() for line in process.said if "/link/" in line]
+    return process, address, [line.strip() for line in process.output if "/link/" in line]
 
 
 @contextmanager
@@ -60,18 +60,18 @@ def test_it_prints_links_for_five_people_and_keeps_what_they_did(tmp_path: Path)
             assert tara.post("/profile", data={"csrf_token": token[1], "name": "Tara herself"}).status_code == 303
         found = children(process.process.pid)
         assert found.keys() == {"server", "worker"}
-        with watched(*found.values()) as handles:
-            assert process.end(signal.SIGINT) == 0
-            assert gone(handles)
+        with open_process_handles(*found.values()) as handles:
+            assert process.stop(signal.SIGINT) == 0
+            assert all_ended(handles)
     assert not (folder / "no").exists()
 
     again, _, fresh = started(folder)
     with again:
-        assert not any("Making" in line for line in again.said)
+        assert not any("Making" in line for line in again.output)
         assert set(fresh).isdisjoint(links)
         with signed_in(fresh[1]) as tara:
             assert "Tara herself" in tara.get("/").text
-        assert again.end(signal.SIGINT) == 0
+        assert again.stop(signal.SIGINT) == 0
 
 
 def test_what_is_half_made_is_made_anew(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_nothing_else_is_ever_touched(tmp_path: Path) -> None:
 
 
 def test_processes_are_told_all_that_was_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    told = Settings(data=tmp_path, smtp="smtp://a:b@127.0.0.1:25", link_minutes=7)  # type: ignore[arg-type]
-    for name, value in told.environment().items():
+    settings = Settings(data=tmp_path, smtp="smtp://a:b@127.0.0.1:25", link_minutes=7)  # type: ignore[arg-type]
+    for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
-    assert Settings() == told
+    assert Settings() == settings
 
 
 def test_of_the_databases_of_this_machine_only_its_own_is_open(tmp_path: Path) -> None:

@@ -82,8 +82,8 @@ def test_options_that_every_verb_has_are_documented() -> None:
 
 
 def test_every_exit_code_is_documented() -> None:
-    told = dict(re.findall(r"^\| (\d) \| `(\w+)` \|", PAGE, re.MULTILINE))
-    assert told == {str(code.value): code.name for code in ExitCode}
+    documented = dict(re.findall(r"^\| (\d) \| `(\w+)` \|", PAGE, re.MULTILINE))
+    assert documented == {str(code.value): code.name for code in ExitCode}
 
 
 @pytest.mark.parametrize(

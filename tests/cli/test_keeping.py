@@ -21,8 +21,8 @@ from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
-from tests.cli.ways import Way, served
-from tests.house import ADA
+from tests.cli.command_runner import CommandRunner, serve_platform
+from tests.platform import ADA
 
 SECRET = "correct horse battery"
 
@@ -41,16 +41,16 @@ def test_init_sets_up_an_empty_installation_once(tmp_path: Path) -> None:
     words = ("init", "Corner & Main", "--name", "Olga", "--email", "olga@example.org", "--token", "--json")
     code, out, err = run(*words, typed=f"{SECRET}\n", LAKEHOLD_DATA=str(tmp_path / "data"))
     assert code == 0, err
-    told = json.loads(out)
-    assert told["tenant"] == "corner-main"
+    result = json.loads(out)
+    assert result["tenant"] == "corner-main"
     platform = Platform(Settings(data=tmp_path / "data"))
     try:
         assert not tenants.is_setup_open(platform)
-        assert sign_in(platform, PasswordMethod("olga@example.org", SECRET), ClientInfo()).member == told["owner"]
-        with platform.read(Caller(told["tenant"], told["owner"])) as ctx:
+        assert sign_in(platform, PasswordMethod("olga@example.org", SECRET), ClientInfo()).member == result["owner"]
+        with platform.read(Caller(result["tenant"], result["owner"])) as ctx:
             assert {line.entry.address for line in ctx.audit.page(AuditFilter(action="create"))} == {"local"}
-        with served(platform) as address:
-            env = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": told["token"]}
+        with serve_platform(platform) as address:
+            env = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": result["token"]}
             assert run("check", "me", "manage_owners", "corner-main", **env)[1] == "yes\n"
     finally:
         platform.close()
@@ -122,8 +122,8 @@ def test_a_key_of_the_environment_is_rotated_there(tmp_path: Path) -> None:
 
 
 def test_login_keeps_what_works_for_its_owner_alone(platform: Platform) -> None:
-    with served(platform) as address:
-        token = Way(platform, address).token("ada")
+    with serve_platform(platform) as address:
+        token = CommandRunner(platform, address).token("ada")
         code, out, _ = run("login", "--url", address, typed=f"{token}\n")
         assert code == 0
         assert token not in out
@@ -137,7 +137,7 @@ def test_login_keeps_what_works_for_its_owner_alone(platform: Platform) -> None:
 
 
 def test_login_does_not_keep_what_does_not_work(platform: Platform) -> None:
-    with served(platform) as address:
+    with serve_platform(platform) as address:
         assert run("login", "--url", address, typed="lh_nobody\n")[0] == 4
     assert not credentials_file.credentials_path().exists()
 
@@ -159,7 +159,7 @@ def test_a_server_that_does_not_answer() -> None:
 
 
 def test_a_token_that_is_not_one(platform: Platform) -> None:
-    with served(platform) as address:
+    with serve_platform(platform) as address:
         assert run("check", "me", "see", TENANT, LAKEHOLD_URL=address, LAKEHOLD_TOKEN="lh_x")[0] == 4
 
 

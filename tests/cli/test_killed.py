@@ -14,7 +14,7 @@ from lakehold.directory import tokens
 from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
-from tests.house import ADA
+from tests.platform import ADA
 from tests.processes import Process, children
 
 WRITERS = 4
@@ -60,8 +60,8 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
     settings = platform.settings
     known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "LAKEHOLD_PORT": "0"}
     with Process("up", known) as process:
-        told, _ = process.hear_each("answers at", "is ready")
-        address = told.split()[-1]
+        address_line, _ = process.wait_for_lines("answers at", "is ready")
+        address = address_line.split()[-1]
         writers = [Writer(address, token, f"w{n}") for n in range(WRITERS)]
         with ThreadPoolExecutor(WRITERS) as pool:
             running = [pool.submit(writer.write) for writer in writers]
@@ -69,7 +69,7 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
                 for writer in writers:
                     assert writer.enough.wait(120)
                 os.kill(children(process.process.pid)["server"], signal.SIGKILL)
-                process.hear("the server ended (by SIGKILL)")
+                process.wait_for_line("the server ended (by SIGKILL)")
                 # Whoever waits at the open port is answered by the next server.
                 assert httpx.get(f"{address}/readyz", timeout=120).status_code == 200
                 for writer in writers:
@@ -79,7 +79,7 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
                 writer.stop.set()
             for done in running:
                 done.result(120)
-        assert process.end() == 0
+        assert process.stop() == 0
     check(platform, writers)
 
 

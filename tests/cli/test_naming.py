@@ -12,8 +12,8 @@ from lakehold.catalog import resources
 from lakehold.cli import app
 from lakehold.cli.resource_lookup import PIPELINE_KINDS
 from lakehold.directory.platform import Platform
-from tests.cli.ways import Way
-from tests.house import ADA
+from tests.cli.command_runner import CommandRunner
+from tests.platform import ADA
 from tests.runs.test_triggers import query
 
 
@@ -22,7 +22,7 @@ def lakehouse(platform: Platform, uid: str, name: str) -> None:
         resources.create(ctx, "lakehouse.lakehouse", name, uid=uid, edges={"tenant": "acme"})
 
 
-def test_a_lakehouse_is_asked_by_its_id_or_its_name(way: Way) -> None:
+def test_a_lakehouse_is_asked_by_its_id_or_its_name(way: CommandRunner) -> None:
     lakehouse(way.platform, "lh_7", "Corner shop")
     for word in ("lh_7", "Corner shop", "corner SHOP"):
         said = way("sql", word, "SELECT 1")
@@ -31,7 +31,7 @@ def test_a_lakehouse_is_asked_by_its_id_or_its_name(way: Way) -> None:
     assert way("sql", "Corner", "SELECT 1").code == 3
 
 
-def test_of_several_with_one_name_the_ids_are_told_and_an_id_comes_first(way: Way) -> None:
+def test_of_several_with_one_name_the_ids_are_told_and_an_id_comes_first(way: CommandRunner) -> None:
     lakehouse(way.platform, "lh_7", "Shop")
     lakehouse(way.platform, "Twin", "Shop")
     lakehouse(way.platform, "lh_9", "Twin")
@@ -41,7 +41,7 @@ def test_of_several_with_one_name_the_ids_are_told_and_an_id_comes_first(way: Wa
     assert "worker" in way("sql", "Twin", "SELECT 1").err
 
 
-def test_a_lakehouse_out_of_sight_is_not_found_by_its_name_either(way: Way) -> None:
+def test_a_lakehouse_out_of_sight_is_not_found_by_its_name_either(way: CommandRunner) -> None:
     lakehouse(way.platform, "lh_7", "Corner shop")
     lakehouse(way.platform, "lh_8", "Corner shop")
     by_name, nothing = (way("sql", word, "SELECT 1", by="bob") for word in ("Corner shop", "Corner shed"))
@@ -49,7 +49,7 @@ def test_a_lakehouse_out_of_sight_is_not_found_by_its_name_either(way: Way) -> N
     assert by_name.err.replace("shop", "shed") == nothing.err
 
 
-def test_what_is_run_is_named_as_well(way: Way) -> None:
+def test_what_is_run_is_named_as_well(way: CommandRunner) -> None:
     query(way.platform, "daily")
     assert way("resource", "rename", "daily", "Daily sales").code == 0
     begun = way.json("run", "Daily sales", "--no-wait")

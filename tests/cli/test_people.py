@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import httpx
 
-from tests.cli.ways import Way
+from tests.cli.command_runner import CommandRunner
 
 
-def test_members(way: Way) -> None:
+def test_members(way: CommandRunner) -> None:
     added = way.json("member", "add", "Zoe", "--id", "zoe", "--email", "zoe@example.org")
     assert added["email"] == "zoe@example.org"
     assert [found["id"] for found in way.json("member", "list", "--search", "zo")] == ["zoe"]
@@ -22,7 +22,7 @@ def test_members(way: Way) -> None:
     assert way("member", "add", "Eve", by="bob").code == 4
 
 
-def test_a_member_is_removed_after_a_question(way: Way) -> None:
+def test_a_member_is_removed_after_a_question(way: CommandRunner) -> None:
     way.json("member", "add", "Zoe", "--id", "zoe")
     assert way("member", "remove", "zoe", typed="n\n").code == 1
     assert way("member", "show", "zoe").code == 0
@@ -33,7 +33,7 @@ def test_a_member_is_removed_after_a_question(way: Way) -> None:
     assert way("member", "remove", "ada", "--to", "ann", "--yes").code == 0
 
 
-def test_groups(way: Way) -> None:
+def test_groups(way: CommandRunner) -> None:
     assert way("group", "list").out == "No groups.\n"
     assert way("group", "new", "Readers", "--id", "readers").out == "readers\n"
     assert way("group", "add", "readers", "bob").out == "Readers has 1 member.\n"
@@ -47,7 +47,7 @@ def test_groups(way: Way) -> None:
     assert way("group", "new", "More", by="bob").code == 4
 
 
-def test_invites(way: Way) -> None:
+def test_invites(way: CommandRunner) -> None:
     made = way.json("invite", "new", "zoe@example.org", "--role", "viewer@acme")
     assert "/invite/" in made["link"]
     uid = made["invite"]["id"]
@@ -59,7 +59,7 @@ def test_invites(way: Way) -> None:
     assert way("invite", "new", "zoe@example.org", "--role", "viewer@acme", by="bob").code == 4
 
 
-def test_tokens(way: Way) -> None:
+def test_tokens(way: CommandRunner) -> None:
     made = way.json("token", "new", "Nightly", "--days", "3", "--action", "see")
     assert made["secret"].startswith("lh_")
     assert made["token"]["actions"] == ["see"]

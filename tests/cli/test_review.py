@@ -15,9 +15,9 @@ from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from tests.cli.ways import served
+from tests.cli.command_runner import serve_platform
 from tests.processes import Process
-from tests.runs.workers import worker
+from tests.runs.workers import start_worker
 
 OLGA = Caller(company.TENANT, "olga")
 Row = tuple[str, ...]
@@ -58,28 +58,28 @@ def rows(file: Path) -> set[Row]:
 def test_a_worker_or_whoever_asks_works_it_out(corner: Platform, tmp_path: Path) -> None:
     # There is an app, and Olga may not know of it.
     assert not decided(corner, "spaces.app")
-    wanted = decided(corner, "lakehouse.layer")
-    assert wanted
+    expected = decided(corner, "lakehouse.layer")
+    assert expected
     kinds = "--kind spaces.app --kind lakehouse.layer"
     here = {"LAKEHOLD_DATA": str(corner.settings.data), "LAKEHOLD_SPARK": "local[1]"}
     with Process(f"review {tmp_path / 'here.csv'} {kinds} --local --as olga", here) as process:
-        assert process.ended() == 0, process.said
-    assert rows(tmp_path / "here.csv") == wanted
+        assert process.wait() == 0, process.output
+    assert rows(tmp_path / "here.csv") == expected
 
     with corner.write(OLGA) as ctx:
         token = tokens.create(ctx, "test").secret
-    with served(corner) as address, worker(corner, LAKEHOLD_SPARK="local[1]") as running:
+    with serve_platform(corner) as address, start_worker(corner, LAKEHOLD_SPARK="local[1]") as running:
         there = {"LAKEHOLD_URL": address, "LAKEHOLD_TOKEN": token}
         for name in ("there.parquet", "there.arrow"):
             with Process(f"review {tmp_path / name} {kinds} --json", there) as process:
-                assert process.ended() == 0, process.said
-            assert rows(tmp_path / name) == wanted
+                assert process.wait() == 0, process.output
+            assert rows(tmp_path / name) == expected
         with Process(f"review {tmp_path / 'no.csv'} --inside nothing", there) as process:
-            assert process.ended() == 3
-        assert running.end() == 0
+            assert process.wait() == 3
+        assert running.stop() == 0
     assert not (tmp_path / "no.csv").exists()
 
 
 def test_a_file_of_another_kind_is_refused() -> None:
     with Process("review table.docx --local", {}) as process:
-        assert process.ended() == 2
+        assert process.wait() == 2

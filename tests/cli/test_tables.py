@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.cli.ways import Way
+from tests.cli.command_runner import CommandRunner
 from tests.runs.test_triggers import query
 
 
-def test_what_something_is_made_from(way: Way) -> None:
+def test_what_something_is_made_from(way: CommandRunner) -> None:
     query(way.platform, "daily")
     found = way.json("lineage", "orders")
     assert [item["id"] for item in found["down"]["items"]] == ["daily"]
@@ -17,7 +17,7 @@ def test_what_something_is_made_from(way: Way) -> None:
     assert "more, not visible to you" in way("lineage", "orders", by="bob").out
 
 
-def test_a_table_is_kept_up_and_one_without_rows_cannot_be_rolled_back(way: Way) -> None:
+def test_a_table_is_kept_up_and_one_without_rows_cannot_be_rolled_back(way: CommandRunner) -> None:
     begun = way.json("table", "keep", "orders", "--no-wait")
     assert (begun["resource"], begun["state"]) == ("orders", "queued")
     assert way("table", "keep", "bronze", "--no-wait").code == 2
@@ -28,7 +28,7 @@ def test_a_table_is_kept_up_and_one_without_rows_cannot_be_rolled_back(way: Way)
     assert way("table", "restore", "orders").code == 3
 
 
-def test_a_span_is_refused_where_it_has_no_meaning(way: Way) -> None:
+def test_a_span_is_refused_where_it_has_no_meaning(way: CommandRunner) -> None:
     query(way.platform, "daily")
     assert way("run", "daily", "--from", "1", "--no-wait").code == 5
     assert way("run", "daily", "--reload", "--until", "2", "--no-wait").code == 2

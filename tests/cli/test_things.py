@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tests.cli.ways import Way
+from tests.cli.command_runner import CommandRunner
 
 
-def test_workspaces(way: Way) -> None:
+def test_workspaces(way: CommandRunner) -> None:
     assert way("workspace", "new", "marts", "Sales", "--id", "sales").out == "sales\n"
     assert [found["id"] for found in way.json("workspace", "list", "--model", "marts")] == ["sales"]
     assert "Sales" in way("workspace", "list").out
     role = ("--role", "technical_user")
     assert way("workspace", "set", "sales", "bob", *role, "--value", "scope=selected_contexts").code == 0
-    shown = way("workspace", "members", "sales").out
-    assert "Technical User" in shown
-    assert "selected_contexts" in shown
+    output = way("workspace", "members", "sales").out
+    assert "Technical User" in output
+    assert "selected_contexts" in output
     assert way("workspace", "remove", "sales", "bob").code == 0
     assert "bob" not in way("workspace", "members", "sales").out
     assert way("workspace", "remove", "sales", "bob").code == 3
@@ -22,7 +22,7 @@ def test_workspaces(way: Way) -> None:
     assert way("workspace", "set", "sales", "bob", "--value", "scope").code == 2
 
 
-def test_resources(way: Way) -> None:
+def test_resources(way: CommandRunner) -> None:
     made = ("resource", "new", "lakehouse.table", "Customers", "--id", "customers", "--edge", "layer=bronze")
     assert way(*made).out == "customers\n"
     assert way(*made).code == 5
@@ -38,7 +38,7 @@ def test_resources(way: Way) -> None:
     assert way("resource", "new", "lakehouse.table", "X", "--edge", "bronze").code == 2
 
 
-def test_grants(way: Way) -> None:
+def test_grants(way: CommandRunner) -> None:
     assert way("check", "bob", "read", "orders").code == 1
     preview = way("grant", "bob", "viewer", "orders", "--preview")
     assert "gain" in preview.out
@@ -55,7 +55,7 @@ def test_grants(way: Way) -> None:
     assert way("grants").code == 2
 
 
-def test_a_grant_for_a_time(way: Way) -> None:
+def test_a_grant_for_a_time(way: CommandRunner) -> None:
     moments = ("--since", "2099-01-01T00:00:00Z", "--until", "2100-01-01T00:00:00Z")
     assert way("grant", "bob", "viewer", "orders", *moments).code == 0
     assert way("check", "bob", "read", "orders").code == 1
@@ -64,7 +64,7 @@ def test_a_grant_for_a_time(way: Way) -> None:
     assert way("grant", "bob", "viewer", "orders", "--until", "2001-01-01T00:00:00Z").code in {2, 5}
 
 
-def test_requests(way: Way) -> None:
+def test_requests(way: CommandRunner) -> None:
     assert way("grant", "bob", "viewer", "orders").code == 0
     first = way("request", "new", "edit", "orders", "--reason", "To tidy up", by="bob").out.strip()
     assert "To tidy up" in way("request", "list", by="bob").out

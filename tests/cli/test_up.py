@@ -14,8 +14,8 @@ import pytest
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
-from tests.processes import Process, children, gone, watched
-from tests.smtp import sink
+from tests.processes import Process, all_ended, children, open_process_handles
+from tests.smtp import mail_server
 
 
 class Up:
@@ -24,11 +24,11 @@ class Up:
     def __init__(self, folder: Path, **more: str) -> None:
         self.process = Process("up", {"LAKEHOLD_DATA": str(folder), "LAKEHOLD_PORT": "0", **more})
         try:
-            told, _ = self.process.hear_each("answers at", "is ready")
+            address_line, _ = self.process.wait_for_lines("answers at", "is ready")
         except BaseException:
             self.process.__exit__()
             raise
-        self.address = told.split()[-1]
+        self.address = address_line.split()[-1]
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(f"{self.address}{path}", timeout=60)
@@ -50,15 +50,15 @@ def test_it_answers_and_one_signal_stops_it_all(up: Up, number: signal.Signals) 
     assert up.get("/readyz").status_code == 200
     found = up.children()
     assert found.keys() == {"server", "worker"}
-    with watched(*found.values()) as handles:
-        assert up.process.end(number) == 0
-        assert gone(handles)
+    with open_process_handles(*found.values()) as handles:
+        assert up.process.stop(number) == 0
+        assert all_ended(handles)
     with pytest.raises(httpx.ConnectError):
         up.get("/healthz")
 
 
 def test_the_key_is_for_its_owner_alone(up: Up, tmp_path: Path) -> None:
-    assert up.process.end() == 0
+    assert up.process.stop() == 0
     assert (tmp_path / "data" / "key").stat().st_mode & 0o077 == 0
 
 
@@ -66,37 +66,37 @@ def test_the_key_is_for_its_owner_alone(up: Up, tmp_path: Path) -> None:
 def test_what_dies_is_started_again(up: Up, verb: str) -> None:
     before = up.children()[verb]
     os.kill(before, signal.SIGKILL)
-    up.process.hear(f"the {verb} ended (by SIGKILL)")
+    up.process.wait_for_line(f"the {verb} ended (by SIGKILL)")
     # Nobody is refused meanwhile: the port stays open, and who comes waits.
     assert up.get("/healthz").status_code == 200
-    up.process.hear("Application startup complete" if verb == "server" else "is ready")
+    up.process.wait_for_line("Application startup complete" if verb == "server" else "is ready")
     assert up.children()[verb] != before
-    assert up.process.end() == 0
+    assert up.process.stop() == 0
 
 
 def test_children_do_not_outlive_whoever_started_them(up: Up) -> None:
-    with watched(*up.children().values()) as handles:
-        assert up.process.end(signal.SIGKILL) == -signal.SIGKILL
-        assert gone(handles)
+    with open_process_handles(*up.children().values()) as handles:
+        assert up.process.stop(signal.SIGKILL) == -signal.SIGKILL
+        assert all_ended(handles)
 
 
 def test_a_second_signal_waits_for_nobody(tmp_path: Path) -> None:
-    with sink() as post:
-        post.open.clear()
+    with mail_server() as post:
+        post.accepting.clear()
         begun = Up(tmp_path / "data", LAKEHOLD_SMTP=post.url)
         with begun.process as process:
             platform = Platform(Settings(data=tmp_path / "data"))
             with platform.database.write() as transaction:
                 outbox.enqueue(transaction, 1, 0, receiver="a@x.test", subject="s", body=platform.keys.encrypt("b"))
             platform.close()
-            assert post.come.get(timeout=60)
-            with watched(*begun.children().values()) as handles:
-                process.tell(signal.SIGINT)
-                process.hear('"stopping"')
-                process.tell(signal.SIGINT)
-                process.hear("stopping at once")
-                assert process.ended() == 0
-                assert gone(handles)
+            assert post.arrived.get(timeout=60)
+            with open_process_handles(*begun.children().values()) as handles:
+                process.send_signal(signal.SIGINT)
+                process.wait_for_line('"stopping"')
+                process.send_signal(signal.SIGINT)
+                process.wait_for_line("stopping at once")
+                assert process.wait() == 0
+                assert all_ended(handles)
 
 
 def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -105,20 +105,20 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         with Process("up", {"LAKEHOLD_DATA": str(tmp_path / "data"), "LAKEHOLD_PORT": port}) as process:
-            assert port in process.hear("cannot be had")
-            assert process.ended() == 5
+            assert port in process.wait_for_line("cannot be had")
+            assert process.wait() == 5
 
 
 @pytest.mark.parametrize("verb", ["up", "server", "worker"])
 def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(verb: str, tmp_path: Path) -> None:
     with Process(verb, {"LAKEHOLD_DATA": str(tmp_path), "LAKEHOLD_PORT": "many"}) as process:
-        process.hear("LAKEHOLD_PORT")
-        assert process.ended() == 2
-    assert not any("Traceback" in line for line in process.said)
+        process.wait_for_line("LAKEHOLD_PORT")
+        assert process.wait() == 2
+    assert not any("Traceback" in line for line in process.output)
 
 
 @pytest.mark.parametrize("verb", ["server", "worker"])
 def test_each_runs_alone(verb: str, tmp_path: Path) -> None:
     with Process(verb, {"LAKEHOLD_DATA": str(tmp_path), "LAKEHOLD_PORT": "0"}) as process:
-        process.hear("running on" if verb == "server" else "is ready")
-        assert process.end(signal.SIGINT) == 0
+        process.wait_for_line("running on" if verb == "server" else "is ready")
+        assert process.stop(signal.SIGINT) == 0

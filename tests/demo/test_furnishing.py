@@ -74,8 +74,8 @@ def test_a_review_has_begun_and_not_ended(furnished: tuple[Platform, set[Grant]]
     before = grants(platform)
     uid = activity.start_access_review(platform)
     with platform.read(by("adam")) as ctx:
-        told = campaigns.get(ctx, uid)
-    assert told.campaign.closed_at is None
-    assert told.progress.kept == 3
-    assert told.progress.undecided > 3
+        campaign = campaigns.get(ctx, uid)
+    assert campaign.campaign.closed_at is None
+    assert campaign.progress.kept == 3
+    assert campaign.progress.undecided > 3
     assert grants(platform) == before

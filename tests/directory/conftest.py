@@ -1,4 +1,4 @@
-"""A town for each test, on SQLite and on PostgreSQL."""
+"""The platform Acme for each test, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.settings import Settings
 from tests.clock import StoppedClock
-from tests.directory.town import SECRET, Town
+from tests.directory.acme import SECRET, AcmePlatform
 
 
 @pytest.fixture
@@ -23,15 +23,15 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture
-def empty(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Platform]:
-    """An installation to which nobody has come yet."""
+def empty_platform(database_url: str, tmp_path: Path, clock: StoppedClock) -> Iterator[Platform]:
+    """A platform without a tenant."""
     platform = Platform(Settings(data=tmp_path / "data", database=database_url), clock)
     yield platform
     platform.close()
 
 
 @pytest.fixture
-def town(empty: Platform, clock: StoppedClock) -> Town:
+def acme(empty_platform: Platform, clock: StoppedClock) -> AcmePlatform:
     founding = TenantSetup("Acme", "Olga", "olga@example.org", SECRET)
-    founded = tenants.create_first_tenant(empty, workspaces.models(), founding)
-    return Town(empty, clock, Caller(founded.tenant, founded.owner))
+    founded = tenants.create_first_tenant(empty_platform, workspaces.models(), founding)
+    return AcmePlatform(empty_platform, clock, Caller(founded.tenant, founded.owner))

@@ -11,18 +11,18 @@ from lakehold.directory import groups, member_filters, members
 from lakehold.directory.member_filters import MemberFilter
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from tests.directory.town import Town
+from tests.directory.acme import AcmePlatform
 
 
-def names(ctx: RequestContext, wanted: MemberFilter, sort: str = "name") -> list[str]:
-    return [member.name for member in member_filters.filtered_page(ctx, wanted, sort=sort).items]
+def names(ctx: RequestContext, member_filter: MemberFilter, sort: str = "name") -> list[str]:
+    return [member.name for member in member_filters.filtered_page(ctx, member_filter, sort=sort).items]
 
 
-def test_by_role_by_group_and_service_accounts(town: Town) -> None:
+def test_by_role_by_group_and_service_accounts(acme: AcmePlatform) -> None:
     for name in ("Zoe", "Bob"):
-        town.person(name, ("editor", town.tenant))
-    town.person("Eve")
-    with town.platform.write(town.olga) as ctx:
+        acme.person(name, ("editor", acme.tenant))
+    acme.person("Eve")
+    with acme.platform.write(acme.olga) as ctx:
         team = groups.create(ctx, "Team")
         groups.add(ctx, team, "zoe")
         groups.add(ctx, team, "eve")
@@ -37,21 +37,21 @@ def test_by_role_by_group_and_service_accounts(town: Town) -> None:
         assert names(ctx, MemberFilter(search="ZO", service=False)) == ["Zoe"]
 
 
-def test_they_are_paged_and_counted(town: Town) -> None:
+def test_they_are_paged_and_counted(acme: AcmePlatform) -> None:
     for name in ("Ann", "Ben", "Cid"):
-        town.person(name, ("viewer", town.tenant))
-    with town.platform.read(town.olga) as ctx:
+        acme.person(name, ("viewer", acme.tenant))
+    with acme.platform.read(acme.olga) as ctx:
         second = member_filters.filtered_page(ctx, MemberFilter(role="viewer"), skip=2, limit=2)
         assert ([member.name for member in second.items], second.total) == (["Cid"], 3)
 
 
-def test_what_the_caller_may_not_see_is_not_counted(town: Town) -> None:
-    bob = town.person("Bob", ("viewer", town.tenant))
-    with town.platform.write(town.olga) as ctx:
+def test_what_the_caller_may_not_see_is_not_counted(acme: AcmePlatform) -> None:
+    bob = acme.person("Bob", ("viewer", acme.tenant))
+    with acme.platform.write(acme.olga) as ctx:
         team = groups.create(ctx, "Team")
     narrowed = replace(bob, narrowed=TokenPrincipal("bob", resources=frozenset({"bob"})))
-    town.person("Eve", ("viewer", town.tenant))
-    with town.platform.read(narrowed) as ctx:
+    acme.person("Eve", ("viewer", acme.tenant))
+    with acme.platform.read(narrowed) as ctx:
         found = member_filters.filtered_page(ctx, MemberFilter(role="viewer"))
         assert ([member.uid for member in found.items], found.total) == (["bob"], 1)
         with pytest.raises(NotFoundError):

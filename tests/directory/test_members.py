@@ -10,13 +10,13 @@ from lakehold.access import TokenPrincipal
 from lakehold.directory import accounts, groups, members
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from tests.directory.town import Town
+from tests.directory.acme import AcmePlatform
 
 
-def test_they_are_listed_page_by_page(town: Town) -> None:
+def test_they_are_listed_page_by_page(acme: AcmePlatform) -> None:
     for name in ("Zoe", "adam", "Bob"):
-        town.person(name)
-    with town.platform.read(town.olga) as ctx:
+        acme.person(name)
+    with acme.platform.read(acme.olga) as ctx:
         first = members.page(ctx, limit=2)
         assert [member.name for member in first.items] == ["adam", "Bob"]
         rest = members.page(ctx, limit=2, after=first.after)
@@ -25,122 +25,127 @@ def test_they_are_listed_page_by_page(town: Town) -> None:
         assert members.page(ctx, sort="-name").items[0].name == "Zoe"
 
 
-def test_the_email_is_for_admins_and_oneself(town: Town) -> None:
-    bob, adam = town.person("Bob"), town.admin()
-    town.person("Eve")
-    with town.platform.read(bob) as ctx:
-        told = {member.uid: member.email for member in members.page(ctx).items}
-        assert (told["bob"], told["eve"], told["adam"]) == ("bob@example.org", None, None)
-    with town.platform.read(adam) as ctx:
+def test_the_email_is_for_admins_and_oneself(acme: AcmePlatform) -> None:
+    bob, adam = acme.person("Bob"), acme.admin()
+    acme.person("Eve")
+    with acme.platform.read(bob) as ctx:
+        emails = {member.uid: member.email for member in members.page(ctx).items}
+        assert (emails["bob"], emails["eve"], emails["adam"]) == ("bob@example.org", None, None)
+    with acme.platform.read(adam) as ctx:
         assert members.get(ctx, "eve").email == "eve@example.org"
     narrowed = replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset({"see"})))
-    with town.platform.read(narrowed) as ctx:
+    with acme.platform.read(narrowed) as ctx:
         assert members.get(ctx, "bob").email is None
 
 
-def test_a_profile_tells_roles_and_groups(town: Town) -> None:
-    town.person("Bob", ("editor", town.tenant), ("data_admin", town.tenant))
-    with town.platform.write(town.olga) as ctx:
+def test_a_profile_tells_roles_and_groups(acme: AcmePlatform) -> None:
+    acme.person("Bob", ("editor", acme.tenant), ("data_admin", acme.tenant))
+    with acme.platform.write(acme.olga) as ctx:
         team = groups.create(ctx, "Team")
         groups.add(ctx, team, "bob")
-        told = members.get(ctx, "bob")
-    assert (told.name, told.roles, told.groups, told.service) == ("Bob", ("editor", "data_admin"), (team,), False)
-    assert told.since == town.clock()
+        member = members.get(ctx, "bob")
+    assert (member.name, member.roles, member.groups, member.service) == (
+        "Bob",
+        ("editor", "data_admin"),
+        (team,),
+        False,
+    )
+    assert member.since == acme.clock()
 
 
-def test_an_admin_adds_a_member_who_gets_an_account_with_an_email(town: Town) -> None:
-    with town.platform.write(town.admin()) as ctx:
+def test_an_admin_adds_a_member_who_gets_an_account_with_an_email(acme: AcmePlatform) -> None:
+    with acme.platform.write(acme.admin()) as ctx:
         nils = members.add(ctx, "Nils")
         cleo = members.add(ctx, "Cleo", email="cleo@example.org")
         assert accounts.get(ctx, nils) is None
         members.set_email(ctx, nils, "nils@example.org")
         assert [members.get(ctx, uid).email for uid in (nils, cleo)] == ["nils@example.org", "cleo@example.org"]
-    with pytest.raises(DeniedError), town.platform.write(town.person("Eve")) as ctx:
+    with pytest.raises(DeniedError), acme.platform.write(acme.person("Eve")) as ctx:
         members.add(ctx, "Friend")
 
 
-def test_an_email_belongs_to_one_account(town: Town) -> None:
-    town.person("Bob")
-    with pytest.raises(ConflictError, match="already an account"), town.platform.write(town.olga) as ctx:
+def test_an_email_belongs_to_one_account(acme: AcmePlatform) -> None:
+    acme.person("Bob")
+    with pytest.raises(ConflictError, match="already an account"), acme.platform.write(acme.olga) as ctx:
         members.add(ctx, "Bobby", email="BOB@example.org")
-    with town.platform.write(town.olga) as ctx:
+    with acme.platform.write(acme.olga) as ctx:
         members.add(ctx, "Cleo", email="cleo@example.org", uid="cleo")
-    with pytest.raises(ConflictError, match="already an account"), town.platform.write(town.olga) as ctx:
+    with pytest.raises(ConflictError, match="already an account"), acme.platform.write(acme.olga) as ctx:
         members.set_email(ctx, "cleo", "bob@EXAMPLE.org")
-    with town.platform.read(town.olga) as ctx:
+    with acme.platform.read(acme.olga) as ctx:
         assert [member.name for member in members.page(ctx).items] == ["Bob", "Cleo", "Olga"]
 
 
-def test_an_admin_does_not_set_the_email_of_an_owner(town: Town) -> None:
-    adam = town.admin()
-    with pytest.raises(DeniedError), town.platform.write(adam) as ctx:
-        members.set_email(ctx, town.olga.member, "adam+olga@example.org")
-    with pytest.raises(DeniedError), town.platform.write(town.person("Eve")) as ctx:
+def test_an_admin_does_not_set_the_email_of_an_owner(acme: AcmePlatform) -> None:
+    adam = acme.admin()
+    with pytest.raises(DeniedError), acme.platform.write(adam) as ctx:
+        members.set_email(ctx, acme.olga.member, "adam+olga@example.org")
+    with pytest.raises(DeniedError), acme.platform.write(acme.person("Eve")) as ctx:
         members.set_email(ctx, "adam", "eve2@example.org")
-    with town.platform.read(town.olga) as ctx:
-        assert members.get(ctx, town.olga.member).email == "olga@example.org"
+    with acme.platform.read(acme.olga) as ctx:
+        assert members.get(ctx, acme.olga.member).email == "olga@example.org"
 
 
-def test_a_service_account_has_no_email_and_never_becomes_a_person(town: Town) -> None:
-    with town.platform.write(town.olga) as ctx:
+def test_a_service_account_has_no_email_and_never_becomes_a_person(acme: AcmePlatform) -> None:
+    with acme.platform.write(acme.olga) as ctx:
         nightly = members.create_service_account(ctx, "Nightly")
-    with pytest.raises(ConflictError, match="service account"), town.platform.write(town.olga) as ctx:
+    with pytest.raises(ConflictError, match="service account"), acme.platform.write(acme.olga) as ctx:
         members.set_email(ctx, nightly, "nightly@example.org")
-    with town.platform.read(town.olga) as ctx:
-        told = members.get(ctx, nightly)
-    assert (told.service, told.email) == (True, None)
+    with acme.platform.read(acme.olga) as ctx:
+        member = members.get(ctx, nightly)
+    assert (member.service, member.email) == (True, None)
 
 
-def test_renaming(town: Town) -> None:
-    bob, adam, eve = town.person("Bob"), town.admin(), town.person("Eve")
-    with town.platform.write(bob) as ctx:
+def test_renaming(acme: AcmePlatform) -> None:
+    bob, adam, eve = acme.person("Bob"), acme.admin(), acme.person("Eve")
+    with acme.platform.write(bob) as ctx:
         members.rename(ctx, "bob", "Robert")
-    with town.platform.write(adam) as ctx:
+    with acme.platform.write(adam) as ctx:
         members.rename(ctx, "bob", "Bert")
-    with pytest.raises(DeniedError), town.platform.write(eve) as ctx:
+    with pytest.raises(DeniedError), acme.platform.write(eve) as ctx:
         members.rename(ctx, "bob", "Blob")
-    with pytest.raises(InvalidInputError), town.platform.write(bob) as ctx:
+    with pytest.raises(InvalidInputError), acme.platform.write(bob) as ctx:
         members.rename(ctx, "bob", "  ")
     narrowed = replace(bob, narrowed=TokenPrincipal("bob", actions=frozenset({"see", "edit"})))
-    with pytest.raises(DeniedError), town.platform.write(narrowed) as ctx:
+    with pytest.raises(DeniedError), acme.platform.write(narrowed) as ctx:
         members.rename(ctx, "bob", "Blob")
-    with pytest.raises(ForbiddenError), town.platform.write(replace(bob, impersonator="adam")) as ctx:
+    with pytest.raises(ForbiddenError), acme.platform.write(replace(bob, impersonator="adam")) as ctx:
         members.rename(ctx, "bob", "Blob")
-    assert [(entry.member, entry.after) for entry in town.log() if entry.action == "rename"] == [
+    assert [(entry.member, entry.after) for entry in acme.log() if entry.action == "rename"] == [
         ("bob", {"name": "Robert"}),
         ("adam", {"name": "Bert"}),
     ]
 
 
-def test_what_is_no_member_is_not_found(town: Town) -> None:
-    town.project("sales")
-    for wrong in ("nobody", "sales", town.tenant, "acme/all"):
-        with pytest.raises((NotFoundError, InvalidInputError)), town.platform.read(town.olga) as ctx:
+def test_what_is_no_member_is_not_found(acme: AcmePlatform) -> None:
+    acme.project("sales")
+    for wrong in ("nobody", "sales", acme.tenant, "acme/all"):
+        with pytest.raises((NotFoundError, InvalidInputError)), acme.platform.read(acme.olga) as ctx:
             members.get(ctx, wrong)
 
 
-def test_tenant_and_security_roles_are_given_and_taken(town: Town) -> None:
-    adam = town.admin()
-    town.person("Bob")
-    with town.platform.write(adam) as ctx:
+def test_tenant_and_security_roles_are_given_and_taken(acme: AcmePlatform) -> None:
+    adam = acme.admin()
+    acme.person("Bob")
+    with acme.platform.write(adam) as ctx:
         members.give_tenant_role(ctx, "bob", "viewer")
         members.set_tenant_roles(ctx, "bob", {"editor", "data_space_creator"})
         assert members.tenant_roles(ctx, "bob") == ("editor", "data_space_creator")
-        assert ctx.session.check("bob", "create_space", town.tenant)
+        assert ctx.session.check("bob", "create_space", acme.tenant)
     for role in ("owner", "admin"):
-        with pytest.raises(DeniedError), town.platform.write(town.person(f"Eve {role}")) as ctx:
+        with pytest.raises(DeniedError), acme.platform.write(acme.person(f"Eve {role}")) as ctx:
             members.give_tenant_role(ctx, "bob", role)
-    with pytest.raises(DeniedError), town.platform.write(adam) as ctx:
+    with pytest.raises(DeniedError), acme.platform.write(adam) as ctx:
         members.give_tenant_role(ctx, "adam", "owner")
-    with pytest.raises(InvalidInputError, match="has no role 'emperor'"), town.platform.write(adam) as ctx:
+    with pytest.raises(InvalidInputError, match="has no role 'emperor'"), acme.platform.write(adam) as ctx:
         members.give_tenant_role(ctx, "bob", "emperor")
 
 
-def test_a_role_for_a_time_ends_by_itself(town: Town) -> None:
-    town.person("Bob")
-    with town.platform.write(town.olga) as ctx:
+def test_a_role_for_a_time_ends_by_itself(acme: AcmePlatform) -> None:
+    acme.person("Bob")
+    with acme.platform.write(acme.olga) as ctx:
         members.give_tenant_role(ctx, "bob", "admin", until=ctx.at + 3_600_000_000)
         assert members.tenant_roles(ctx, "bob") == ("admin",)
-    town.clock.pass_by(3_600)
-    with town.platform.read(town.olga) as ctx:
+    acme.clock.advance(3_600)
+    with acme.platform.read(acme.olga) as ctx:
         assert members.tenant_roles(ctx, "bob") == ()

@@ -27,60 +27,60 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.settings import Settings
-from tests.directory.town import HOME, SECRET, Town, secret_of
+from tests.directory.acme import HOME, SECRET, AcmePlatform, secret_of
 
 OTHER = "another password"
 
 
-def test_further_ones_are_made_by_the_operator(town: Town) -> None:
-    town.second_tenant()
-    assert [(tenant.uid, tenant.name) for tenant in tenants.list_all(town.platform)] == [
+def test_further_ones_are_made_by_the_operator(acme: AcmePlatform) -> None:
+    acme.second_tenant()
+    assert [(tenant.uid, tenant.name) for tenant in tenants.list_all(acme.platform)] == [
         ("acme", "Acme"),
         ("bolt", "Bolt"),
     ]
-    assert tenants.only_tenant(town.platform) == ""
+    assert tenants.only_tenant(acme.platform) == ""
     with pytest.raises(ConflictError, match="already a tenant"):
         tenants.create_tenant(
-            town.platform, workspaces.models(), TenantSetup("Bolt", "Eve", "eve@example.org", SECRET, "bolt")
+            acme.platform, workspaces.models(), TenantSetup("Bolt", "Eve", "eve@example.org", SECRET, "bolt")
         )
-    assert town.log("bolt")[0].action == "create"
+    assert acme.log("bolt")[0].action == "create"
 
 
-def test_the_same_address_in_two_tenants_is_two_accounts(town: Town) -> None:
-    bolt = town.second_tenant(owner="Olga")
-    reset = _link(town, bolt, bolt.member, PASSWORD)
-    authentication.set_password_with_link(town.platform, reset, OTHER, HOME)
-    here = sign_in(town.platform, PasswordMethod("olga@example.org", SECRET, "acme"), HOME)
-    there = sign_in(town.platform, PasswordMethod("olga@example.org", OTHER, "bolt"), HOME)
-    assert (here.tenant, here.member) == ("acme", town.olga.member)
+def test_the_same_address_in_two_tenants_is_two_accounts(acme: AcmePlatform) -> None:
+    bolt = acme.second_tenant(owner="Olga")
+    reset = _link(acme, bolt, bolt.member, PASSWORD)
+    authentication.set_password_with_link(acme.platform, reset, OTHER, HOME)
+    here = sign_in(acme.platform, PasswordMethod("olga@example.org", SECRET, "acme"), HOME)
+    there = sign_in(acme.platform, PasswordMethod("olga@example.org", OTHER, "bolt"), HOME)
+    assert (here.tenant, here.member) == ("acme", acme.olga.member)
     assert (there.tenant, there.member) == ("bolt", bolt.member)
     for password, tenant in ((SECRET, "bolt"), (OTHER, "acme")):
         with pytest.raises(UnauthorizedError):
-            sign_in(town.platform, PasswordMethod("olga@example.org", password, tenant), HOME)
+            sign_in(acme.platform, PasswordMethod("olga@example.org", password, tenant), HOME)
 
 
-def test_what_signs_in_signs_in_to_its_own_tenant(town: Town) -> None:
-    bolt = town.second_tenant()
-    town.person("Bob")
-    assert sign_in(town.platform, MagicLinkMethod(_link(town, town.olga, "bob", SIGN_IN)), HOME).tenant == "acme"
-    assert sign_ins.authenticate(town.platform, town.signed_in("Bob").secret).tenant == "acme"
-    with town.platform.write(bolt) as ctx:
+def test_what_signs_in_signs_in_to_its_own_tenant(acme: AcmePlatform) -> None:
+    bolt = acme.second_tenant()
+    acme.person("Bob")
+    assert sign_in(acme.platform, MagicLinkMethod(_link(acme, acme.olga, "bob", SIGN_IN)), HOME).tenant == "acme"
+    assert sign_ins.authenticate(acme.platform, acme.sign_in("Bob").secret).tenant == "acme"
+    with acme.platform.write(bolt) as ctx:
         token = tokens.create(ctx, "ci")
-    assert tokens.authenticate(town.platform, token.secret).tenant == "bolt"
+    assert tokens.authenticate(acme.platform, token.secret).tenant == "bolt"
 
 
-def _link(town: Town, caller: Caller, member: str, purpose: str) -> str:
-    with town.platform.write(caller) as ctx:
-        return secret_of(links.create(ctx, town.platform.settings, member, purpose).link)
+def _link(acme: AcmePlatform, caller: Caller, member: str, purpose: str) -> str:
+    with acme.platform.write(caller) as ctx:
+        return secret_of(links.create(ctx, acme.platform.settings, member, purpose).link)
 
 
-def test_an_invite_is_accepted_in_its_own_tenant(town: Town) -> None:
-    bolt = town.second_tenant(owner="Olga")
-    with town.platform.write(bolt) as ctx:
-        made = invites.create(ctx, town.platform.settings, "olga@example.org")
-    with pytest.raises(UnauthorizedError), town.platform.write(town.olga) as ctx:
+def test_an_invite_is_accepted_in_its_own_tenant(acme: AcmePlatform) -> None:
+    bolt = acme.second_tenant(owner="Olga")
+    with acme.platform.write(bolt) as ctx:
+        made = invites.create(ctx, acme.platform.settings, "olga@example.org")
+    with pytest.raises(UnauthorizedError), acme.platform.write(acme.olga) as ctx:
         invite_acceptance.accept_as_member(ctx, secret_of(made.link))
-    assert invite_acceptance.get_info(town.platform, secret_of(made.link)).tenant_name == "Bolt"
+    assert invite_acceptance.get_info(acme.platform, secret_of(made.link)).tenant_name == "Bolt"
 
 
 Deed = Callable[[RequestContext, dict[str, str]], object]
@@ -110,48 +110,48 @@ DEEDS: dict[str, Deed] = {
 
 
 @pytest.fixture
-def their(town: Town) -> dict[str, str]:
+def their(acme: AcmePlatform) -> dict[str, str]:
     """Something of each sort in the other tenant."""
-    bolt = town.second_tenant()
-    with town.platform.write(bolt) as ctx:
+    bolt = acme.second_tenant()
+    with acme.platform.write(bolt) as ctx:
         ids = {
             "member": members.add(ctx, "Theirs", email="theirs@example.org"),
             "group": groups.create(ctx, "Their group"),
             "service": members.create_service_account(ctx, "Their service"),
             "token": tokens.create(ctx, "theirs").token.id,
-            "invite": invites.create(ctx, town.platform.settings, "guest@example.org").invite.id,
+            "invite": invites.create(ctx, acme.platform.settings, "guest@example.org").invite.id,
         }
-    signed_in = sign_in(town.platform, PasswordMethod("otto@example.org", SECRET, "bolt"), HOME)
-    with town.platform.write(town.olga) as ctx:
+    signed_in = sign_in(acme.platform, PasswordMethod("otto@example.org", SECRET, "bolt"), HOME)
+    with acme.platform.write(acme.olga) as ctx:
         members.add(ctx, "Mine", uid="mine")
         groups.create(ctx, "My group", uid="my-group")
     return ids | {"sign_in": signed_in.id}
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_an_owner_elsewhere_finds_nothing(town: Town, their: dict[str, str], deed: str) -> None:
+def test_an_owner_elsewhere_finds_nothing(acme: AcmePlatform, their: dict[str, str], deed: str) -> None:
     def everything() -> str:
-        with town.platform.database.read() as transaction:
+        with acme.platform.database.read() as transaction:
             tables = ("resource", "access_edge", "account", "sign_in", "token", "link", "invite")
             return str([transaction.connection.exec_driver_sql(f"SELECT * FROM {name}").all() for name in tables])
 
     before = everything()
-    with pytest.raises(NotFoundError) as hidden, town.platform.write(town.olga) as ctx:
+    with pytest.raises(NotFoundError) as hidden, acme.platform.write(acme.olga) as ctx:
         DEEDS[deed](ctx, their)
-    with pytest.raises(NotFoundError) as missing, town.platform.write(town.olga) as ctx:
+    with pytest.raises(NotFoundError) as missing, acme.platform.write(acme.olga) as ctx:
         DEEDS[deed](ctx, dict.fromkeys(their, "nothing"))
-    told = str(hidden.value)
+    message = str(hidden.value)
     for id_ in their.values():
-        told = told.replace(id_, "nothing")
-    assert told == str(missing.value)
+        message = message.replace(id_, "nothing")
+    assert message == str(missing.value)
     assert everything() == before
 
 
-def test_lists_end_at_the_tenants_wall(town: Town, their: dict[str, str]) -> None:
-    with town.platform.read(town.olga) as ctx:
+def test_lists_end_at_the_tenants_wall(acme: AcmePlatform, their: dict[str, str]) -> None:
+    with acme.platform.read(acme.olga) as ctx:
         assert {member.name for member in members.page(ctx).items} == {"Olga", "Mine"}
         assert [group.name for group in groups.page(ctx).items] == ["My group"]
         assert tokens.list_all(ctx) == []
         assert invites.page(ctx) == []
         assert members.list_service_accounts(ctx) == []
-    assert their["member"] not in str(town.log())
+    assert their["member"] not in str(acme.log())

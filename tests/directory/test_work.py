@@ -11,13 +11,13 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.ledger.audit import DENIED, AuditFilter, NumberedEntry
 from tests.access.company import TENANT
-from tests.house import ADA, BOB
+from tests.platform import ADA, BOB
 
 
-def log(platform: Platform, wanted: AuditFilter | None = None) -> list[NumberedEntry]:
+def log(platform: Platform, entry_filter: AuditFilter | None = None) -> list[NumberedEntry]:
     with platform.read(ADA) as ctx:
         assert not ctx.audit.verify().fault
-        return ctx.audit.page(wanted or AuditFilter())
+        return ctx.audit.page(entry_filter or AuditFilter())
 
 
 def test_a_resource_is_made_renamed_moved_and_deleted(platform: Platform) -> None:

@@ -181,14 +181,14 @@ def test_every_keyword_of_the_model_language_is_documented() -> None:
 
 def test_every_dependency_has_its_line() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [
+    expected = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
         *(entry for group in project["dependency-groups"].values() for entry in group),
     ]
     lines = (DOCS / "decisions" / "dependencies.md").read_text(encoding="utf-8").splitlines()
-    told = {line.split("`")[1] for line in lines if line.startswith("| `")}
-    assert told == {re.split(r"[\s\[<>=!~;]", entry, maxsplit=1)[0] for entry in wanted}
+    documented = {line.split("`")[1] for line in lines if line.startswith("| `")}
+    assert documented == {re.split(r"[\s\[<>=!~;]", entry, maxsplit=1)[0] for entry in expected}
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("*.md")), ids=named)
@@ -203,9 +203,9 @@ def test_every_decision_has_its_status_and_date(page: Path) -> None:
 def test_access_tables_are_those_of_the_models() -> None:
     folder = DOCS / "access"
     written = {page.name: page.read_text(encoding="utf-8") for page in folder.glob("*.md")}
-    wanted = access_tables()
-    assert written.keys() == wanted.keys(), "Run `make docs`, and remove pages of models that are gone."
-    stale = [name for name, text in wanted.items() if written[name] != text]
+    expected = access_tables()
+    assert written.keys() == expected.keys(), "Run `make docs`, and remove pages of models that are gone."
+    stale = [name for name, text in expected.items() if written[name] != text]
     assert not stale, f"Run `make docs`: {', '.join(stale)} in docs/access no longer say what the models say."
 
 

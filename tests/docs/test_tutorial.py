@@ -17,16 +17,16 @@ def test_every_line_of_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     steps = list(_steps(TUTORIAL.read_text(encoding="utf-8")))
     said = _run(tmp_path, [command for command, _ in steps])
     assert len(steps) == len(said) > 15
-    for (command, shown), heard in zip(steps, said, strict=True):
-        assert _fits(shown, heard), f"$ {command}\n--- shown\n{shown}\n--- heard\n{heard}"
+    for (command, expected_output), heard in zip(steps, said, strict=True):
+        assert _fits(expected_output, heard), f"$ {command}\n--- shown\n{expected_output}\n--- heard\n{heard}"
 
 
 def _steps(text: str) -> Iterator[tuple[str, str]]:
     """Each command, with what it prints."""
     for block in _BLOCK.finditer(text):
         for step in re.split(r"^\$ ", block["text"], flags=re.MULTILINE)[1:]:
-            command, _, shown = step.partition("\n")
-            yield command, shown
+            command, _, expected_output = step.partition("\n")
+            yield command, expected_output
 
 
 def _run(folder: Path, commands: list[str]) -> list[str]:
@@ -47,7 +47,7 @@ def _run(folder: Path, commands: list[str]) -> list[str]:
     return done.stdout.split(f"{mark}\n")[:-1]
 
 
-def _fits(shown: str, heard: str) -> bool:
+def _fits(expected_output: str, heard: str) -> bool:
     """Word by word, but for `…`, which stands for anything."""
-    parts = (re.escape(part) for part in shown.split("…"))
+    parts = (re.escape(part) for part in expected_output.split("…"))
     return re.fullmatch(".*".join(parts), heard, re.DOTALL) is not None

@@ -1,4 +1,4 @@
-"""Tables as text, in the order and words of the page they are copied from, and the questions their cells ask."""
+"""Tables as text, in the order and words of their source page, and the access checks of their cells."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def cells(text: str) -> Iterator[Cell]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """May they do this? `give` carries a role; `edges` say where a resource is to point afterwards."""
+class AccessQuestion:
+    """An access check. `give` carries a role; `edges` say where a resource is to point afterwards."""
 
     action: str
     target: str | Draft
@@ -58,8 +58,8 @@ def rows(names: str, cases: Iterable[tuple[object, ...]]) -> pytest.MarkDecorato
     return pytest.mark.parametrize(names.split(), [case[1:] for case in known], ids=ids)
 
 
-def refused(question: Callable[[], bool]) -> bool:
-    """Whether the answer is no, or that it cannot be at all."""
+def is_refused(question: Callable[[], bool]) -> bool:
+    """Whether the check is denied or invalid."""
     try:
         return not question()
     except LakeholdError:

@@ -63,8 +63,8 @@ def every_action(kind: str) -> set[str]:
     return set(ACTIONS[kind].split())
 
 
-def named(cell: str, kind: str) -> set[str]:
-    """The ids of the actions that a cell names, its footnote left out."""
+def parse_actions(cell: str, kind: str) -> set[str]:
+    """Return the ids of the actions that a cell names, without its footnote."""
     words = cell.partition(" [")[0].replace("; +", ",")
     if words in ("All actions", "No access"):
         return every_action(kind) if words == "All actions" else set()
@@ -150,7 +150,7 @@ class Sales(World):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where `ann` sits when a row is asked: her role, what she owns, how things are shared."""
+    """The position of `ann` when a row is checked. It has her role, what she owns, and how resources are shared."""
 
     role: str
     owns: Mapping[str, str] = field(default_factory=dict)
@@ -220,28 +220,33 @@ def _yes(says: str) -> bool:
 
 
 Seats = Mapping[str, Sequence[Seat]]
-Said = Mapping[str, Sequence[str]]
+TableRows = Mapping[str, Sequence[str]]
 
 
-def cells(table: str, seats: Seats, columns: Sequence[str], told: Said, *scopes: str) -> list[Cell]:
+def cells(table: str, seats: Seats, columns: Sequence[str], table_rows: TableRows, *scopes: str) -> list[Cell]:
     """Every cell of a table, in its order, from every seat that the row's label stands for."""
     return [
         Cell(table, row, column, says, seat, scope)
-        for row, said in told.items()
+        for row, said in table_rows.items()
         for column, says in zip(columns, said, strict=True)
         for seat in seats[row]
         for scope in scopes
     ]
 
 
-def rows(table: str, seats: Seats, told: Said, *scopes: str) -> list[Row]:
+def rows(table: str, seats: Seats, table_rows: TableRows, *scopes: str) -> list[Row]:
     """Every row of a table of two columns, from every seat that its label stands for."""
-    return [Row(table, row, said, seat, scope) for row, said in told.items() for seat in seats[row] for scope in scopes]
+    return [
+        Row(table, row, said, seat, scope)
+        for row, said in table_rows.items()
+        for seat in seats[row]
+        for scope in scopes
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Entitled:
-    """Whether somebody is named in a cell of a table that says who can do one thing."""
+class EntitlementCell:
+    """A cell of a table that says who can take one action."""
 
     table: str
     entity: str
@@ -263,6 +268,6 @@ class Entitled:
         return sales if self.resource == "weekly" else sales.shared(self.resource, BOTH)
 
 
-def entitled(table: str, rows: Sequence[tuple[str, str, str, bool]]) -> list[Entitled]:
-    """The rows (entity, owner role or none, project role, yes or no) of such a table."""
-    return [Entitled(table, *row) for row in rows]
+def entitlement_cells(table: str, rows: Sequence[tuple[str, str, str, bool]]) -> list[EntitlementCell]:
+    """Return the rows (entity, owner role or none, project role, yes or no) of such a table."""
+    return [EntitlementCell(table, *row) for row in rows]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lakehold.access.decisions.principal import TokenPrincipal
 from lakehold.access.facts.records import Add, Draft, Edge, Grant, Remove
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.lakehouse_world import LEVELS, PIPELINES, lakehouse, new, with_level, with_levels
 from tests.world import ALL
 
@@ -71,20 +71,20 @@ def test_no_echo(place: str, level: str) -> None:
 
 NO_LAYER_LEVEL = [
     ("002 Permission propagation | a table's level is not its layer's | new source",
-     Ask("create", new("source", into="bronze"))),
+     AccessQuestion("create", new("source", into="bronze"))),
     ("002 Permission propagation | a table's level is not its layer's | new table",
-     Ask("create", Draft("lakehouse.table", {"layer": "bronze"}))),
+     AccessQuestion("create", Draft("lakehouse.table", {"layer": "bronze"}))),
     ("002 Permission propagation | a table's level is not its layer's | new volume",
-     Ask("create", Draft("lakehouse.volume", {"layer": "bronze"}))),
+     AccessQuestion("create", Draft("lakehouse.volume", {"layer": "bronze"}))),
     ("002 Permission propagation | a table's level is not its layer's | source with nothing else to count",
-     Ask("see", "empty")),
+     AccessQuestion("see", "empty")),
     ("002 Permission propagation | a table's level is not its layer's | moving a table there",
-     Ask("move", "totals", edges={"layer": "bronze"})),
+     AccessQuestion("move", "totals", edges={"layer": "bronze"})),
 ]  # fmt: skip
 
 
 @rows("ask", NO_LAYER_LEVEL)
-def test_a_table_does_not_answer_for_its_layer(ask: Ask) -> None:
+def test_a_table_does_not_answer_for_its_layer(ask: AccessQuestion) -> None:
     world = with_level("manager", "orders", "items", "files", "totals")
     world.add("lakehouse.source", "empty", lakehouse="lh", into="bronze")
     assert not ask(world, "mia")
@@ -135,7 +135,7 @@ def test_viewer_reads_only(place: str) -> None:
 ])  # fmt: skip
 def test_dependent_resources(kind: str, level: str, expected: bool) -> None:
     draft = Draft(f"lakehouse.{kind}", {"layer": "bronze"})
-    assert Ask("create", draft)(with_level(level, "bronze"), "mia") is expected
+    assert AccessQuestion("create", draft)(with_level(level, "bronze"), "mia") is expected
 
 
 # Who adds, changes and revokes which level.
@@ -188,7 +188,7 @@ def test_move(levels: Levels, expected: bool) -> None:
     world = with_levels(**levels)
     world.grant("mia", levels["orders"], "files")
     for moved in ("orders", "files"):
-        assert Ask("move", moved, edges={"layer": "gold"})(world, "mia") is expected
+        assert AccessQuestion("move", moved, edges={"layer": "gold"})(world, "mia") is expected
         assert world.decisions.check_change("mia", Add(Edge("layer", moved, "gold"))) is expected
 
 
@@ -202,7 +202,7 @@ SAVING = [
 @rows("levels expected", SAVING)
 def test_saving_a_result(levels: Levels, expected: bool) -> None:
     draft = Draft("lakehouse.table", {"layer": "gold", "saved_from": ["orders", "totals"]})
-    assert Ask("create", draft)(with_levels(**levels), "mia") is expected
+    assert AccessQuestion("create", draft)(with_levels(**levels), "mia") is expected
 
 
 # Permission groups

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.lakehouse_world import LEVELS, PIPELINES, lakehouse, new, with_level
 from tests.world import World
 
@@ -149,15 +149,15 @@ DATA = ("bronze", "orders", "files")
 NAMED = ("source", "destination", "query", "notebook", "history")
 
 
-def _on(places: tuple[str, ...], *actions: str) -> list[Ask]:
-    return [Ask(action, place) for place in places for action in actions]
+def _on(places: tuple[str, ...], *actions: str) -> list[AccessQuestion]:
+    return [AccessQuestion(action, place) for place in places for action in actions]
 
 
-def _giving(*roles: str) -> list[Ask]:
-    return [Ask("give", place, role) for place in DATA for role in roles]
+def _giving(*roles: str) -> list[AccessQuestion]:
+    return [AccessQuestion("give", place, role) for place in DATA for role in roles]
 
 
-ASKS: dict[str, list[Ask]] = {
+ASKS: dict[str, list[AccessQuestion]] = {
     "See layers (with access)": _on(("bronze",), "see"),
     "See tables (with access)": _on(("orders",), "see", "read"),
     "Change layer/table/field descriptions": _on(("bronze", "orders"), "edit"),
@@ -166,15 +166,15 @@ ASKS: dict[str, list[Ask]] = {
         *_giving("viewer", "editor"),
     ],
     "Manage users (change Viewer/Editor/Manager)*": [*_on(DATA, "grant_manager"), *_giving("manager")],
-    "Create layers*": [Ask("create_layer", "lh"), Ask("create", new("layer"))],
+    "Create layers*": [AccessQuestion("create_layer", "lh"), AccessQuestion("create", new("layer"))],
     "See all layers*": _on(("lh",), "see_all_layers"),
     "See sources, queries, notebooks, histories, destinations, integrations": _on(PIPELINES, "see"),
     "Add sources, destinations, queries, notebooks, histories": [
-        Ask("create", new("source", into="bronze")),
-        Ask("create", new("destination", reads=["orders"])),
-        Ask("create", new("query", reads=["orders"], into="bronze")),
-        Ask("create", new("notebook", reads=["files"], writes=["items"], into="bronze")),
-        Ask("create", new("history", reads=["orders"], writes=["bronze"], into="bronze")),
+        AccessQuestion("create", new("source", into="bronze")),
+        AccessQuestion("create", new("destination", reads=["orders"])),
+        AccessQuestion("create", new("query", reads=["orders"], into="bronze")),
+        AccessQuestion("create", new("notebook", reads=["files"], writes=["items"], into="bronze")),
+        AccessQuestion("create", new("history", reads=["orders"], writes=["bronze"], into="bronze")),
     ],
     "Edit sources, destinations, queries, notebooks, histories": _on(NAMED, "edit"),
     "Activate or deactivate sources, destinations, queries, notebooks, histories": _on(NAMED, "activate", "deactivate"),
@@ -183,17 +183,20 @@ ASKS: dict[str, list[Ask]] = {
     "See runs": _on(("orders", *PIPELINES), "see_runs"),
     "Execute queries": [*_on(("lh",), "execute_query"), *_on(("saved",), "execute")],
     "Edit queries": _on(("saved",), "edit"),
-    "Save queries individually": [Ask("save_query", "lh"), Ask("create", new("saved_query", reads=["orders"]))],
+    "Save queries individually": [
+        AccessQuestion("save_query", "lh"),
+        AccessQuestion("create", new("saved_query", reads=["orders"])),
+    ],
     "Delete saved queries": _on(("saved",), "delete"),
-    "See settings*": [Ask("see_settings", "lh")],
-    "Manage users and roles*": [Ask("manage_members", "lh"), Ask("give", "lh", "member")],
+    "See settings*": [AccessQuestion("see_settings", "lh")],
+    "Manage users and roles*": [AccessQuestion("manage_members", "lh"), AccessQuestion("give", "lh", "member")],
     "Create groups*": _on(("lh", "acme"), "manage_groups"),
     "Add users*": _on(("lh", "acme"), "manage_members"),
-    "Manage billing**": [Ask("manage_billing", "acme")],
+    "Manage billing**": [AccessQuestion("manage_billing", "acme")],
 }
 
 
-def seed_rows() -> Iterator[tuple[str, str, Ask, bool]]:
+def seed_rows() -> Iterator[tuple[str, str, AccessQuestion, bool]]:
     for cell in cells(SEED):
         for ask in ASKS[cell.row]:
             name = f"002 What each level can do | {cell.row} | {cell.column} | {ask}"
@@ -208,7 +211,7 @@ def _asker(world: World, column: str) -> str:
 
 
 @rows("column ask expected", seed_rows())
-def test_what_each_level_can_do(column: str, ask: Ask, expected: bool) -> None:
+def test_what_each_level_can_do(column: str, ask: AccessQuestion, expected: bool) -> None:
     world = lakehouse()
     asker = _asker(world, column)
     world.add("lakehouse.saved_query", "saved", lakehouse="lh", reads="orders")

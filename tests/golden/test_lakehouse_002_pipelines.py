@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakehold.access.facts.records import Add, Attribute, Draft, Edge
-from tests.golden.grid import Ask, rows
+from tests.golden.grid import AccessQuestion, rows
 from tests.golden.lakehouse_world import PIPELINES, lakehouse, new, with_levels
 from tests.world import World
 
 Levels = dict[str, str]
-Case = tuple[str, Levels, Ask, bool]
+Case = tuple[str, Levels, AccessQuestion, bool]
 
 ALL_ACTIONS = {"see", "see_runs", "edit", "activate", "deactivate", "trigger", "stop", "delete"}
 # One action that each level adds, for rows in which any action of the level will do.
@@ -48,12 +48,22 @@ def _source(world: World, uid: str, into: str, **streams: bool) -> None:
 def ladder(what: str, target: str, *places: str) -> Iterator[Case]:
     """The pipeline asks each level at just these places."""
     for level, action in ADDS.items():
-        yield f"{what} | {target} | {level}", dict.fromkeys(places, level), Ask(action, target), True
+        yield f"{what} | {target} | {level}", dict.fromkeys(places, level), AccessQuestion(action, target), True
     for missing in places:
         held = {place: "manager" for place in places if place != missing}
-        yield f"{what} | {target} | nothing on {missing}", held, Ask("see", target), False
-        yield f"{what} | {target} | Viewer on {missing}", {**held, missing: "viewer"}, Ask("edit", target), False
-        yield f"{what} | {target} | Editor on {missing}", {**held, missing: "editor"}, Ask("delete", target), False
+        yield f"{what} | {target} | nothing on {missing}", held, AccessQuestion("see", target), False
+        yield (
+            f"{what} | {target} | Viewer on {missing}",
+            {**held, missing: "viewer"},
+            AccessQuestion("edit", target),
+            False,
+        )
+        yield (
+            f"{what} | {target} | Editor on {missing}",
+            {**held, missing: "editor"},
+            AccessQuestion("delete", target),
+            False,
+        )
 
 
 def derived() -> Iterator[Case]:
@@ -69,7 +79,7 @@ def derived() -> Iterator[Case]:
 
 
 @rows("levels ask expected", derived())
-def test_level_is_derived(levels: Levels, ask: Ask, expected: bool) -> None:
+def test_level_is_derived(levels: Levels, ask: AccessQuestion, expected: bool) -> None:
     assert ask(works(**levels), "mia") is expected
 
 
@@ -91,68 +101,68 @@ BARE = [(f"002 Owners and admins are not restricted | add a bare {kind} | {who}"
 
 @rows("kind who", BARE)
 def test_admins_add_what_has_nothing_to_ask(kind: str, who: str) -> None:
-    assert Ask("create", new(kind))(lakehouse(), who)
+    assert AccessQuestion("create", new(kind))(lakehouse(), who)
 
 
 @rows("who", [(f"002 Owners and admins are not restricted | add a stream to a source without a layer | {who}", who)
               for who in ("admin", "owner")])  # fmt: skip
 def test_admins_add_a_stream_anywhere(who: str) -> None:
-    assert Ask("create", Draft("lakehouse.stream", {"source": "adrift"}))(works(), who)
+    assert AccessQuestion("create", Draft("lakehouse.stream", {"source": "adrift"}))(works(), who)
 
 
 @rows("kind", [(f"002 settled | members add nothing that has nothing to ask | {kind}", kind) for kind in PIPELINES])
 def test_members_add_nothing_bare(kind: str) -> None:
-    assert not Ask("create", new(kind))(with_levels(bronze="manager", gold="manager"), "mia")
+    assert not AccessQuestion("create", new(kind))(with_levels(bronze="manager", gold="manager"), "mia")
 
 
 EXAMPLES: list[Case] = [
     ("002 Examples | a Manager of every layer creates no layer",
-     {"bronze": "manager", "gold": "manager"}, Ask("create", new("layer")), False),
+     {"bronze": "manager", "gold": "manager"}, AccessQuestion("create", new("layer")), False),
     ("002 Examples | a Manager of every layer has no create_layer",
-     {"bronze": "manager", "gold": "manager"}, Ask("create_layer", "lh"), False),
-    ("002 Examples | no Viewer on a layer: not the layer", {"gold": "manager"}, Ask("see", "bronze"), False),
+     {"bronze": "manager", "gold": "manager"}, AccessQuestion("create_layer", "lh"), False),
+    ("002 Examples | no Viewer on a layer: not the layer", {"gold": "manager"}, AccessQuestion("see", "bronze"), False),
     *((f"002 Examples | no Viewer on a layer: no {kind} that uses only its tables",
-       {"gold": "manager"}, Ask("see", kind), False) for kind in PIPELINES),
+       {"gold": "manager"}, AccessQuestion("see", kind), False) for kind in PIPELINES),
     ("002 Examples | a new source: Editor on the output layer",
-     {"bronze": "editor"}, Ask("create", new("source", into="bronze")), True),
+     {"bronze": "editor"}, AccessQuestion("create", new("source", into="bronze")), True),
     ("002 Examples | a new source: or higher",
-     {"bronze": "manager"}, Ask("create", new("source", into="bronze")), True),
+     {"bronze": "manager"}, AccessQuestion("create", new("source", into="bronze")), True),
     ("002 Examples | a new source: not with Viewer",
-     {"bronze": "viewer"}, Ask("create", new("source", into="bronze")), False),
+     {"bronze": "viewer"}, AccessQuestion("create", new("source", into="bronze")), False),
     ("002 Examples | a new source: not by its tables",
-     {"orders": "manager", "items": "manager"}, Ask("create", new("source", into="bronze")), False),
-    ("002 Examples | Editor on the layer edits its sources", {"bronze": "editor"}, Ask("edit", "source"), True),
+     {"orders": "manager", "items": "manager"}, AccessQuestion("create", new("source", into="bronze")), False),
+    ("002 Examples | Editor on the layer edits its sources", {"bronze": "editor"}, AccessQuestion("edit", "source"), True),
     ("002 Examples | Editor on the layer adds streams to its sources", {"bronze": "editor"},
-     Ask("create", Draft("lakehouse.stream", {"source": "source", "writes": "items"})), True),
-    ("002 Examples | Editor on all output tables edits the source", {"orders": "editor"}, Ask("edit", "source"), True),
-    ("002 Examples | without Editor on the layer", {"orders": "editor"}, Ask("edit", "bronze"), False),
-    ("002 Examples | Viewer on an output table does not edit", {"orders": "viewer"}, Ask("edit", "source"), False),
-    ("002 Examples | disabled streams and their tables are left out", {"orders": "editor"}, Ask("edit", "feed"), True),
-    ("002 Examples | enabled ones are not", {"totals": "editor"}, Ask("edit", "feed"), False),
+     AccessQuestion("create", Draft("lakehouse.stream", {"source": "source", "writes": "items"})), True),
+    ("002 Examples | Editor on all output tables edits the source", {"orders": "editor"}, AccessQuestion("edit", "source"), True),
+    ("002 Examples | without Editor on the layer", {"orders": "editor"}, AccessQuestion("edit", "bronze"), False),
+    ("002 Examples | Viewer on an output table does not edit", {"orders": "viewer"}, AccessQuestion("edit", "source"), False),
+    ("002 Examples | disabled streams and their tables are left out", {"orders": "editor"}, AccessQuestion("edit", "feed"), True),
+    ("002 Examples | enabled ones are not", {"totals": "editor"}, AccessQuestion("edit", "feed"), False),
 ]  # fmt: skip
 
 STREAM = Draft("lakehouse.stream", {"source": "source"})
 STREAM_INTO_ITEMS = Draft("lakehouse.stream", {"source": "source", "writes": "items"})
 STREAMS: list[Case] = [
-    ("002 settled | adding a stream: Editor on the output layer", {"bronze": "editor"}, Ask("create", STREAM), True),
-    ("002 settled | adding a stream: Viewer is not enough", {"bronze": "viewer"}, Ask("create", STREAM), False),
+    ("002 settled | adding a stream: Editor on the output layer", {"bronze": "editor"}, AccessQuestion("create", STREAM), True),
+    ("002 settled | adding a stream: Viewer is not enough", {"bronze": "viewer"}, AccessQuestion("create", STREAM), False),
     ("002 settled | adding a stream: not by the tables", {"orders": "manager", "items": "manager"},
-     Ask("create", STREAM_INTO_ITEMS), False),
-    ("002 settled | enabling a stream: Editor on its table", {"totals": "editor"}, Ask("enable", "feed_totals"), True),
-    ("002 settled | enabling a stream: Viewer on its table", {"totals": "viewer"}, Ask("enable", "feed_totals"), False),
+     AccessQuestion("create", STREAM_INTO_ITEMS), False),
+    ("002 settled | enabling a stream: Editor on its table", {"totals": "editor"}, AccessQuestion("enable", "feed_totals"), True),
+    ("002 settled | enabling a stream: Viewer on its table", {"totals": "viewer"}, AccessQuestion("enable", "feed_totals"), False),
     ("002 settled | enabling a stream: not the source's layer", {"bronze": "manager"},
-     Ask("enable", "feed_totals"), False),
+     AccessQuestion("enable", "feed_totals"), False),
     ("002 settled | enabling a stream without a table: Editor on the layer", {"gold": "editor"},
-     Ask("enable", "fresh_off"), True),
+     AccessQuestion("enable", "fresh_off"), True),
     ("002 settled | enabling a stream without a table: Viewer on the layer", {"gold": "viewer"},
-     Ask("enable", "fresh_off"), False),
+     AccessQuestion("enable", "fresh_off"), False),
     ("002 settled | enabling a stream without a table: not by the layer's tables", {"totals": "manager"},
-     Ask("enable", "fresh_off"), False),
+     AccessQuestion("enable", "fresh_off"), False),
 ]  # fmt: skip
 
 
 @rows("levels ask expected", [*EXAMPLES, *STREAMS])
-def test_examples(levels: Levels, ask: Ask, expected: bool) -> None:
+def test_examples(levels: Levels, ask: AccessQuestion, expected: bool) -> None:
     assert ask(works(**levels), "mia") is expected
 
 
@@ -171,14 +181,14 @@ def test_switching_a_stream_on(level: str, expected: bool) -> None:
 def creating() -> Iterator[Case]:
     """Editor on the output layer, and on every input and output that exists."""
     for kind in ("query", "notebook", "history"):
-        ask = Ask("create", new(kind, reads=["orders"], writes=["items"], into="gold"))
+        ask = AccessQuestion("create", new(kind, reads=["orders"], writes=["items"], into="gold"))
         yield from _needs(f"002 settled | creating a {kind}", ask, "orders", "items", "gold")
     for kind in ("destination", "integration"):
-        ask = Ask("create", new(kind, reads=["orders", "totals"]))
+        ask = AccessQuestion("create", new(kind, reads=["orders", "totals"]))
         yield from _needs(f"002 settled | creating a {kind} without an output layer", ask, "orders", "totals")
 
 
-def _needs(what: str, ask: Ask, *places: str) -> Iterator[Case]:
+def _needs(what: str, ask: AccessQuestion, *places: str) -> Iterator[Case]:
     yield f"{what} | Editor everywhere", dict.fromkeys(places, "editor"), ask, True
     for place in places:
         held = {other: "manager" for other in places if other != place}
@@ -188,28 +198,28 @@ def _needs(what: str, ask: Ask, *places: str) -> Iterator[Case]:
 
 def editing() -> Iterator[Case]:
     """Editor on inputs and outputs, before and after."""
-    added = Ask("edit", "query", edges={"reads": ["orders", "files", "totals"]})
+    added = AccessQuestion("edit", "query", edges={"reads": ["orders", "files", "totals"]})
     yield from _needs("002 settled | editing: an input more", added, "orders", "files", "items", "totals")
-    taken = Ask("edit", "cross", edges={"reads": ["orders"]})
+    taken = AccessQuestion("edit", "cross", edges={"reads": ["orders"]})
     yield from _needs("002 settled | editing: an input less", taken, "orders", "items", "totals")
-    moved = Ask("edit", "query", edges={"writes": ["totals"]})
+    moved = AccessQuestion("edit", "query", edges={"writes": ["totals"]})
     yield from _needs("002 settled | editing: another output", moved, "orders", "files", "items", "totals")
-    ahead = Ask("edit", "query", edges={"writes": ["gold"]})
+    ahead = AccessQuestion("edit", "query", edges={"writes": ["gold"]})
     yield from _needs("002 settled | editing: an output yet to be", ahead, "orders", "files", "items", "gold")
-    relaid = Ask("edit", "bare", edges={"into": "bronze"})
+    relaid = AccessQuestion("edit", "bare", edges={"into": "bronze"})
     yield from _needs("002 settled | editing: another output layer", relaid, "gold", "bronze")
-    resourced = Ask("edit", "source", edges={"into": "gold"})
+    resourced = AccessQuestion("edit", "source", edges={"into": "gold"})
     yield from _needs("002 settled | editing: another output layer for a source", resourced, "orders", "gold")
-    requeried = Ask("edit", "query", edges={"into": "gold"})
+    requeried = AccessQuestion("edit", "query", edges={"into": "gold"})
     yield from _needs("002 settled | editing: another output layer for a query", requeried, "bronze", "gold")
-    stream = Ask("edit", "stream", edges={"writes": "totals"})
+    stream = AccessQuestion("edit", "stream", edges={"writes": "totals"})
     yield from _needs("002 settled | editing: another table for a stream", stream, "orders", "totals")
-    sent = Ask("edit", "integration", edges={"reads": ["orders", "items", "totals"]})
+    sent = AccessQuestion("edit", "integration", edges={"reads": ["orders", "items", "totals"]})
     yield from _needs("002 settled | editing: an integration like a destination", sent, "orders", "items", "totals")
 
 
 @rows("levels ask expected", [*creating(), *editing()])
-def test_creating_and_editing(levels: Levels, ask: Ask, expected: bool) -> None:
+def test_creating_and_editing(levels: Levels, ask: AccessQuestion, expected: bool) -> None:
     assert ask(works(**levels), "mia") is expected
 
 

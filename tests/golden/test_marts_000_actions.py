@@ -18,10 +18,10 @@ from tests.golden.marts_world import (
     REPORTING,
     TU,
     USE,
-    Entitled,
+    EntitlementCell,
     Sales,
     Seat,
-    entitled,
+    entitlement_cells,
     every_action,
 )
 
@@ -148,8 +148,8 @@ MANAGE = [
 OWNER_ROLES = {"orders": ("technical_owner", "business_owner"), "warehouse": ("owner",), "sheet": ("owner",)}
 
 
-@pytest.mark.parametrize("row", entitled("000 Can manage owners", MANAGE), ids=str)
-def test_can_manage_owners(row: Entitled) -> None:
+@pytest.mark.parametrize("row", entitlement_cells("000 Can manage owners", MANAGE), ids=str)
+def test_can_manage_owners(row: EntitlementCell) -> None:
     """000 Actions, table "Can manage owners": the action, assigning and revoking."""
     sales = row.sales().colleague("bob", TU)
     assert ("manage_owners" in sales.may(row.resource)) == row.yes

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.marts_000 import DATA_MART_CELLS, DATA_MART_TRIGGER_ROWS
-from tests.golden.marts_world import BU, MAINTENANCE, NOT_SHARED, SCOPES, Cell, Row, Sales, named
+from tests.golden.marts_world import BU, MAINTENANCE, NOT_SHARED, SCOPES, Cell, Row, Sales, parse_actions
 
 
 @pytest.mark.parametrize("cell", DATA_MART_CELLS, ids=str)
 def test_data_mart(cell: Cell) -> None:
     sales = cell.seat.sales(cell.scope).shared("orders", cell.column)
-    assert sales.may("orders") == named(cell.says, "data_mart")
+    assert sales.may("orders") == parse_actions(cell.says, "data_mart")
 
 
 @pytest.mark.parametrize("scope", SCOPES)

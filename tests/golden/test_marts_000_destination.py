@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.marts_000 import DESTINATION_CELLS
-from tests.golden.marts_world import BU, Cell, Sales, every_action, named
+from tests.golden.marts_world import BU, Cell, Sales, every_action, parse_actions
 
 
 @pytest.mark.parametrize("cell", DESTINATION_CELLS, ids=str)
 def test_destination(cell: Cell) -> None:
     sales = cell.seat.sales(cell.scope).shared("sheet", cell.column)
-    assert sales.may("sheet") == named(cell.says, "destination")
+    assert sales.may("sheet") == parse_actions(cell.says, "destination")
 
 
 def test_a_business_user_manages_their_destination_completely() -> None:

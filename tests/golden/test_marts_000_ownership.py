@@ -15,9 +15,9 @@ from tests.golden.marts_world import (
     REPORTING,
     SCOPES,
     TU,
-    Entitled,
+    EntitlementCell,
     Sales,
-    entitled,
+    entitlement_cells,
     every_action,
 )
 
@@ -114,8 +114,8 @@ FULL_CONTROL = [
 ]
 
 
-@pytest.mark.parametrize("row", entitled("000 Full control requires", FULL_CONTROL), ids=str)
-def test_full_control_requires(row: Entitled) -> None:
+@pytest.mark.parametrize("row", entitlement_cells("000 Full control requires", FULL_CONTROL), ids=str)
+def test_full_control_requires(row: EntitlementCell) -> None:
     """000 Ownership, table by entity: which role an owner needs (the Report's mart is shared for reporting)."""
     sales = row.sales()
     if row.entity == "Report":

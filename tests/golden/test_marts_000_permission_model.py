@@ -22,7 +22,7 @@ from tests.golden.marts_world import (
     Sales,
     Seat,
     every_action,
-    named,
+    parse_actions,
 )
 
 MAINTAIN = "See, Use, Copy Credentials, Edit, Delete"
@@ -32,7 +32,7 @@ MAINTAIN_MART = "See, Use, Edit, Delete, Manage Triggers"
 def test_the_role_is_a_factor() -> None:
     """000 Permission Model, list 1: the same Data Mart, by role."""
     assert Sales(ADMIN).shared("orders", MAINTENANCE).may("orders") == every_action("data_mart")
-    assert Sales(TU).shared("orders", MAINTENANCE).may("orders") == named(MAINTAIN_MART, "data_mart")
+    assert Sales(TU).shared("orders", MAINTENANCE).may("orders") == parse_actions(MAINTAIN_MART, "data_mart")
     assert Sales(BU).shared("orders", MAINTENANCE).may("orders") == set()
 
 
@@ -48,7 +48,7 @@ def test_the_toggles_are_a_factor() -> None:
     """000 Permission Model, list 3: the same member, by toggles."""
     assert Sales(TU).shared("warehouse", USE).may("warehouse") == {"see", "use"}
     assert Sales(TU).shared("orders", REPORTING).may("orders") == {"see", "use"}
-    assert Sales(TU).shared("warehouse", MAINTENANCE).may("warehouse") == named(MAINTAIN, "storage")
+    assert Sales(TU).shared("warehouse", MAINTENANCE).may("warehouse") == parse_actions(MAINTAIN, "storage")
 
 
 def test_scope_and_contexts_are_a_factor() -> None:
@@ -91,8 +91,8 @@ NEVER_REDUCES = [
 def test_ownership_only_adds(resource: str, owner: str, seat: Seat, before: str, after: str) -> None:
     """000 Permission Model: becoming an owner never takes away what the member could do before."""
     kind, sales = KIND_OF[resource], seat.sales()
-    assert sales.may(resource) == named(before, kind)
-    assert sales.owns(resource, owner).may(resource) == named(after, kind)
+    assert sales.may(resource) == parse_actions(before, kind)
+    assert sales.owns(resource, owner).may(resource) == parse_actions(after, kind)
 
 
 @pytest.mark.parametrize("role", [TU, BU])

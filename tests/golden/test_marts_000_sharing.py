@@ -17,11 +17,11 @@ from tests.golden.marts_world import (
     REPORTING,
     TU,
     USE,
-    Entitled,
+    EntitlementCell,
     Sales,
-    entitled,
+    entitlement_cells,
     every_action,
-    named,
+    parse_actions,
 )
 
 FULL_OWNERS = [
@@ -133,7 +133,7 @@ def test_state_second_on(state: str, resource: str, role: str) -> None:
 )
 def test_state_second_on_for_a_business_user(resource: str, state: str, cell: str) -> None:
     """000 Sharing, states, where the entity's table differs: Business Users on Data Marts and Storages."""
-    assert Sales(BU).shared(resource, state).may(resource) == named(cell, KIND_OF[resource])
+    assert Sales(BU).shared(resource, state).may(resource) == parse_actions(cell, KIND_OF[resource])
 
 
 @pytest.mark.parametrize("kind", ["storage", "data_mart", "destination"])
@@ -170,8 +170,8 @@ CONFIGURE = [
 ]
 
 
-@pytest.mark.parametrize("row", entitled("000 Can configure sharing", CONFIGURE), ids=str)
-def test_can_configure_sharing(row: Entitled) -> None:
+@pytest.mark.parametrize("row", entitlement_cells("000 Can configure sharing", CONFIGURE), ids=str)
+def test_can_configure_sharing(row: EntitlementCell) -> None:
     """000 Sharing, table "Can configure sharing": the action, and both toggles in both directions."""
     sales = row.sales()
     assert ("configure_sharing" in sales.may(row.resource)) == row.yes

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.marts_000 import STORAGE_CELLS, STORAGE_COLUMNS
-from tests.golden.marts_world import BU, SCOPES, Cell, Sales, named
+from tests.golden.marts_world import BU, SCOPES, Cell, Sales, parse_actions
 
 
 @pytest.mark.parametrize("cell", STORAGE_CELLS, ids=str)
 def test_storage(cell: Cell) -> None:
     sales = cell.seat.sales(cell.scope).shared("warehouse", cell.column)
-    assert sales.may("warehouse") == named(cell.says, "storage")
+    assert sales.may("warehouse") == parse_actions(cell.says, "storage")
 
 
 @pytest.mark.parametrize("scope", SCOPES)

@@ -12,27 +12,35 @@ from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
 from tests.access.company import TENANT
 from tests.golden.marts_world import ADMIN, BU, TU
-from tests.workspaces.marts.notifications.office import BEN, MART, PAM, PROJECT, TESS, Office, opened
+from tests.workspaces.marts.notifications.sales_project import (
+    BEN,
+    MART,
+    PAM,
+    PROJECT,
+    TESS,
+    SalesProject,
+    create_sales_project,
+)
 
 CHANNELS = ["failed_runs", "broken_checks", "succeeded_runs"]
 TECHNICAL = [ADMIN, TU]
 
 
 @pytest.fixture
-def office(platform: Platform) -> Office:
+def sales_project(platform: Platform) -> SalesProject:
     """Pam is Admin of the project, Tess a Technical User, Ben a Business User. Ned joins in the tests."""
-    return opened(platform)
+    return create_sales_project(platform)
 
 
-def subscribed(office: Office, member: str) -> list[str]:
+def subscribed(sales_project: SalesProject, member: str) -> list[str]:
     """The channels that a member is subscribed to."""
-    with office.platform.read(PAM) as ctx:
+    with sales_project.platform.read(PAM) as ctx:
         (found,) = (each for each in receivers.list_receivers(ctx, PROJECT) if each.member.uid == member)
     return [channel.value for channel, way in found.channels.items() if way.on]
 
 
-def warned(office: Office) -> list[tuple[str, str]]:
-    with office.platform.read(PAM) as ctx:
+def warned(sales_project: SalesProject) -> list[tuple[str, str]]:
+    with sales_project.platform.read(PAM) as ctx:
         return [(each.mart.uid, each.owner.uid) for each in receivers.underprivileged_owners(ctx, PROJECT)]
 
 
@@ -41,67 +49,69 @@ def test_the_channels_are_these() -> None:
 
 
 @pytest.mark.parametrize(("role", "yes"), [(ADMIN, False), (TU, False), (BU, True)])
-def test_a_warning_for_technical_owners_with_an_insufficient_role(office: Office, role: str, yes: bool) -> None:
+def test_a_warning_for_technical_owners_with_an_insufficient_role(
+    sales_project: SalesProject, role: str, yes: bool
+) -> None:
     """000 Ownership: a warning for Data Mart Technical Owners with an insufficient role."""
-    office.becomes("ned", role)
-    office.holds(Grant("ned", "technical_owner", MART))
-    assert warned(office) == ([(MART, "ned")] if yes else [])
+    sales_project.set_role("ned", role)
+    sales_project.add_grants(Grant("ned", "technical_owner", MART))
+    assert warned(sales_project) == ([(MART, "ned")] if yes else [])
 
 
-def test_a_business_owner_needs_no_warning(office: Office) -> None:
+def test_a_business_owner_needs_no_warning(sales_project: SalesProject) -> None:
     """000 Ownership: the warning is for Technical Owners; a Business User is enough for a Business Owner."""
-    office.holds(Grant("ben", "business_owner", MART))
-    assert warned(office) == []
+    sales_project.add_grants(Grant("ben", "business_owner", MART))
+    assert warned(sales_project) == []
 
 
 @pytest.mark.parametrize("role", TECHNICAL)
-def test_subscribed_to_all_channels_upon_joining(office: Office, role: str) -> None:
+def test_subscribed_to_all_channels_upon_joining(sales_project: SalesProject, role: str) -> None:
     """001 Admin, Notifications; Technical User, Notifications: automatically, to all project notification channels."""
-    office.becomes("ned", role)
-    assert subscribed(office, "ned") == CHANNELS
+    sales_project.set_role("ned", role)
+    assert subscribed(sales_project, "ned") == CHANNELS
 
 
 @pytest.mark.parametrize("role", TECHNICAL)
-def test_subscribed_upon_joining_by_a_group(office: Office, role: str) -> None:
+def test_subscribed_upon_joining_by_a_group(sales_project: SalesProject, role: str) -> None:
     """access-models.md: of several roles, direct and by groups, the highest counts."""
-    office.becomes("ned", BU)
-    office.group("makers", "ned")
-    office.holds(Grant("makers", role, PROJECT))
-    assert subscribed(office, "ned") == CHANNELS
+    sales_project.set_role("ned", BU)
+    sales_project.group("makers", "ned")
+    sales_project.add_grants(Grant("makers", role, PROJECT))
+    assert subscribed(sales_project, "ned") == CHANNELS
 
 
 @pytest.mark.parametrize("role", TECHNICAL)
-def test_subscribed_upon_promotion(office: Office, role: str) -> None:
+def test_subscribed_upon_promotion(sales_project: SalesProject, role: str) -> None:
     """access-models.md, marts, settled: Admin and Technical User are subscribed on promotion too."""
-    office.becomes("ben", role)
-    assert subscribed(office, "ben") == CHANNELS
+    sales_project.set_role("ben", role)
+    assert subscribed(sales_project, "ben") == CHANNELS
 
 
-def test_a_business_user_is_not_subscribed_by_default(office: Office) -> None:
+def test_a_business_user_is_not_subscribed_by_default(sales_project: SalesProject) -> None:
     """001 Business User, Notifications 1: not subscribed by default, and may be by choice."""
-    assert subscribed(office, "ben") == []
-    office.choose(BEN, "ben", broken_checks=True)
-    assert subscribed(office, "ben") == ["broken_checks"]
+    assert subscribed(sales_project, "ben") == []
+    sales_project.choose(BEN, "ben", broken_checks=True)
+    assert subscribed(sales_project, "ben") == ["broken_checks"]
 
 
 @pytest.mark.parametrize("chose", [False, True])
-def test_a_downgrade_removes_from_the_receivers(office: Office, chose: bool) -> None:
+def test_a_downgrade_removes_from_the_receivers(sales_project: SalesProject, chose: bool) -> None:
     """001 Business User, Notifications 2: automatically, if their role is downgraded from Technical User."""
     if chose:
-        office.choose(TESS, "tess", failed_runs=True)
-    office.becomes("tess", BU)
-    assert subscribed(office, "tess") == []
-    assert office.receive() == ["pam"]
+        sales_project.choose(TESS, "tess", failed_runs=True)
+    sales_project.set_role("tess", BU)
+    assert subscribed(sales_project, "tess") == []
+    assert sales_project.receive() == ["pam"]
 
 
-def test_a_notice_goes_only_to_receivers_who_may_see_the_data_mart(office: Office) -> None:
+def test_a_notice_goes_only_to_receivers_who_may_see_the_data_mart(sales_project: SalesProject) -> None:
     """access-models.md, marts, settled: at the moment of telling, whatever the role."""
-    office.becomes("ned", TU)
-    office.ends(MART, "It failed.")
-    assert set(office.told()) == {"ned", "pam", "tess"}
-    office.forget()
-    with office.platform.access.write(TENANT) as session:
+    sales_project.set_role("ned", TU)
+    sales_project.run_to_end(MART, "It failed.")
+    assert set(sales_project.subjects_by_recipient()) == {"ned", "pam", "tess"}
+    sales_project.clear_mails()
+    with sales_project.platform.access.write(TENANT) as session:
         session.store.add(Attribute(MART, "shared_for_reporting", "false"))
-    office.ends(MART, "It failed.")
+    sales_project.run_to_end(MART, "It failed.")
     # Who owns it and who is Admin see it all the same.
-    assert set(office.told()) == {"pam", "tess"}
+    assert set(sales_project.subjects_by_recipient()) == {"pam", "tess"}

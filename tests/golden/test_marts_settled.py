@@ -22,7 +22,7 @@ from tests.golden.marts_world import (
     USE,
     Sales,
     every_action,
-    named,
+    parse_actions,
 )
 
 MAINTAIN_MART = {"see", "use", "edit", "delete", "manage_triggers"}
@@ -93,7 +93,7 @@ def test_order_1_project_admin(resource: str, state: str, scope: str) -> None:
 )
 def test_order_2_ownership_floor(resource: str, owner: str, role: str, cell: str, scope: str) -> None:
     """Order 2: what ownership alone gives, without a context gate."""
-    assert Sales(role, scope).owns(resource, owner).may(resource) == named(cell, KIND_OF[resource])
+    assert Sales(role, scope).owns(resource, owner).may(resource) == parse_actions(cell, KIND_OF[resource])
 
 
 @pytest.mark.parametrize("scope", [ENTIRE, OVERLAP])
@@ -111,7 +111,7 @@ def test_order_2_ownership_floor(resource: str, owner: str, role: str, cell: str
 def test_order_3_non_owner_sharing_path(resource: str, role: str, cell: str, scope: str) -> None:
     """Order 3: shared for both, and still neither configure_sharing nor manage_owners."""
     sales = Sales(role, scope).shared(resource, BOTH)
-    assert sales.may(resource) == named(cell, KIND_OF[resource])
+    assert sales.may(resource) == parse_actions(cell, KIND_OF[resource])
     assert Sales(role, NO_OVERLAP).shared(resource, BOTH).may(resource) == set()
 
 
@@ -272,7 +272,7 @@ def test_unqualified_triggers_and_destinations_of_the_roles_page() -> None:
 def test_technical_and_business_owner_at_once(role: str, cell: str) -> None:
     """Settled 3: the union."""
     sales = Sales(role, NO_OVERLAP).owns("orders", "technical_owner").owns("orders", "business_owner")
-    assert sales.may("orders") == named(cell, "data_mart")
+    assert sales.may("orders") == parse_actions(cell, "data_mart")
 
 
 @pytest.mark.parametrize("toggles", [(), ("shared_for_reporting",), ("shared_for_reporting", "shared_for_maintenance")])

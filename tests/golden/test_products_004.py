@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakehold.access.facts.records import Add, Draft, Grant, Remove
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.products_world import products, with_role
 from tests.world import ALL
 
@@ -49,34 +49,34 @@ Add data products | ✅ | ✅ | ❌
 """
 
 
-def _new(kind: str) -> Ask:
-    return Ask("create", Draft(f"products.{kind}", {"project": "people"}))
+def _new(kind: str) -> AccessQuestion:
+    return AccessQuestion("create", Draft(f"products.{kind}", {"project": "people"}))
 
 
 ASKS = {
-    "Edit project metadata": [Ask("edit_metadata", "people")],
-    "Delete project": [Ask("delete", "people")],
-    "Add sources": [Ask("add_source", "people"), _new("source")],
-    "View all sources": [Ask("view_source", "people"), Ask("see", "source")],
-    "Edit sources": [Ask("edit_source", "people"), Ask("edit", "source")],
-    "Delete sources": [Ask("delete_source", "people"), Ask("delete", "source")],
+    "Edit project metadata": [AccessQuestion("edit_metadata", "people")],
+    "Delete project": [AccessQuestion("delete", "people")],
+    "Add sources": [AccessQuestion("add_source", "people"), _new("source")],
+    "View all sources": [AccessQuestion("view_source", "people"), AccessQuestion("see", "source")],
+    "Edit sources": [AccessQuestion("edit_source", "people"), AccessQuestion("edit", "source")],
+    "Delete sources": [AccessQuestion("delete_source", "people"), AccessQuestion("delete", "source")],
     "Workflows: Add, view, and manage workflows": [
-        Ask("manage_workflows", "people"),
+        AccessQuestion("manage_workflows", "people"),
         _new("workflow"),
-        Ask("see", "workflow"),
-        Ask("manage", "workflow"),
+        AccessQuestion("see", "workflow"),
+        AccessQuestion("manage", "workflow"),
     ],
     "Destinations: Add, view, and manage workflows": [
-        Ask("manage_destinations", "people"),
+        AccessQuestion("manage_destinations", "people"),
         _new("destination"),
-        Ask("see", "destination"),
-        Ask("manage", "destination"),
+        AccessQuestion("see", "destination"),
+        AccessQuestion("manage", "destination"),
     ],
-    "Add data products": [Ask("add_product", "people"), _new("product")],
+    "Add data products": [AccessQuestion("add_product", "people"), _new("product")],
 }
 
 
-def permissions() -> Iterator[tuple[str, str, Ask, bool]]:
+def permissions() -> Iterator[tuple[str, str, AccessQuestion, bool]]:
     for cell in cells(PERMISSIONS):
         for ask in ASKS[cell.row]:
             name = f"004 Project Role Permissions | {cell.row} | {cell.column} | {ask}"
@@ -84,7 +84,7 @@ def permissions() -> Iterator[tuple[str, str, Ask, bool]]:
 
 
 @rows("role ask expected", permissions())
-def test_project_role_permissions(role: str, ask: Ask, expected: bool) -> None:
+def test_project_role_permissions(role: str, ask: AccessQuestion, expected: bool) -> None:
     assert ask(with_role(role, "people"), "mia") is expected
     assert ask(products(), role) is expected
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakehold.access.facts.records import Add, Draft, Grant, Remove
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.products_world import products, with_role
 from tests.world import ALL
 
@@ -237,4 +237,4 @@ def test_copy_into_a_target_project(on_product: str, in_target: str, expected: b
         if role != "none":
             world.grant("mia", role, where)
     draft = Draft("products.product", {"project": "places", "copied_from": "customers"})
-    assert Ask("create", draft)(world, "mia") is expected
+    assert AccessQuestion("create", draft)(world, "mia") is expected

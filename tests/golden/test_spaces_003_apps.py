@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.access.facts.records import Add, Draft, Grant
 from lakehold.kit.errors import InvalidInputError
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.spaces_world import ROLES, sales, space
 from tests.world import ALL, World
 
@@ -48,14 +48,14 @@ def test_made_with_can_consume_data_on_each_task(first: str, second: str, expect
         if role in ROLES:
             world.grant("mia", role, where)
     draft = Draft("spaces.app", {"space": "sales", "uses": ["load", "stock"]})
-    assert Ask("create", draft)(world, "mia") is expected
+    assert AccessQuestion("create", draft)(world, "mia") is expected
 
 
 @rows("who", [(f"003 apps | not made by tenant {who} without a space role", who)
               for who in ("owner", "admin", "data_admin")])  # fmt: skip
 def test_not_made_by_security_role(who: str) -> None:
     draft = Draft("spaces.app", {"space": "sales", "uses": ["load"]})
-    assert not Ask("create", draft)(tasks(), who)
+    assert not AccessQuestion("create", draft)(tasks(), who)
 
 
 def app() -> World:
@@ -140,7 +140,7 @@ def test_003_apps_every_task_counts() -> None:
 
 def test_003_apps_another_task_needs_can_consume_data_on_it() -> None:
     world = app()
-    change = Ask("edit", "chart", edges={"uses": ["load", "stock"]})
+    change = AccessQuestion("edit", "chart", edges={"uses": ["load", "stock"]})
     assert not change(world, "mia")
     world.grant("mia", "can_consume_data", "depot")
     assert change(world, "mia")

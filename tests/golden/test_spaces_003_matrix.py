@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakehold.access.facts.records import Draft
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.spaces_world import ROLES, holding, sales
 
 MATRIX = """
@@ -24,33 +24,33 @@ space: add_connection, add_gateway · connection, gateway: delete | ✓ | - | - 
 AT = {"space": "sales", "project": "crm", "task": "load", "connection": "erp", "gateway": "edge"}
 
 CREATING = {
-    ("task", "create"): Ask("create", Draft("spaces.task", {"project": "crm"})),
-    ("space", "create_project"): Ask("create", Draft("spaces.project", {"space": "sales"})),
-    ("space", "add_connection"): Ask("create", Draft("spaces.connection", {"space": "sales"})),
-    ("space", "add_gateway"): Ask("create", Draft("spaces.gateway", {"space": "sales"})),
+    ("task", "create"): AccessQuestion("create", Draft("spaces.task", {"project": "crm"})),
+    ("space", "create_project"): AccessQuestion("create", Draft("spaces.project", {"space": "sales"})),
+    ("space", "add_connection"): AccessQuestion("create", Draft("spaces.connection", {"space": "sales"})),
+    ("space", "add_gateway"): AccessQuestion("create", Draft("spaces.gateway", {"space": "sales"})),
 }
 
 
-def asked(row: str) -> Iterator[Ask]:
+def asked(row: str) -> Iterator[AccessQuestion]:
     """`space: rename, delete · project: open`."""
     for part in row.split(" · "):
         kinds, actions = part.split(": ")
         for kind in kinds.split(", "):
             for action in actions.split(", "):
                 if action != "create":
-                    yield Ask(action, AT[kind])
+                    yield AccessQuestion(action, AT[kind])
                 if (kind, action) in CREATING:
                     yield CREATING[kind, action]
 
 
-def matrix() -> Iterator[tuple[str, str, Ask, bool]]:
+def matrix() -> Iterator[tuple[str, str, AccessQuestion, bool]]:
     for cell in cells(MATRIX):
         for ask in asked(cell.row):
             yield f"003 matrix | {cell.row} | {cell.column} | {ask}", cell.column, ask, MARKS[cell.value]
 
 
 @rows("role ask expected", matrix())
-def test_matrix(role: str, ask: Ask, expected: bool) -> None:
+def test_matrix(role: str, ask: AccessQuestion, expected: bool) -> None:
     assert ask(holding(role), "mia") is expected
 
 
@@ -162,7 +162,7 @@ NOT_CREATED = [(f"003 security roles do not create | {ask} | {who}", ask, who) f
 
 
 @rows("ask who", NOT_CREATED)
-def test_security_roles_do_not_create(ask: Ask, who: str) -> None:
+def test_security_roles_do_not_create(ask: AccessQuestion, who: str) -> None:
     assert not ask(sales(), who)
 
 

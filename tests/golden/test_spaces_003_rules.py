@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.access.facts.records import Add, Draft, Grant, Remove
 from lakehold.kit.errors import InvalidInputError
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.spaces_world import ROLES, holding, sales, space
 from tests.world import ALL, World
 
@@ -155,19 +155,19 @@ def test_connection_through_a_gateway(here: str, there: str, expected: bool) -> 
     for role, where in ((here, "sales"), (there, "gates")):
         if role in ROLES:
             world.grant("mia", role, where)
-    assert Ask("create", THROUGH)(world, "mia") is expected
+    assert AccessQuestion("create", THROUGH)(world, "mia") is expected
 
 
 @rows("who", [(f"003 connection through a gateway | not by tenant {who}", who)
               for who in ("owner", "admin", "data_admin", "data_space_creator")])  # fmt: skip
 def test_no_connection_by_security_role(who: str) -> None:
-    assert not Ask("create", THROUGH)(gateway_elsewhere(), who)
+    assert not AccessQuestion("create", THROUGH)(gateway_elsewhere(), who)
 
 
 def test_003_connection_through_a_gateway_set_later() -> None:
     world = gateway_elsewhere()
     world.grant("paul", "can_view", "sales")
-    change = Ask("edit", "erp", edges={"gateway": "gate"})
+    change = AccessQuestion("edit", "erp", edges={"gateway": "gate"})
     assert not change(world, "paul")
     world.grant("paul", "can_consume_data", "gates")
     assert change(world, "paul")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lakehold.access.facts.records import Draft
-from tests.golden.grid import MARKS, Ask, cells, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.spaces_world import COLUMNS, SECURITY, holding, sales
 
-Asks = Mapping[str, list[Ask]]
-Row = tuple[str, str, Ask, bool]
+Asks = Mapping[str, list[AccessQuestion]]
+Row = tuple[str, str, AccessQuestion, bool]
 
 ON_SPACE = """
 Action | Is owner | Can view | Can consume data | Can manage | Can operate | Can edit
@@ -75,49 +75,64 @@ Change space of data connection | Yes | Yes
 GIVEN = ("can_view", "can_view_data", "can_consume_data", "can_manage", "can_operate", "can_edit")
 
 ASKS: Asks = {
-    "See data space in Data Integration home": [Ask("see", "sales")],
+    "See data space in Data Integration home": [AccessQuestion("see", "sales")],
     "Change space name, description, members, and roles": [
-        Ask("rename", "sales"),
-        Ask("manage_members", "sales"),
-        *(Ask("give", "sales", role) for role in GIVEN),
+        AccessQuestion("rename", "sales"),
+        AccessQuestion("manage_members", "sales"),
+        *(AccessQuestion("give", "sales", role) for role in GIVEN),
     ],
-    "Delete space": [Ask("delete", "sales")],
-    "List data projects": [Ask("list_projects", "sales"), Ask("list", "crm")],
-    "Create project": [Ask("create_project", "sales"), Ask("create", Draft("spaces.project", {"space": "sales"}))],
-    "Update project": [Ask("update", "crm")],
-    "Open project": [Ask("open", "crm")],
-    "Delete project": [Ask("delete", "crm")],
-    "Operate project": [Ask("operate", "crm")],
-    "Create data task": [Ask("create", Draft("spaces.task", {"project": "crm"}))],
-    "List data tasks and information about tasks": [Ask("list_tasks", "sales"), Ask("list", "load")],
-    "Edit data task attribute": [Ask("edit_attribute", "load")],
-    "Open data task": [Ask("open", "load")],
-    "Update data task": [Ask("update", "load")],
-    "Delete data task": [Ask("delete", "load")],
+    "Delete space": [AccessQuestion("delete", "sales")],
+    "List data projects": [AccessQuestion("list_projects", "sales"), AccessQuestion("list", "crm")],
+    "Create project": [
+        AccessQuestion("create_project", "sales"),
+        AccessQuestion("create", Draft("spaces.project", {"space": "sales"})),
+    ],
+    "Update project": [AccessQuestion("update", "crm")],
+    "Open project": [AccessQuestion("open", "crm")],
+    "Delete project": [AccessQuestion("delete", "crm")],
+    "Operate project": [AccessQuestion("operate", "crm")],
+    "Create data task": [AccessQuestion("create", Draft("spaces.task", {"project": "crm"}))],
+    "List data tasks and information about tasks": [
+        AccessQuestion("list_tasks", "sales"),
+        AccessQuestion("list", "load"),
+    ],
+    "Edit data task attribute": [AccessQuestion("edit_attribute", "load")],
+    "Open data task": [AccessQuestion("open", "load")],
+    "Update data task": [AccessQuestion("update", "load")],
+    "Delete data task": [AccessQuestion("delete", "load")],
     "Control data task (run, stop, resume, reload)": [
-        Ask(action, "load") for action in ("run", "stop", "resume", "reload")
+        AccessQuestion(action, "load") for action in ("run", "stop", "resume", "reload")
     ],
-    "List data resources (data connections)": [Ask("list_connections", "sales"), Ask("list", "erp")],
+    "List data resources (data connections)": [
+        AccessQuestion("list_connections", "sales"),
+        AccessQuestion("list", "erp"),
+    ],
     "Add data connection": [
-        Ask("add_connection", "sales"),
-        Ask("create", Draft("spaces.connection", {"space": "sales"})),
+        AccessQuestion("add_connection", "sales"),
+        AccessQuestion("create", Draft("spaces.connection", {"space": "sales"})),
     ],
-    "Edit data connection": [Ask("edit", "erp")],
-    "Delete data connection": [Ask("delete", "erp")],
+    "Edit data connection": [AccessQuestion("edit", "erp")],
+    "Delete data connection": [AccessQuestion("delete", "erp")],
 }
 
 SECURITY_ASKS: Asks = {
     **ASKS,
-    "Create data space": [Ask("create_space", "acme"), Ask("create", Draft("spaces.space", {"tenant": "acme"}))],
-    "Change space name and description": [Ask("rename", "sales")],
-    "Change space owner": [Ask("change_owner", "sales"), Ask("give", "sales", "owner")],
-    "Change owner of project": [Ask("change_owner", "crm"), Ask("give", "crm", "owner")],
-    "List data tasks and information about assets": [Ask("list_tasks", "sales"), Ask("list", "load")],
-    "Change owner of data task": [Ask("change_owner", "load"), Ask("give", "load", "owner")],
-    "Change owner of data connection": [Ask("change_owner", "erp"), Ask("give", "erp", "owner")],
+    "Create data space": [
+        AccessQuestion("create_space", "acme"),
+        AccessQuestion("create", Draft("spaces.space", {"tenant": "acme"})),
+    ],
+    "Change space name and description": [AccessQuestion("rename", "sales")],
+    "Change space owner": [AccessQuestion("change_owner", "sales"), AccessQuestion("give", "sales", "owner")],
+    "Change owner of project": [AccessQuestion("change_owner", "crm"), AccessQuestion("give", "crm", "owner")],
+    "List data tasks and information about assets": [
+        AccessQuestion("list_tasks", "sales"),
+        AccessQuestion("list", "load"),
+    ],
+    "Change owner of data task": [AccessQuestion("change_owner", "load"), AccessQuestion("give", "load", "owner")],
+    "Change owner of data connection": [AccessQuestion("change_owner", "erp"), AccessQuestion("give", "erp", "owner")],
     "Change space of data connection": [
-        Ask("change_space", "erp"),
-        Ask("change_space", "erp", edges={"space": "other"}),
+        AccessQuestion("change_space", "erp"),
+        AccessQuestion("change_space", "erp", edges={"space": "other"}),
     ],
 }
 
@@ -140,7 +155,7 @@ MEMBERS = [
 
 
 @rows("column ask expected", MEMBERS)
-def test_members_of_the_data_space(column: str, ask: Ask, expected: bool) -> None:
+def test_members_of_the_data_space(column: str, ask: AccessQuestion, expected: bool) -> None:
     assert ask(holding(COLUMNS[column]), "mia") is expected
 
 
@@ -152,7 +167,7 @@ SECURITY_ROLES = [
 
 
 @rows("column ask expected", SECURITY_ROLES)
-def test_users_with_security_roles(column: str, ask: Ask, expected: bool) -> None:
+def test_users_with_security_roles(column: str, ask: AccessQuestion, expected: bool) -> None:
     world = sales()
     world.add("spaces.space", "other", tenant="acme")
     assert ask(world, SECURITY[column]) is expected
@@ -160,7 +175,7 @@ def test_users_with_security_roles(column: str, ask: Ask, expected: bool) -> Non
 
 @rows("ask", [(name.replace("Tenant admin", "Tenant owner"), ask) for name, column, ask, expected in SECURITY_ROLES
               if column == "Tenant admin" and expected])  # fmt: skip
-def test_tenant_owner_has_the_tenant_admin_column(ask: Ask) -> None:
+def test_tenant_owner_has_the_tenant_admin_column(ask: AccessQuestion) -> None:
     world = sales()
     world.add("spaces.space", "other", tenant="acme")
     assert ask(world, "owner")
@@ -171,5 +186,5 @@ NO_ROLE = [(name.split(" | Is owner")[0] + " | no role" + name.split(" | Is owne
 
 
 @rows("ask", NO_ROLE)
-def test_without_a_role_nothing(ask: Ask) -> None:
+def test_without_a_role_nothing(ask: AccessQuestion) -> None:
     assert not ask(sales(), "mia")

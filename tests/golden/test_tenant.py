@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakehold.access.facts.records import Add, Attribute, Draft, Edge, Grant, Remove
-from tests.golden.grid import MARKS, Ask, cells, refused, rows
+from tests.golden.grid import MARKS, AccessQuestion, cells, is_refused, rows
 from tests.golden.tenant_world import tenant
 from tests.world import World
 
@@ -80,7 +80,7 @@ spaces.space | ✓ | ✓ | - | - | - | ✓ | ✓
 
 @rows("kind who expected", read("makes", MAKING))
 def test_making(kind: str, who: str, expected: bool) -> None:
-    assert Ask("create", Draft(kind, {"tenant": "acme"}))(tenant(), who) is expected
+    assert AccessQuestion("create", Draft(kind, {"tenant": "acme"}))(tenant(), who) is expected
 
 
 CREATORS = [
@@ -109,7 +109,7 @@ def test_setting_the_plan(plan: str, who: str, expected: bool) -> None:
 
 
 def _last_owner_is_refused(world: World, who: str) -> bool:
-    return refused(lambda: world.decisions.check_change(who, Remove(Grant("owner", "owner", "acme"))))
+    return is_refused(lambda: world.decisions.check_change(who, Remove(Grant("owner", "owner", "acme"))))
 
 
 def test_tenant_the_last_owner_cannot_leave() -> None:

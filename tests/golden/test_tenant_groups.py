@@ -8,7 +8,7 @@ from lakehold.access.decisions.principal import Principal, TokenPrincipal
 from lakehold.access.facts.records import Add, Draft, Edge, Grant, Remove
 from lakehold.access.facts.view import ResourceRow
 from lakehold.kit.errors import InvalidInputError
-from tests.golden.grid import Ask, refused, rows
+from tests.golden.grid import AccessQuestion, is_refused, rows
 from tests.golden.tenant_world import tenant
 from tests.world import ALL, World
 
@@ -71,19 +71,19 @@ def test_groups_never_carry(role: str, where: str) -> None:
 def test_membership_of_all_is_not_edited(who: str) -> None:
     world = tenant()
     edge = Edge("member_of", "zoe", ALL)
-    assert refused(lambda: world.decisions.check_change(who, Add(edge)))
-    assert refused(lambda: world.decisions.check_change(who, Remove(edge)))
+    assert is_refused(lambda: world.decisions.check_change(who, Add(edge)))
+    assert is_refused(lambda: world.decisions.check_change(who, Remove(edge)))
 
 
 @rows("who", [(f"tenant | All | is not deleted | {who}", who) for who in ("owner", "admin", "member")])
 def test_all_is_not_deleted(who: str) -> None:
     world = tenant()
-    assert refused(lambda: world.check(who, "delete", ALL))
+    assert is_refused(lambda: world.check(who, "delete", ALL))
 
 
 def test_tenant_all_is_not_made_twice() -> None:
     world = tenant()
-    assert refused(lambda: Ask("create", Draft("tenant.all_members", {"tenant": "acme"}))(world, "owner"))
+    assert is_refused(lambda: AccessQuestion("create", Draft("tenant.all_members", {"tenant": "acme"}))(world, "owner"))
 
 
 # Whom All means: the members of the workspace where there is a member list, else everybody in the tenant.
@@ -150,7 +150,7 @@ def test_token_of_a_removed_member(token: TokenPrincipal) -> None:
     assert number is not None
     world.view.close(ResourceRow(number, "member", "tenant.member", "member"))
     world.view.touch()
-    assert refused(lambda: world.decisions.check(token, "read", "orders"))
+    assert is_refused(lambda: world.decisions.check(token, "read", "orders"))
 
 
 READS = TokenPrincipal("member", actions=frozenset({"see", "read"}))
@@ -199,16 +199,16 @@ def test_tokens_are_never_wider(token: TokenPrincipal) -> None:
 # A narrowed token makes no invites or grants, whatever it is narrowed to.
 
 HANDING_OUT = [
-    ("give a lakehouse level", Ask("give", "bronze", "viewer"), "member", "bronze"),
-    ("grant_viewer_editor", Ask("grant_viewer_editor", "bronze"), "member", "bronze"),
-    ("give a tenant role", Ask("give", "acme", "editor"), "owner", "acme"),
-    ("set_tenant_role", Ask("set_tenant_role", "acme"), "owner", "acme"),
-    ("give a marts role", Ask("give", "ads", "business_user"), "owner", "ads"),
-    ("invite to a marts project", Ask("invite", "ads", "business_user"), "owner", "ads"),
-    ("invite_business_user", Ask("invite_business_user", "ads"), "owner", "ads"),
-    ("give a role in a space", Ask("give", "sales", "can_view"), "owner", "sales"),
-    ("give a products project role", Ask("give", "people", "viewer"), "owner", "people"),
-    ("give a data product role", Ask("give", "customers", "viewer"), "owner", "customers"),
+    ("give a lakehouse level", AccessQuestion("give", "bronze", "viewer"), "member", "bronze"),
+    ("grant_viewer_editor", AccessQuestion("grant_viewer_editor", "bronze"), "member", "bronze"),
+    ("give a tenant role", AccessQuestion("give", "acme", "editor"), "owner", "acme"),
+    ("set_tenant_role", AccessQuestion("set_tenant_role", "acme"), "owner", "acme"),
+    ("give a marts role", AccessQuestion("give", "ads", "business_user"), "owner", "ads"),
+    ("invite to a marts project", AccessQuestion("invite", "ads", "business_user"), "owner", "ads"),
+    ("invite_business_user", AccessQuestion("invite_business_user", "ads"), "owner", "ads"),
+    ("give a role in a space", AccessQuestion("give", "sales", "can_view"), "owner", "sales"),
+    ("give a products project role", AccessQuestion("give", "people", "viewer"), "owner", "people"),
+    ("give a data product role", AccessQuestion("give", "customers", "viewer"), "owner", "customers"),
 ]
 EVERY_ACTION = frozenset({
     "give", "invite", "give viewer", "give editor", "give business_user", "give can_view",
@@ -229,7 +229,7 @@ def askers(who: str, where: str) -> list[tuple[str, Principal, bool]]:
 @rows("ask asker expected", [(f"tenant | tokens | {what} | {how}", ask, asker, expected)
                              for what, ask, who, where in HANDING_OUT
                              for how, asker, expected in askers(who, where)])  # fmt: skip
-def test_narrowed_tokens_hand_nothing_out(ask: Ask, asker: Principal, expected: bool) -> None:
+def test_narrowed_tokens_hand_nothing_out(ask: AccessQuestion, asker: Principal, expected: bool) -> None:
     assert ask(fields(), asker) is expected
 
 

@@ -15,13 +15,13 @@ PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    told = dict(re.findall(r"^\| `LAKEHOLD_(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
-    assert told.keys() == {name.upper() for name in Settings.model_fields}
+    documented = dict(re.findall(r"^\| `LAKEHOLD_(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
+    assert documented.keys() == {name.upper() for name in Settings.model_fields}
     for name, field in Settings.model_fields.items():
         default = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         # What is empty or a secret is told in words.
         if default and "*" not in default.replace("local[*]", ""):
-            assert told[name.upper()] == f"`{default}`", name
+            assert documented[name.upper()] == f"`{default}`", name
 
 
 def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""How many examples a law is tried on. `LAWS=10 pytest tests/laws` tries ten times as many."""
+"""The number of examples of a property. `LAWS=10 pytest tests/laws` tries ten times as many."""
 
 from __future__ import annotations
 

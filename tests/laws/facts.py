@@ -1,4 +1,6 @@
-"""Random facts for any policy. A case is told as calls on a World, so that a shrunk one can be pasted into a test."""
+"""Random facts for any policy. A case prints as calls on a `World`, so that a shrunk one can be pasted into a
+test.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """A resource and what it lies in."""
+class CaseResource:
+    """A resource of a case, and its parents."""
 
     kind: str
     uid: str
@@ -42,7 +44,7 @@ class Thing:
 class Case:
     """Resources, and changes to the facts about them. Without a `model`, those that come with Lakehold apply."""
 
-    things: tuple[Thing, ...]
+    things: tuple[CaseResource, ...]
     changes: tuple[Add | Remove, ...]
     model: str = ""
 
@@ -65,17 +67,19 @@ class Case:
 
     def __repr__(self) -> str:
         policy = f'random_policy("""\n{self.model}""")' if self.model else ""
-        return "\n".join(("", f"world = World({policy})", *map(str, self.things), *map(told, self.changes), ""))
+        return "\n".join(
+            ("", f"world = World({policy})", *map(str, self.things), *map(render_change, self.changes), "")
+        )
 
 
-def told(change: Add | Remove) -> str:
-    """The change as a call on a World."""
+def render_change(change: Add | Remove) -> str:
+    """Return the change as a call on a `World`."""
     fact = f"{type(change.fact).__name__}({', '.join(map(repr, astuple(change.fact)))})"
     return f"world.fact({fact})" if isinstance(change, Add) else f"world.change(Remove({fact}))"
 
 
-def renamed(fact: Fact, names: Mapping[str, str]) -> Fact:
-    """The same fact about resources with other ids."""
+def rename_fact(fact: Fact, names: Mapping[str, str]) -> Fact:
+    """Return the same fact about resources with other ids."""
     match fact:
         case Grant(subject, role, resource):
             return Grant(names.get(subject, subject), role, names.get(resource, resource))
@@ -92,31 +96,31 @@ def random_policy(model: str) -> Policy:
 
 
 PEOPLE = (
-    *(Thing(GROUP, uid, (("tenant", ACME),)) for uid in GROUPS),
-    *(Thing(MEMBER, uid, (("tenant", ACME),)) for uid in MEMBERS),
+    *(CaseResource(GROUP, uid, (("tenant", ACME),)) for uid in GROUPS),
+    *(CaseResource(MEMBER, uid, (("tenant", ACME),)) for uid in MEMBERS),
 )
 
 
-class Possible:
-    """All facts that may be about these things."""
+class PossibleFacts:
+    """All facts that may hold for these resources."""
 
-    def __init__(self, policy: Policy, things: Iterable[Thing]) -> None:
+    def __init__(self, policy: Policy, things: Iterable[CaseResource]) -> None:
         self._policy = policy
-        self._things = (Thing(TENANT, ACME), Thing(ALL_MEMBERS, ALL), *things)
+        self._things = (CaseResource(TENANT, ACME), CaseResource(ALL_MEMBERS, ALL), *things)
         self._places = {thing.uid: place for place, thing in enumerate(self._things)}
 
-    def grants(self, wanted: Callable[[str], bool]) -> list[Fact]:
+    def grants(self, is_wanted_kind: Callable[[str], bool]) -> list[Fact]:
         """Every role on every resource of the kinds that are wanted, to everybody who can hold it."""
         return [
             Grant(subject, role.name, thing.uid)
             for thing in self._things
-            if wanted(thing.kind)
+            if is_wanted_kind(thing.kind)
             for role in self._policy.kinds[thing.kind].schema.roles.values()
             for subject in (MEMBERS if role.person_only else (*MEMBERS, *GROUPS, ALL))
         ]
 
-    def stays(self, fact: Fact) -> bool:
-        """Whether it is of a role that somebody must always hold."""
+    def is_permanent(self, fact: Fact) -> bool:
+        """Whether the fact is a grant of a role that somebody must always hold."""
         if not isinstance(fact, Grant):
             return False
         kind = self._things[self._places[fact.resource]].kind
@@ -133,12 +137,12 @@ class Possible:
                 found += [Attribute(thing.uid, attribute.name, v, m) for v in attribute.values for m in MEMBERS]
         return found
 
-    def edges(self, wanted: Callable[[str], bool]) -> list[Fact]:
+    def edges(self, is_wanted_edge: Callable[[str], bool]) -> list[Fact]:
         """Every edge that is wanted. None closes a circle: where one could, it points at what was there before."""
         return [
             Edge(edge, thing.uid, end.uid)
             for thing in self._things
-            for edge in filter(wanted, self._policy.kinds[thing.kind].schema.edges)
+            for edge in filter(is_wanted_edge, self._policy.kinds[thing.kind].schema.edges)
             for end in self._things
             if end.kind in self._policy.kinds[thing.kind].steps[edge].kinds
             and (
@@ -153,9 +157,9 @@ def some(options: Sequence[T], most: int) -> st.SearchStrategy[list[T]]:
 
 
 @st.composite
-def things(draw: st.DrawFn, policy: Policy, models: Sequence[str], most: int) -> tuple[Thing, ...]:
+def things(draw: st.DrawFn, policy: Policy, models: Sequence[str], most: int) -> tuple[CaseResource, ...]:
     """Some resources of every kind of these models, each in one that is there already."""
-    found: list[Thing] = [Thing(TENANT, ACME)]
+    found: list[CaseResource] = [CaseResource(TENANT, ACME)]
     for kind in in_order(policy, models):
         parent = policy.kinds[kind].parent
         is_root = parent is None or TENANT in parent.kinds
@@ -163,9 +167,9 @@ def things(draw: st.DrawFn, policy: Policy, models: Sequence[str], most: int) ->
             uid = f"{policy.kinds[kind].schema.name}_{number}"
             above = [thing.uid for thing in found if parent and thing.kind in parent.kinds]
             if parent is None:
-                found.append(Thing(kind, uid))
+                found.append(CaseResource(kind, uid))
             elif above:
-                found.append(Thing(kind, uid, ((parent.edge, draw(st.sampled_from(above))),)))
+                found.append(CaseResource(kind, uid, ((parent.edge, draw(st.sampled_from(above))),)))
     return (*PEOPLE, *found[1:])
 
 
@@ -184,7 +188,7 @@ def in_order(policy: Policy, models: Sequence[str]) -> list[str]:
 def cases(draw: st.DrawFn, policy: Policy, models: Sequence[str], model: str = "", most: int = 2) -> Case:
     """Resources of these models with random facts, some of which are taken away again."""
     there = draw(things(policy, models, most))
-    possible = Possible(policy, there)
+    possible = PossibleFacts(policy, there)
     roots = {TENANT, *(f"{name}.{policy.models[name].root}" for name in models)}
     facts = [
         *draw(some(possible.edges(MEMBER_OF.__eq__), 5)),
@@ -193,7 +197,7 @@ def cases(draw: st.DrawFn, policy: Policy, models: Sequence[str], model: str = "
         *draw(some(possible.edges(lambda edge: edge not in {MEMBER_OF, "tenant"}), 12)),
         *draw(some(possible.attributes(), 8)),
     ]
-    taken = draw(some([fact for fact in facts if not possible.stays(fact)], 3))
+    taken = draw(some([fact for fact in facts if not possible.is_permanent(fact)], 3))
     return Case(there, (*map(Add, facts), *map(Remove, taken)), model)
 
 
@@ -205,6 +209,6 @@ def shipped_cases(draw: st.DrawFn, most: int = 2) -> Case:
 
 
 __all__ = [
-    "ACME", "ALL", "GROUPS", "MEMBERS", "MEMBER_OF", "Case", "Possible", "Thing", "cases", "random_policy",
+    "ACME", "ALL", "GROUPS", "MEMBERS", "MEMBER_OF", "Case", "PossibleFacts", "CaseResource", "cases", "random_policy",
     "shipped_cases", "some",
 ]  # fmt: skip

@@ -16,10 +16,10 @@ from lakehold.access.facts.changes import fact_holds, resolve_fact, with_changes
 from lakehold.access.facts.records import Add, Fact
 from lakehold.access.facts.view import FactView
 from lakehold.kit.errors import NotFoundError
-from tests.laws.asking import Question, may_see, members, resources, telling
 from tests.laws.budget import examples
 from tests.laws.facts import ACME, Case, random_policy, shipped_cases
 from tests.laws.models import random_cases
+from tests.laws.view_questions import Question, may_see, members, resources, workspace_questions
 from tests.world import World
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
@@ -31,7 +31,7 @@ SOME = 12
 @given(data=st.data())
 def test_explanations(kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> None:
     view = data.draw(kind_of_case).world().view
-    asked = st.lists(st.sampled_from(telling(view)), min_size=1, max_size=SOME, unique=True)
+    asked = st.lists(st.sampled_from(workspace_questions(view)), min_size=1, max_size=SOME, unique=True)
     for question in data.draw(asked):
         note(repr(question))
         assert_explained(view, question)
@@ -76,7 +76,7 @@ def assert_explained(view: FactView, question: Question) -> None:
         assert_reasons(explained)
     else:
         assert_misses(view, explained)
-    assert all(fact_holds(view, resolve_fact(view, fact)) for fact in told(explained))
+    assert all(fact_holds(view, resolve_fact(view, fact)) for fact in explained_facts(explained))
     assert_keeps_secrets(view, explained, viewers[0])
 
 
@@ -127,7 +127,7 @@ def assert_keeps_secrets(view: FactView, explained: Explanation, viewer: str) ->
             assert not re.search(rf"(?<!\w){re.escape(resource)}(?!\w)", said), resource
 
 
-def told(explained: Explanation) -> Iterator[Fact]:
+def explained_facts(explained: Explanation) -> Iterator[Fact]:
     """All facts that an explanation names as being so."""
     for path in (*explained.paths, *explained.gates):
         yield from path.reason.all_facts()

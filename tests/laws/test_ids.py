@@ -11,7 +11,7 @@ from lakehold.access.session import AccessQueries
 from lakehold.kit.database import Database
 from lakehold.workspaces import models
 from tests.laws.budget import examples
-from tests.laws.databases import Company, founded
+from tests.laws.databases import StoredCase, create_tenant
 from tests.laws.facts import Case, some
 from tests.world import World
 
@@ -42,9 +42,9 @@ def alike(draw: st.DrawFn) -> tuple[list[str], list[str], list[tuple[str, str]],
 
 
 @examples(60)
-@given(told=alike())
-def test_in_memory(told: tuple[list[str], list[str], list[tuple[str, str]], list[tuple[str, str]]]) -> None:
-    people, tables, grants, joined = told
+@given(resources=alike())
+def test_in_memory(resources: tuple[list[str], list[str], list[tuple[str, str]], list[tuple[str, str]]]) -> None:
+    people, tables, grants, joined = resources
     world = World()
     world.add("lakehouse.lakehouse", "lh", tenant="acme")
     world.add("lakehouse.layer", "layer", lakehouse="lh")
@@ -79,12 +79,12 @@ def reached(
 
 
 @examples(15)
-@given(told=alike())
+@given(resources=alike())
 def test_in_a_database(
-    shared: Database, told: tuple[list[str], list[str], list[tuple[str, str]], list[tuple[str, str]]]
+    shared: Database, resources: tuple[list[str], list[str], list[tuple[str, str]], list[tuple[str, str]]]
 ) -> None:
-    people, tables, grants, joined = told
-    company = founded(shared, Case((), ()))
+    people, tables, grants, joined = resources
+    company = create_tenant(shared, Case((), ()))
     assert any(model.name == "lakehouse" for model in models())
     _fill(company, people, tables)
     with company.access.write(company.tenant) as session:
@@ -94,12 +94,12 @@ def test_in_a_database(
             session.store.add(Grant(holder, "viewer", table))
     expected = reached(people, tables, grants, joined)
     note(repr(expected))
-    for access in (company.access, company.again()):
+    for access in (company.access, company.reopen()):
         with access.read(company.tenant) as asked:
             assert_apart(asked, people, tables, expected)
 
 
-def _fill(company: Company, people: list[str], tables: list[str]) -> None:
+def _fill(company: StoredCase, people: list[str], tables: list[str]) -> None:
     with company.access.write(company.tenant) as session:
         store = session.store
         store.create("lakehouse.lakehouse", "lh", uid="lh", edges={"tenant": company.tenant})

@@ -17,12 +17,12 @@ from lakehold.access.query import listing
 from lakehold.access.session import AccessQueries
 from lakehold.kit.database import Database
 from lakehold.kit.ids import fold_name
-from tests.laws.asking import above, members, of_kind, resources
 from tests.laws.budget import examples
-from tests.laws.databases import written
+from tests.laws.databases import store_case
 from tests.laws.facts import Case, shipped_cases, some
 from tests.laws.models import random_cases
 from tests.laws.test_tokens import tokens
+from tests.laws.view_questions import ancestors, members, resources, resources_of_kind
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 MOST = 10
@@ -65,7 +65,7 @@ def tactics(small: int, driven: bool | None, looked_at: tuple[int, ...]) -> Iter
 def test_list_is_the_filter_of_check(
     shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
 ) -> None:
-    company = written(shared, data.draw(kind_of_case))
+    company = store_case(shared, data.draw(kind_of_case))
     with company.access.read(company.tenant) as session:
         view = session.current_view()
         asked = sorted({(kind, action) for kind, action in actions(view) if not kind.startswith("tenant.")})
@@ -88,8 +88,8 @@ def actions(view: FactView) -> Iterator[tuple[str, str]]:
 
 def assert_filtered(session: AccessQueries, asker: Principal, action: str, kind: str, manner: Manner) -> None:
     view = session.current_view()
-    may = [uid for uid in of_kind(view, kind) if session.check(asker, action, uid)]
-    inside = [uid for uid in may if manner.within is None or manner.within in above(view, uid)]
+    may = [uid for uid in resources_of_kind(view, kind) if session.check(asker, action, uid)]
+    inside = [uid for uid in may if manner.within is None or manner.within in ancestors(view, uid)]
     found = [uid for uid in inside if fold_name(manner.search) in fold_name(str(view.names.get(view.resource(uid))))]
     question = f"{asker} {action} {kind}"
     assert sorted(session.ids(asker, action, kind)) == sorted(map(view.resource, may)), question

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from lakehold.access.facts.records import Add
 from lakehold.access.model.policy import TENANT
-from tests.laws.asking import allowed, facts, resources
 from tests.laws.budget import examples
-from tests.laws.facts import ACME, ALL, Case, Thing, shipped_cases
+from tests.laws.facts import ACME, ALL, Case, CaseResource, shipped_cases
 from tests.laws.models import random_cases
+from tests.laws.view_questions import allowed, facts, resources
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 
@@ -23,7 +23,7 @@ def test_order_of_facts(kind_of_case: st.SearchStrategy[Case], data: st.DataObje
     case = data.draw(kind_of_case)
     world = case.world()
     known = resources(world.view)
-    there = [Thing(kind, uid) for uid, kind in known.items() if uid not in {ACME, ALL}]
+    there = [CaseResource(kind, uid) for uid, kind in known.items() if uid not in {ACME, ALL}]
     so = sorted(facts(world.view), key=repr)
     assert known[ACME] == TENANT
     shuffled = Case(

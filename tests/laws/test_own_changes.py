@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakehold.kit.database import Database
-from tests.laws.agreeing import assert_agree
-from tests.laws.asking import allowed, facts
+from tests.laws.agreement import assert_agree
 from tests.laws.budget import examples
-from tests.laws.databases import founded, write, written
+from tests.laws.databases import create_tenant, store_case, write_case
 from tests.laws.facts import Case, shipped_cases
 from tests.laws.models import random_cases
+from tests.laws.view_questions import allowed, facts
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 
@@ -31,12 +31,12 @@ def test_changes_are_seen_inside_and_gone_after_a_rollback(
 ) -> None:
     case = data.draw(kind_of_case)
     cut = data.draw(st.integers(0, len(case.changes)))
-    company = written(shared, Case(case.things, case.changes[:cut], case.model))
+    company = store_case(shared, Case(case.things, case.changes[:cut], case.model))
     with company.access.read(company.tenant) as session:
         before = facts(session.current_view()), allowed(session.current_view())
     with suppress(RollbackError), company.access.write(company.tenant) as session:
         for change in case.changes[cut:]:
-            session.store.apply(company.told(change))
+            session.store.apply(company.with_stored_ids(change))
             session.check("ann", "see", "bob")
         assert len(allowed(session.current_view())) == len(allowed(case.world().view))
         assert_agree(session, most_actions=2)
@@ -44,7 +44,7 @@ def test_changes_are_seen_inside_and_gone_after_a_rollback(
             assert (facts(other.current_view()), allowed(other.current_view())) == before
             assert_agree(other)
         raise RollbackError
-    for access in (company.access, company.again()):
+    for access in (company.access, company.reopen()):
         with access.read(company.tenant) as session:
             assert (facts(session.current_view()), allowed(session.current_view())) == before
             assert_agree(session)
@@ -57,11 +57,11 @@ def test_what_is_made_and_unmade_in_one_transaction(
     shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
 ) -> None:
     case = data.draw(kind_of_case)
-    company = founded(shared, case)
+    company = create_tenant(shared, case)
     with company.access.write(company.tenant) as session:
-        write(session.store, company, case)
+        write_case(session.store, company, case)
         inside = facts(session.current_view()), allowed(session.current_view())
         assert_agree(session, most_actions=2)
-    for access in (company.access, company.again()):
+    for access in (company.access, company.reopen()):
         with access.read(company.tenant) as session:
             assert (facts(session.current_view()), allowed(session.current_view())) == inside

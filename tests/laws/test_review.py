@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from lakehold.access.decisions.evaluator import DecisionEvaluator
 from lakehold.access.facts.view import FactView
 from lakehold.access.review.review import AccessReview
-from tests.laws.asking import members, of_kind
 from tests.laws.budget import examples
 from tests.laws.facts import Case, shipped_cases
 from tests.laws.models import random_cases
+from tests.laws.view_questions import members, resources_of_kind
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,7 +39,9 @@ def test_random_models(spark: SparkSession, data: st.DataObject, small: int) -> 
 
 def assert_same(spark: SparkSession, data: st.DataObject, case: Case, small: int) -> None:
     view = case.world().view
-    kinds = sorted(kind for kind in view.policy.kinds if of_kind(view, kind) and not kind.startswith("tenant."))
+    kinds = sorted(
+        kind for kind in view.policy.kinds if resources_of_kind(view, kind) and not kind.startswith("tenant.")
+    )
     if not kinds or not members(view):
         return
     chosen = data.draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=2, unique=True))
@@ -53,7 +55,7 @@ def decided(view: FactView, kinds: list[str]) -> set[tuple[str, str, str]]:
     return {
         (member, action, resource)
         for kind in kinds
-        for resource in of_kind(view, kind)
+        for resource in resources_of_kind(view, kind)
         for member in members(view)
         for action in decisions.actions(member, resource)
     }

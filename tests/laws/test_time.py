@@ -13,12 +13,12 @@ from lakehold.access.facts.records import Add, Adopt, Change, Remove
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.database import Database
 from tests.clock import StoppedClock
-from tests.laws.agreeing import assert_agree
-from tests.laws.asking import Question, allowed
+from tests.laws.agreement import assert_agree
 from tests.laws.budget import examples
-from tests.laws.databases import Company, written
-from tests.laws.facts import MEMBER_OF, Case, Possible, shipped_cases
+from tests.laws.databases import StoredCase, store_case
+from tests.laws.facts import MEMBER_OF, Case, PossibleFacts, shipped_cases
 from tests.laws.models import random_cases, revisions
+from tests.laws.view_questions import Question, allowed
 
 CASES = [st.tuples(shipped_cases(), st.just("")), st.tuples(random_cases(), st.just("")), revisions()]
 ALL_CASES = pytest.mark.parametrize("kind_of_case", CASES, ids=["shipped", "random", "revised"])
@@ -43,7 +43,7 @@ class Step(NamedTuple):
 @st.composite
 def histories(draw: st.DrawFn, case: Case, other: str) -> list[Step]:
     """Facts that begin and end, now and later; and perhaps another model."""
-    possible = Possible(case.policy, case.things)
+    possible = PossibleFacts(case.policy, case.things)
     groups = [
         possible.grants(lambda _kind: True),
         possible.attributes(),
@@ -56,7 +56,7 @@ def histories(draw: st.DrawFn, case: Case, other: str) -> list[Step]:
     if facts:
         later, lasting = st.integers(0, FAR) | st.just(0), st.none() | st.integers(1, FAR)
         kinds.append(st.builds(Made, st.sampled_from(facts).map(Add), later, lasting))
-    ending = [fact for fact in facts if not possible.stays(fact)]
+    ending = [fact for fact in facts if not possible.is_permanent(fact)]
     if ending:
         kinds.append(st.builds(Made, st.sampled_from(ending).map(Remove), st.integers(0, FAR) | st.just(0), st.none()))
     made = st.lists(st.one_of(kinds), max_size=4).map(tuple) if kinds else st.just(())
@@ -71,15 +71,15 @@ def test_as_of_says_what_check_said_then(
 ) -> None:
     case, other = data.draw(kind_of_case)
     clock = StoppedClock()
-    company = written(shared, case, clock)
+    company = store_case(shared, case, clock)
     said: dict[Moment, set[Question]] = {}
     steps = data.draw(histories(case, other))
-    watching = company.again(clock)
+    watching = company.reopen(clock)
     for step in steps:
-        clock.pass_by(step.pause)
+        clock.advance(step.pause)
         make(company, step, clock)
         said[clock()] = look(company, watching, clock)
-        clock.pass_by(0.5)
+        clock.advance(0.5)
         said[clock()] = look(company, company.access, clock)
     with company.access.read(company.tenant) as session:
         for moment, answers in said.items():
@@ -96,9 +96,9 @@ def test_as_of_says_what_check_will_say(
 ) -> None:
     case, other = data.draw(kind_of_case)
     clock = StoppedClock()
-    company = written(shared, case, clock)
+    company = store_case(shared, case, clock)
     for step in data.draw(histories(case, other)):
-        clock.pass_by(step.pause)
+        clock.advance(step.pause)
         make(company, step, clock)
     with company.access.read(company.tenant) as session:
         ahead = sorted(data.draw(st.sets(st.integers(0, 2 * FAR), min_size=1, max_size=6)))
@@ -111,23 +111,23 @@ def test_as_of_says_what_check_will_say(
         assert look(company, company.access, clock) == answers
 
 
-def make(company: Company, step: Step, clock: StoppedClock) -> None:
+def make(company: StoredCase, step: Step, clock: StoppedClock) -> None:
     """Make the changes of a step in one transaction."""
     note(f"{clock() / SECOND}: {step}")
     with company.access.write(company.tenant) as session:
         for change, begins, lasts in step.made:
             since = None if isinstance(change, Adopt) else clock() + begins * SECOND
             until = None if since is None or lasts is None else since + lasts * SECOND
-            session.store.apply(company.told(change), since=since, until=until)
+            session.store.apply(company.with_stored_ids(change), since=since, until=until)
 
 
-def look(company: Company, access: AccessEngine, clock: StoppedClock) -> set[Question]:
+def look(company: StoredCase, access: AccessEngine, clock: StoppedClock) -> set[Question]:
     """What is allowed now: the same for a process that has been watching and for one that has just begun."""
     with access.read(company.tenant) as session:
         assert session.at == clock()
         watched = allowed(session.current_view())
         assert_agree(session)
         assert allowed(session.as_of(clock()).current_view()) == watched
-    with company.again(clock).read(company.tenant) as session:
+    with company.reopen(clock).read(company.tenant) as session:
         assert allowed(session.current_view()) == watched
     return watched

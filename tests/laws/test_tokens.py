@@ -10,10 +10,10 @@ from lakehold.access.decisions.evaluator import DecisionEvaluator
 from lakehold.access.decisions.principal import TokenPrincipal
 from lakehold.access.facts.records import Add, Grant, Remove
 from lakehold.access.facts.view import FactView
-from tests.laws.asking import above, facts, members, questions, resources
 from tests.laws.budget import examples
-from tests.laws.facts import Case, Possible, shipped_cases, some
+from tests.laws.facts import Case, PossibleFacts, shipped_cases, some
 from tests.laws.models import random_cases
+from tests.laws.view_questions import ancestors, facts, members, questions, resources
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 
@@ -49,7 +49,7 @@ def is_left(view: FactView, token: TokenPrincipal, action: str, resource: str) -
     kind = view.kind(view.resource(resource))
     if (kind, action) in view.policy.granting_actions or (token.actions is not None and action not in token.actions):
         return False
-    return token.resources is None or not token.resources.isdisjoint((resource, *above(view, resource)))
+    return token.resources is None or not token.resources.isdisjoint((resource, *ancestors(view, resource)))
 
 
 @BOTH
@@ -60,9 +60,9 @@ def test_a_narrowed_token_gives_nothing_away(kind_of_case: st.SearchStrategy[Cas
     view = case.world().view
     token = data.draw(tokens(view))
     note(repr(token))
-    decisions, possible = DecisionEvaluator(view), Possible(case.policy, case.things)
+    decisions, possible = DecisionEvaluator(view), PossibleFacts(case.policy, case.things)
     given_away = [Add(fact) for fact in possible.grants(lambda _kind: True)]
-    taken = [Remove(fact) for fact in facts(view) if isinstance(fact, Grant) and not possible.stays(fact)]
+    taken = [Remove(fact) for fact in facts(view) if isinstance(fact, Grant) and not possible.is_permanent(fact)]
     changes: list[Add | Remove] = [*given_away, *taken]
     for change in changes:
         assert isinstance(change.fact, Grant)
@@ -83,7 +83,7 @@ def test_a_token_changes_no_more_than_its_member(kind_of_case: st.SearchStrategy
     view = case.world().view
     token = data.draw(tokens(view))
     note(repr(token))
-    decisions, possible = DecisionEvaluator(view), Possible(case.policy, case.things)
+    decisions, possible = DecisionEvaluator(view), PossibleFacts(case.policy, case.things)
     for fact in (*possible.attributes(), *possible.edges(lambda _edge: True)):
         change = Add(fact)
         assert decisions.check_change(token, change) <= decisions.check_change(token.member, change), fact

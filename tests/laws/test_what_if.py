@@ -13,10 +13,10 @@ from lakehold.access.decisions.what_if import AccessEffect, AccessEffectGroup, A
 from lakehold.access.facts.records import Add, Adopt, Change, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
-from tests.laws.asking import Question, allowed, facts, resources
 from tests.laws.budget import examples
-from tests.laws.facts import Case, Possible, shipped_cases
+from tests.laws.facts import Case, PossibleFacts, shipped_cases
 from tests.laws.models import random_cases, revisions
+from tests.laws.view_questions import Question, allowed, facts, resources
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 
@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()]
 @st.composite
 def changes(draw: st.DrawFn, case: Case, view: FactView) -> list[Add | Remove]:
     """Some facts that begin, and some that end."""
-    possible = Possible(case.policy, case.things)
+    possible = PossibleFacts(case.policy, case.things)
     groups = [
         possible.grants(lambda _kind: True),
         possible.attributes(),
@@ -32,7 +32,7 @@ def changes(draw: st.DrawFn, case: Case, view: FactView) -> list[Add | Remove]:
         possible.edges(lambda edge: edge not in {MEMBER_OF, "tenant"}),
     ]
     added = st.one_of(*(st.sampled_from(group).map(Add) for group in groups if group))
-    ending = sorted((fact for fact in facts(view) if not possible.stays(fact)), key=repr)
+    ending = sorted((fact for fact in facts(view) if not possible.is_permanent(fact)), key=repr)
     removed = st.sampled_from(ending).map(Remove) if ending else st.nothing()
     return draw(st.lists(st.one_of(added, removed), min_size=1, max_size=4))
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from lakehold.kit.database import Database
 from lakehold.kit.ids import fold_name
-from tests.laws.asking import allowed, facts, members, resources
 from tests.laws.budget import examples
-from tests.laws.databases import written
-from tests.laws.facts import Case, renamed, shipped_cases, some
+from tests.laws.databases import store_case
+from tests.laws.facts import Case, rename_fact, shipped_cases, some
 from tests.laws.models import random_cases
+from tests.laws.view_questions import allowed, facts, members, resources
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 MOST = 40
@@ -24,7 +24,7 @@ MOST = 40
 def test_who_is_the_filter_of_check(
     shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
 ) -> None:
-    company = written(shared, data.draw(kind_of_case))
+    company = store_case(shared, data.draw(kind_of_case))
     with company.access.read(company.tenant) as session:
         view = session.current_view()
         asked = [
@@ -45,12 +45,12 @@ def test_the_database_holds_what_was_written(
     shared: Database, kind_of_case: st.SearchStrategy[Case], data: st.DataObject
 ) -> None:
     case = data.draw(kind_of_case)
-    company = written(shared, case)
+    company = store_case(shared, case)
     names = company.names
     world = case.world().view
-    expected = {renamed(fact, names) for fact in facts(world)}
+    expected = {rename_fact(fact, names) for fact in facts(world)}
     may = {question._replace(resource=names.get(question.resource, question.resource)) for question in allowed(world)}
-    for access in (company.access, company.again()):
+    for access in (company.access, company.reopen()):
         with access.read(company.tenant) as session:
             assert facts(session.current_view()) == expected
             assert allowed(session.current_view()) == may

@@ -160,7 +160,7 @@ def append_by_hand(connection: sa.Connection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "message"),
     [
         (alter_body, "Entry 2 is not what was written"),
         (alter(3, member="bob"), "Entry 3 is not what was written"),
@@ -185,9 +185,9 @@ def append_by_hand(connection: sa.Connection) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_every_alteration_is_found(written: Database, how: Tamper, told: str) -> None:
+def test_every_alteration_is_found(written: Database, how: Tamper, message: str) -> None:
     tamper(written, how)
-    assert told in verdict(written).fault
+    assert message in verdict(written).fault
 
 
 def test_the_other_log_is_not_touched_by_it(written: Database) -> None:
@@ -230,9 +230,9 @@ def test_a_rotated_key_still_verifies_and_seals_anew(written: Database, tmp_path
 
 
 def test_a_page_is_newest_first_and_filtered(written: Database) -> None:
-    def found(wanted: AuditFilter, **more: int) -> list[int]:
+    def found(entry_filter: AuditFilter, **more: int) -> list[int]:
         with written.read() as transaction:
-            return [line.n for line in log(transaction).page(wanted, **more)]
+            return [line.n for line in log(transaction).page(entry_filter, **more)]
 
     assert found(AuditFilter()) == [5, 4, 3, 2, 1]
     assert found(AuditFilter(), limit=2) == [5, 4]

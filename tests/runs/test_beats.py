@@ -9,7 +9,7 @@ from lakehold.kit.database import Database
 from lakehold.runs import heartbeat
 from lakehold.runs.heartbeat import HeartbeatMonitor
 from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
-from tests.runs.workers import worker
+from tests.runs.workers import start_worker
 
 
 class Clock:
@@ -49,16 +49,16 @@ def test_a_tick_comes_once_in_each_span() -> None:
 
 
 def test_a_worker_that_was_thought_dead_ends_at_once(platform: Platform) -> None:
-    with worker(platform) as process:
+    with start_worker(platform) as process:
         with platform.database.write() as transaction:
             for one in heartbeat.heartbeat_counts(transaction):
                 heartbeat.remove_worker(transaction, one)
-        process.hear("others have taken over")
-        assert process.ended() == 75
+        process.wait_for_line("others have taken over")
+        assert process.wait() == 75
 
 
 def test_a_worker_that_stops_leaves_no_row(platform: Platform) -> None:
-    with worker(platform) as process:
-        assert process.end(signal.SIGINT) == 0
+    with start_worker(platform) as process:
+        assert process.stop(signal.SIGINT) == 0
     with platform.database.read() as transaction:
         assert heartbeat.heartbeat_counts(transaction) == {}

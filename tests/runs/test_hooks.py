@@ -23,8 +23,8 @@ from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import outbox_delivery
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
-from tests.house import ADA, ANN, BOB
-from tests.pipeline.outward.receiver import Answer, Receiver, receiver
+from tests.lake.destinations.receiver import Answer, Receiver, run_receiver
+from tests.platform import ADA, ANN, BOB
 from tests.runs.test_notices import failed
 from tests.runs.test_triggers import query
 
@@ -35,7 +35,7 @@ WITH_PASSWORD = f"me:pw@{HOST}"
 
 @pytest.fixture
 def hook() -> Iterator[Receiver]:
-    with receiver() as found:
+    with run_receiver() as found:
         yield found
 
 
@@ -47,8 +47,8 @@ def running(platform: Platform) -> RunExecutor:
 
 def hooked(platform: Platform, uid: str, url: str, by: Caller = ADA) -> None:
     with platform.write(by) as ctx:
-        told = {} if uid == "lh" else {"sql": "SELECT 1", "table": "daily"}
-        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={**told, "failure_webhook": url}))
+        settings = {} if uid == "lh" else {"sql": "SELECT 1", "table": "daily"}
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={**settings, "failure_webhook": url}))
         credentials.save(ctx, uid, {"failure_webhook": SECRET})
 
 
@@ -73,10 +73,10 @@ def test_it_is_signed_and_says_what_failed(platform: Platform, running: RunExecu
     assert SECRET not in lying
     assert "t0psecret" not in lying
     assert sent(platform) == ""
-    (came,) = hook.came
-    told = json.loads(came.body)
-    assert (told["event"], told["resource"], told["error"]) == ("run.failed", "daily", "The source has no rows.")
-    assert told["address"].endswith(f"/runs/{told['run']}")
+    (came,) = hook.requests
+    body = json.loads(came.body)
+    assert (body["event"], body["resource"], body["error"]) == ("run.failed", "daily", "The source has no rows.")
+    assert body["address"].endswith(f"/runs/{body['run']}")
     stamp = came.headers["Lakehold-Timestamp"]
     sealed = hmac.new(SECRET.encode(), f"{stamp}.".encode() + came.body, hashlib.sha256).hexdigest()
     assert came.headers["Lakehold-Signature"] == f"v1={sealed}"
@@ -95,9 +95,9 @@ def test_it_is_sent_again_under_the_same_key_until_it_is_taken(
         problem = sent(platform)
         assert ("was not taken" in problem) == (seconds < 100)
         assert "t0psecret" not in problem
-    assert len({came.headers["Idempotency-Key"] for came in hook.came}) == 1
-    assert len({came.body for came in hook.came}) == 1
-    assert len(hook.came) == 3
+    assert len({came.headers["Idempotency-Key"] for came in hook.requests}) == 1
+    assert len({came.body for came in hook.requests}) == 1
+    assert len(hook.requests) == 3
     assert waiting(platform) == []
 
 
@@ -107,7 +107,7 @@ def test_the_address_of_the_workspace_serves_what_has_none(
     hooked(platform, "lh", hook.url)
     failed(platform, running, query(platform, "daily"))
     assert sent(platform) == ""
-    assert json.loads(hook.came[0].body)["name"] == "daily"
+    assert json.loads(hook.requests[0].body)["name"] == "daily"
 
 
 def test_who_may_no_longer_see_it_is_told_nothing(platform: Platform, running: RunExecutor) -> None:

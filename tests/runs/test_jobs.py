@@ -19,12 +19,12 @@ from lakehold.runs.jobs.registry import ACCESS_REVIEW, AUDIT_EXPORT
 from lakehold.runs.jobs.service import Job
 from lakehold.runs.scheduler import housekeeping
 from tests.access.company import TENANT
-from tests.house import ADA, ANN, BOB
+from tests.platform import ADA, ANN, BOB
 
 
-def start(platform: Platform, caller: Caller = ADA, kind: str = AUDIT_EXPORT, **wanted: object) -> Job:
+def start(platform: Platform, caller: Caller = ADA, kind: str = AUDIT_EXPORT, **options: object) -> Job:
     with platform.write(caller) as ctx:
-        return service.start_job(ctx, kind, wanted)
+        return service.start_job(ctx, kind, options)
 
 
 def done(platform: Platform, job: Job) -> Job:
@@ -130,7 +130,7 @@ def test_who_views_as_somebody_starts_nothing(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "wanted", "words"),
+    ("kind", "options", "words"),
     [
         ("cooking", {}, "no kind of job"),
         (ACCESS_REVIEW, {"format": "docx"}, "format"),
@@ -144,10 +144,10 @@ def test_who_views_as_somebody_starts_nothing(platform: Platform) -> None:
     ],
 )
 def test_what_can_never_be_right_is_refused_at_once(
-    platform: Platform, kind: str, wanted: dict[str, object], words: str
+    platform: Platform, kind: str, options: dict[str, object], words: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=words):
-        start(platform, ADA, kind, **wanted)
+        start(platform, ADA, kind, **options)
     with platform.read(ADA) as ctx:
         assert service.list_jobs(ctx) == []
 

@@ -14,7 +14,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.runs.service import Run
-from tests.house import ADA, BOB
+from tests.platform import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
 
 UID = "daily"

@@ -14,15 +14,15 @@ from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import outbox_delivery
-from tests.house import ADA
+from tests.platform import ADA
 from tests.processes import Process
-from tests.runs.workers import worker
-from tests.smtp import Sink, sink
+from tests.runs.workers import start_worker
+from tests.smtp import MailServer, mail_server
 
 
 @pytest.fixture
-def post() -> Iterator[Sink]:
-    with sink() as made:
+def post() -> Iterator[MailServer]:
+    with mail_server() as made:
         yield made
 
 
@@ -43,15 +43,15 @@ def rows(platform: Platform) -> list[sa.Row[tuple[object, ...]]]:
         return list(transaction.connection.execute(sa.select(outbox_table).order_by(outbox_table.c.id)))
 
 
-def mailer(platform: Platform, post: Sink) -> Process:
-    return worker(platform, LAKEHOLD_SMTP=post.url, LAKEHOLD_MAIL_FROM="Lakehold <hold@example.test>")
+def mailer(platform: Platform, post: MailServer) -> Process:
+    return start_worker(platform, LAKEHOLD_SMTP=post.url, LAKEHOLD_MAIL_FROM="Lakehold <hold@example.test>")
 
 
-def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(platform: Platform, post: Sink) -> None:
+def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(platform: Platform, post: MailServer) -> None:
     with mailer(platform, post) as process:
         put(platform, "zoë@example.test".replace("ë", "e"), "Grüße", "Click\n.here\nund weiter…")
-        mail = post.next()
-        assert process.end() == 0
+        mail = post.next_mail()
+        assert process.stop() == 0
     assert (mail["To"], mail["Subject"], mail["From"]) == (
         "zoe@example.test",
         "Grüße",
@@ -63,50 +63,50 @@ def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(platform: Platform,
     assert row.body == ""
 
 
-def test_two_workers_send_each_mail_once(platform: Platform, post: Sink) -> None:
+def test_two_workers_send_each_mail_once(platform: Platform, post: MailServer) -> None:
     for number in range(30):
         put(platform, f"m{number}@example.test")
     with mailer(platform, post) as one, mailer(platform, post) as two:
-        sent = [str(post.next()["To"]) for _ in range(30)]
-        assert one.end() == two.end() == 0
+        sent = [str(post.next_mail()["To"]) for _ in range(30)]
+        assert one.stop() == two.stop() == 0
     assert sorted(sent) == sorted(f"m{number}@example.test" for number in range(30))
-    assert post.taken.empty()
+    assert post.accepted.empty()
     assert all(row.sent_at and row.tries == 1 for row in rows(platform))
 
 
-def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(platform: Platform, post: Sink) -> None:
-    post.open.clear()
+def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(platform: Platform, post: MailServer) -> None:
+    post.accepting.clear()
     put(platform, "ada@example.test")
     with mailer(platform, post) as first:
-        assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
-        assert first.end(signal.SIGKILL) == -signal.SIGKILL
+        assert post.arrived.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
+        assert first.stop(signal.SIGKILL) == -signal.SIGKILL
     with mailer(platform, post) as second:
-        second.hear("goes on with what")
-        assert post.come.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
-        post.open.set()
-        ids = {str(post.next()["Message-ID"])}
-        assert second.end() == 0
+        second.wait_for_line("goes on with what")
+        assert post.arrived.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
+        post.accepting.set()
+        ids = {str(post.next_mail()["Message-ID"])}
+        assert second.stop() == 0
     # What the first one had given, the server may have taken after all: by its id it is the same mail.
-    while not post.taken.empty():
-        ids.add(str(post.next()["Message-ID"]))
+    while not post.accepted.empty():
+        ids.add(str(post.next_mail()["Message-ID"]))
     assert len(ids) == 1
     assert rows(platform)[0].tries == 1
 
 
-def test_a_worker_that_is_stopped_lets_a_mail_end(platform: Platform, post: Sink) -> None:
-    post.open.clear()
+def test_a_worker_that_is_stopped_lets_a_mail_end(platform: Platform, post: MailServer) -> None:
+    post.accepting.clear()
     put(platform, "ada@example.test")
     with mailer(platform, post) as process:
-        post.come.get(timeout=60)
-        process.tell(signal.SIGTERM)
-        process.hear("stops")
-        post.open.set()
-        assert process.ended() == 0
+        post.arrived.get(timeout=60)
+        process.send_signal(signal.SIGTERM)
+        process.wait_for_line("stops")
+        post.accepting.set()
+        assert process.wait() == 0
     assert rows(platform)[0].sent_at is not None
 
 
-def test_what_was_refused_is_tried_again_later(platform: Platform, post: Sink) -> None:
-    post.refusing = 1
+def test_what_was_refused_is_tried_again_later(platform: Platform, post: MailServer) -> None:
+    post.refusals_left = 1
     put(platform, "ada@example.test")
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
@@ -125,10 +125,10 @@ def test_what_was_refused_is_tried_again_later(platform: Platform, post: Sink) -
     finally:
         again.close()
     assert rows(platform)[0].sent_at is not None
-    assert post.next()["To"] == "ada@example.test"
+    assert post.next_mail()["To"] == "ada@example.test"
 
 
-def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Sink) -> None:
+def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: MailServer) -> None:
     put(platform, "ada@example.test", "Hello\r\nBcc: eve@example.test")
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
@@ -136,7 +136,7 @@ def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Sin
         assert outbox_delivery.send(again, 1, 0)
     finally:
         again.close()
-    assert post.taken.empty()
+    assert post.accepted.empty()
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1", "smtp://", "smtp://x:99999", "mail.example.test", "smtp://[::1"])

@@ -20,7 +20,7 @@ from lakehold.runs.run_table import run_metrics
 from lakehold.runs.scheduler import housekeeping
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
-from tests.house import ADA, ANN
+from tests.platform import ADA, ANN
 from tests.runs.test_triggers import RUNS, query
 
 
@@ -42,7 +42,7 @@ def failed(platform: Platform, running: RunExecutor, uid: str) -> None:
         running.end(number, "The source has no rows.")
 
 
-def told(platform: Platform) -> list[tuple[str, str, str]]:
+def sent_mails(platform: Platform) -> list[tuple[str, str, str]]:
     with platform.database.read() as transaction:
         rows = transaction.connection.execute(sa.select(outbox_table).order_by(outbox_table.c.id)).all()
     return [(row.receiver, row.subject, platform.keys.decrypt(row.body)) for row in rows]
@@ -50,7 +50,7 @@ def told(platform: Platform) -> list[tuple[str, str, str]]:
 
 def test_whom_the_run_was_for_is_told_once(platform: Platform, running: RunExecutor) -> None:
     failed(platform, running, query(platform, "daily"))
-    ((receiver, subject, body),) = told(platform)
+    ((receiver, subject, body),) = sent_mails(platform)
     assert (receiver, subject) == ("ada@x.test", "daily has failed")
     assert "The source has no rows." in body
     assert f"{platform.settings.base_url}/runs/run_" in body
@@ -62,11 +62,11 @@ def test_those_that_are_named_are_told_if_they_may_see_it(platform: Platform, ru
         settings = {"sql": "SELECT 1", "table": "daily", "notify": ["ann", "bob", "nobody"]}
         resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))
     failed(platform, running, uid)
-    assert [receiver for receiver, _, _ in told(platform)] == ["ann@x.test"]
+    assert [receiver for receiver, _, _ in sent_mails(platform)] == ["ann@x.test"]
     with platform.write(ADA) as ctx:
         ctx.session.store.add(Grant("bob", "viewer", "bronze"))
     failed(platform, running, uid)
-    assert [receiver for receiver, _, _ in told(platform)][1:] == ["ann@x.test", "bob@x.test"]
+    assert [receiver for receiver, _, _ in sent_mails(platform)][1:] == ["ann@x.test", "bob@x.test"]
 
 
 def test_the_figures_count_runs_and_name_nobody(platform: Platform, running: RunExecutor) -> None:

@@ -14,7 +14,7 @@ from lakehold.worker import process as working
 from lakehold.worker.process import Worker
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
-from tests.house import ADA
+from tests.platform import ADA
 from tests.runs.test_triggers import RUNS, query
 
 
@@ -59,9 +59,9 @@ def lost(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch, *, le
 def test_a_step_at_which_workers_die_is_given_up(
     platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [lost(platform, number, monkeypatch, leaves=False) for _ in range(4)]
-    assert told[:3] == ["", "", ""]
-    assert "not tried again" in told[3]
+    outcomes = [lost(platform, number, monkeypatch, leaves=False) for _ in range(4)]
+    assert outcomes[:3] == ["", "", ""]
+    assert "not tried again" in outcomes[3]
 
 
 def test_a_worker_that_leaves_is_not_counted(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch) -> None:

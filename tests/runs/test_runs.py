@@ -13,7 +13,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import queue
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_log_table, run_table
-from tests.house import ADA, BOB
+from tests.platform import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
 
 
@@ -131,8 +131,8 @@ def test_however_many_wait_in_one_workspace_the_others_have_their_turn(
         ctx.session.store.create("lakehouse.lakehouse", "Other", uid="other", edges={"tenant": ctx.caller.tenant})
         ctx.session.store.create("lakehouse.layer", "far", uid="far", edges={"lakehouse": "other"})
         edges = {"lakehouse": "other", "writes": ["far"], "into": "far"}
-        told = {"sql": "SELECT 1 AS one", "table": "alone"}
-        alone = resources.create(ctx, "lakehouse.query", "alone", edges=edges, settings=told)
+        settings = {"sql": "SELECT 1 AS one", "table": "alone"}
+        alone = resources.create(ctx, "lakehouse.query", "alone", edges=edges, settings=settings)
     alone_run = start(platform, alone)
     assert claimed(platform) == 2
     assert {state_of(platform, run) for run in (first, alone_run)} == {"running"}

@@ -12,12 +12,12 @@ from lakehold.directory.platform import Platform
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.worker import system_tables as system_runs
-from tests.house import ADA, BOB
+from tests.platform import ADA, BOB
 from tests.runs.test_runs import start
 from tests.runs.test_triggers import RUNS, query
 
 
-def told(platform: Platform, caller: Caller, folder: Path) -> list[dict[str, object]]:
+def system_rows(platform: Platform, caller: Caller, folder: Path) -> list[dict[str, object]]:
     with platform.read(caller) as ctx:
         files = system_runs.write_runs(RUNS, ctx, folder)
     return [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
@@ -25,10 +25,10 @@ def told(platform: Platform, caller: Caller, folder: Path) -> list[dict[str, obj
 
 def test_a_run_is_a_row_to_who_may_see_it(platform: Platform, tmp_path: Path) -> None:
     run = start(platform, query(platform, "daily"))
-    assert told(platform, BOB, tmp_path) == []
+    assert system_rows(platform, BOB, tmp_path) == []
     with platform.write(ADA) as ctx:
         ctx.session.store.add(Grant("bob", "viewer", "bronze"))
-    (row,) = told(platform, BOB, tmp_path)
+    (row,) = system_rows(platform, BOB, tmp_path)
     assert (row["id"], row["state"], row["workspace"], row["started_by"]) == (run, states.QUEUED, "lh", "ada")
     assert row["ended_at"] is None
 
@@ -50,5 +50,5 @@ def test_what_its_steps_did_is_added_up(platform: Platform, tmp_path: Path) -> N
         for n, (rows, bad) in enumerate([(7, 1), (5, 0)]):
             added = run_step_table.insert().values(**step, number=n, rows=rows, size=100, bad=bad)
             transaction.connection.execute(added)
-    (row,) = told(platform, ADA, tmp_path)
+    (row,) = system_rows(platform, ADA, tmp_path)
     assert (row["rows"], row["size"], row["bad"]) == (12, 200, 1)

@@ -25,7 +25,7 @@ from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule, trigger_table
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
-from tests.house import ADA, ANN, BOB
+from tests.platform import ADA, ANN, BOB
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS, FIRING = Triggers(RUNS), DueTriggers(RUNS)

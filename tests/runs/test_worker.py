@@ -17,8 +17,8 @@ from lakehold.runs.jobs.registry import ACCESS_REVIEW, AUDIT_EXPORT
 from lakehold.runs.jobs.service import Job
 from tests import postgres
 from tests.access.company import TENANT
-from tests.house import ADA
-from tests.runs.workers import beginning, worker
+from tests.platform import ADA
+from tests.runs.workers import launch_worker, start_worker
 
 
 def look(platform: Platform, uid: str) -> Job:
@@ -27,11 +27,11 @@ def look(platform: Platform, uid: str) -> Job:
 
 
 def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> None:
-    with worker(platform) as one, worker(platform, one) as two:
+    with start_worker(platform) as one, start_worker(platform, one) as two:
         with platform.write(ADA) as ctx:
             started = [service.start_job(ctx, AUDIT_EXPORT).id for _ in range(6)]
-        done = [one.hear("is done") for _ in started]
-        assert one.end() == two.end() == 0
+        done = [one.wait_for_line("is done") for _ in started]
+        assert one.stop() == two.stop() == 0
     assert all(any(uid in line for line in done) for uid in started)
     assert {look(platform, uid).state for uid in started} == {"done"}
     with platform.database.read() as transaction:
@@ -44,14 +44,14 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     with platform.write(ADA) as ctx:
         ctx.make(Add(Grant("bob", "viewer", "orders")))
         uid = service.start_job(ctx, ACCESS_REVIEW, {"format": "arrow"}).id
-    with worker(platform, LAKEHOLD_SPARK="local[1]") as first:
-        first.hear(f"{uid} is begun")
-        first.end(signal.SIGKILL)
-    with worker(platform, LAKEHOLD_SPARK="local[1]") as second:
-        second.hear("goes on with what")
-        second.hear(f"{uid} is ")
-        second.hear(f"{uid} is ")
-        assert second.end() == 0
+    with start_worker(platform, LAKEHOLD_SPARK="local[1]") as first:
+        first.wait_for_line(f"{uid} is begun")
+        first.stop(signal.SIGKILL)
+    with start_worker(platform, LAKEHOLD_SPARK="local[1]") as second:
+        second.wait_for_line("goes on with what")
+        second.wait_for_line(f"{uid} is ")
+        second.wait_for_line(f"{uid} is ")
+        assert second.stop() == 0
     job = look(platform, uid)
     assert (job.state, job.error) == ("done", "")
     with platform.write(ADA) as ctx:
@@ -61,13 +61,13 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     assert len(rows) == job.rows
     with platform.read(ADA) as ctx:
         members = ("ada", "ann", "bob")
-        wanted = {
+        expected = {
             (member, resource, action)
             for resource in (TENANT, "lh", "bronze", "orders", *members, f"{TENANT}/all")
             for member in members
             for action in ctx.session.actions(member, resource)
         }
-    assert {(row["member"], row["resource"], row["action"]) for row in rows} == wanted
+    assert {(row["member"], row["resource"], row["action"]) for row in rows} == expected
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -80,7 +80,7 @@ def test_several_may_begin_at_once_on_an_empty_database(
         url = running.url(running.create())
     platform = Platform(Settings(data=tmp_path / "data", database=url))
     platform.close()
-    with beginning(platform) as one, beginning(platform) as two, beginning(platform) as three:
+    with launch_worker(platform) as one, launch_worker(platform) as two, launch_worker(platform) as three:
         for process in (one, two, three):
-            process.hear("is ready")
-        assert one.end() == two.end() == three.end() == 0
+            process.wait_for_line("is ready")
+        assert one.stop() == two.stop() == three.stop() == 0

@@ -1,4 +1,4 @@
-"""Workers in tests: real processes on the installation of the test."""
+"""Worker processes on the platform of a test."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from lakehold.directory.platform import Platform
 from tests.processes import Process
 
 
-def worker(platform: Platform, beside: Process | None = None, **more: str) -> Process:
-    """A worker that is ready."""
-    begun = beginning(platform, beside, **more)
+def start_worker(platform: Platform, beside: Process | None = None, **more: str) -> Process:
+    """Start a worker and wait until it is ready."""
+    begun = launch_worker(platform, beside, **more)
     try:
-        begun.hear("is ready")
+        begun.wait_for_line("is ready")
     except BaseException:
         begun.__exit__()
         raise
     return begun
 
 
-def beginning(platform: Platform, beside: Process | None = None, **more: str) -> Process:
-    """A worker that is not ready yet. Others take over after five seconds without a word."""
-    return Process("worker", {**known(platform), **more}, beside)
+def launch_worker(platform: Platform, beside: Process | None = None, **more: str) -> Process:
+    """Start a worker without waiting. Others take over after five seconds without a heartbeat."""
+    return Process("worker", {**worker_environment(platform), **more}, beside)
 
 
-def known(platform: Platform) -> dict[str, str]:
-    """What a worker is told by its environment."""
+def worker_environment(platform: Platform) -> dict[str, str]:
+    """Return the environment variables of a worker."""
     settings = platform.settings
     return {
         "LAKEHOLD_DATA": str(settings.data),

@@ -1,4 +1,4 @@
-"""What axe finds wrong with a page by day and by night, and what is wrong with it on a phone."""
+"""Checks a page with axe in light and dark mode and on a phone."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _LOOK_ON_PHONE = """async () => {
 
 
 class Axe:
-    """Looks at pages, and remembers what they have in common."""
+    """Checks pages, and remembers violations that pages have in common."""
 
     def __init__(self) -> None:
         self._script = AXE.read_text(encoding="utf-8")
         self._navigations: list[str] = []
 
-    def wrong(self, page: Page, part: str = "html") -> list[str]:
+    def violations(self, page: Page, part: str = "html") -> list[str]:
         """What is wrong with a page, or with a part of it, as it is now."""
         page.evaluate(self._script)
         found = page.evaluate(_LOOK, {"part": part, "known": self._navigations})

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from lakehold.web.build import builder
-from tests.corner import corner_file
+from tests.demo_company import corner_file
 from tests.web import chromium, site
 from tests.web.axe import Axe
 from tests.web.demo import Shop, shop, shop_folder
@@ -77,4 +77,4 @@ def open_as(browser: Browser, shop: Shop) -> Iterator[Open]:
 @pytest.fixture(scope="package")
 def violations() -> Violations:
     """What is wrong with a page as it is now: by day, by night and on a phone."""
-    return Axe().wrong
+    return Axe().violations

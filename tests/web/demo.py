@@ -1,4 +1,4 @@
-"""Corner & Main as a running web app, and its people in front of a browser."""
+"""The demo company Corner & Main as a running web application, and its members' clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = "nine purple elephants"
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """The company, and where it is served."""
+    """The company, and the address at which it is served."""
 
     platform: Platform
     address: str
@@ -63,7 +63,7 @@ def shop_folder(corner_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture
 def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """The company, served for one test."""
-    with opened(shop_folder, tmp_path / "data") as found:
+    with open_demo(shop_folder, tmp_path / "data") as found:
         yield found
 
 
@@ -73,11 +73,11 @@ _listening = ExitStack()
 
 
 @contextmanager
-def served(platform: Platform) -> Iterator[str]:
+def serve_platform(platform: Platform) -> Iterator[str]:
     """Where an installation is served. To assemble an application and to begin to listen takes as long as many a test,
     so one serves a house after the other.
     """
-    app, address = _idle.pop() if _idle else _begun(platform)
+    app, address = _idle.pop() if _idle else _start_application(platform)
     app.state.platform = platform
     try:
         yield address
@@ -87,18 +87,18 @@ def served(platform: Platform) -> Iterator[str]:
         _idle.append((app, address))
 
 
-def _begun(platform: Platform) -> tuple[FastAPI, str]:
+def _start_application(platform: Platform) -> tuple[FastAPI, str]:
     app = app_factory.create_web_app(platform)
     return app, _listening.enter_context(running(app))
 
 
 @contextmanager
-def opened(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
-    """A copy of the company, served with these settings."""
+def open_demo(folder: Path, copied_to: Path, **settings: object) -> Iterator[Shop]:
+    """Serve a copy of the company with these settings."""
     shutil.copytree(folder, copied_to)
     platform = Platform(load_settings(data=copied_to, **settings))
     try:
-        with served(platform) as address:
+        with serve_platform(platform) as address:
             found = Shop(platform, address)
             yield found
             for client in found.clients:

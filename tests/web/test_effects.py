@@ -12,40 +12,45 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.web import confirmation, date_fields
 from lakehold.web.access_reason import AccessReason, find_reason
 from lakehold.web.components import EffectSummary
-from tests.corner import Corner, by, corner, corner_template
+from tests.demo_company import DemoPlatform, as_member, corner, corner_template
 
 __all__ = ["corner", "corner_template"]
 
 pytestmark = pytest.mark.parametrize("corner", ["sqlite"], indirect=True)
 
 
-def test_actions_with_the_same_effect_are_told_together(corner: Corner) -> None:
-    with corner.read(by("olga")) as ctx:
-        told = confirmation.preview_effects(ctx, [Add(Grant("nils", "viewer", "orders"))])
-    assert EffectSummary(gained=True, members=1, action="See, read and see runs", resources=1, kind="table") in told
-    assert all(effect.gained for effect in told)
+def test_actions_with_the_same_effect_are_told_together(corner: DemoPlatform) -> None:
+    with corner.read(as_member("olga")) as ctx:
+        preview_effects = confirmation.preview_effects(ctx, [Add(Grant("nils", "viewer", "orders"))])
+    assert (
+        EffectSummary(gained=True, members=1, action="See, read and see runs", resources=1, kind="table")
+        in preview_effects
+    )
+    assert all(effect.gained for effect in preview_effects)
 
 
-def test_many_actions_are_counted_and_all_of_them_are_everything(corner: Corner) -> None:
-    with corner.read(by("olga")) as ctx:
+def test_many_actions_are_counted_and_all_of_them_are_everything(corner: DemoPlatform) -> None:
+    with corner.read(as_member("olga")) as ctx:
         found = change_preview.preview(ctx, [Remove(Grant("mona", "manager", "clean"))])
-        told = {effect.kind: effect.action for effect in confirmation.summarize_effects(ctx.view.policy, found)}
+        preview_effects = {
+            effect.kind: effect.action for effect in confirmation.summarize_effects(ctx.view.policy, found)
+        }
         admin = change_preview.preview(ctx, [Add(Grant("nils", "admin", "corner"))])
         whole = {effect.kind: effect.action for effect in confirmation.summarize_effects(ctx.view.policy, admin)}
-    assert told["volume"] == "See, read, edit, write and 4 more actions"
+    assert preview_effects["volume"] == "See, read, edit, write and 4 more actions"
     assert whole["lakehouse"] == "everything"
     assert {"Marts project", "Products project", "data space"} <= whole.keys()
 
 
-def test_who_may_not_make_a_change_is_not_told_what_it_would_do(corner: Corner) -> None:
-    with corner.read(by("adam")) as ctx, pytest.raises(DeniedError):
+def test_who_may_not_make_a_change_is_not_told_what_it_would_do(corner: DemoPlatform) -> None:
+    with corner.read(as_member("adam")) as ctx, pytest.raises(DeniedError):
         confirmation.preview_effects(ctx, [Add(Grant("nils", "owner", "corner"))])
-    with corner.read(by("tara")) as ctx, pytest.raises(DeniedError):
+    with corner.read(as_member("tara")) as ctx, pytest.raises(DeniedError):
         confirmation.preview_effects(ctx, [Add(Grant("nils", "viewer", "orders"))])
 
 
-def test_a_day_lasts_until_its_end(corner: Corner) -> None:
-    with corner.read(by("olga")) as ctx:
+def test_a_day_lasts_until_its_end(corner: DemoPlatform) -> None:
+    with corner.read(as_member("olga")) as ctx:
         today = date_fields.today(ctx)
         end = date_fields.parse_end_of_day(ctx, today)
         assert end is not None
@@ -72,9 +77,9 @@ def test_a_day_lasts_until_its_end(corner: Corner) -> None:
     ],
 )
 def test_a_right_is_told_by_the_nearest_grant(
-    corner: Corner, member: str, resource: str, expected: AccessReason
+    corner: DemoPlatform, member: str, resource: str, expected: AccessReason
 ) -> None:
-    with corner.read(by(member)) as ctx:
+    with corner.read(as_member(member)) as ctx:
         kind = ctx.view.policy.kind(ctx.view.kind(ctx.view.resource(resource))).schema
         found = ctx.session.explain(member, kind.visible, resource)
         assert find_reason(ctx, member, found) == expected

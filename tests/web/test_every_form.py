@@ -12,10 +12,10 @@ from functools import partial
 import httpx
 import pytest
 
-from tests.web.crawling.company import ALL, Company, furnished
-from tests.web.crawling.links import links_in
-from tests.web.crawling.sending import Form, forms_in
-from tests.web.crawling.templates import Templates
+from tests.web.crawler.company import ALL, CrawledCompany, prepare_company
+from tests.web.crawler.forms import Form, forms_in
+from tests.web.crawler.links import links_in
+from tests.web.crawler.templates import AddressTemplates
 from tests.web.demo import Shop
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ Found = dict[str, tuple[httpx.Client, str, Form]]
 
 
 def test_every_form_is_answered_with_a_page(shop: Shop) -> None:
-    found = forms_of(shop, furnished(shop))
+    found = forms_of(shop, prepare_company(shop))
     assert len(found) >= FEWEST
     wrong = []
     for template in sorted(found, key=lambda each: (LAST.index(each) + 1 if each in LAST else 0, each)):
@@ -56,23 +56,25 @@ def is_fine(answer: httpx.Response, template: str) -> bool:
     return as_wanted and is_page and "did not come from our own pages" not in answer.text
 
 
-def forms_of(shop: Shop, here: Company) -> Found:
+def forms_of(shop: Shop, here: CrawledCompany) -> Found:
     """One for each address, whoever is shown it first."""
-    posts, found = Templates(ALL, "POST"), Found()
-    for member, starts in {"": ["/sign-in", *here.mailed], **here.starts}.items():
-        here.round.go(starts, partial(_look, here, posts, found, shop.client(member)))
+    posts, found = AddressTemplates(ALL, "POST"), Found()
+    for member, starts in {"": ["/sign-in", *here.mailed_addresses], **here.starts}.items():
+        here.tracker.visit_all(starts, partial(_look, here, posts, found, shop.client(member)))
     return found
 
 
-def _look(here: Company, posts: Templates, found: Found, client: httpx.Client, address: str, _led_by: str) -> list[str]:
+def _look(
+    here: CrawledCompany, posts: AddressTemplates, found: Found, client: httpx.Client, address: str, _led_by: str
+) -> list[str]:
     answer = client.get(address, follow_redirects=True)
     at = answer.url.raw_path.decode()
-    if answer.status_code != 200 or not here.round.is_new(at):
+    if answer.status_code != 200 or not here.tracker.is_new(at):
         return []
-    here.round.saw(at)
+    here.tracker.mark_visited(at)
     for form in forms_in(answer.text, at):
         for to in (form.action, *form.elsewhere):
-            found.setdefault(posts.of(to), (client, to, form))
+            found.setdefault(posts.match(to), (client, to, form))
     return links_in(answer.text, at)
 
 

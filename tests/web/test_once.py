@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from lakehold.directory import invites, tokens
 from lakehold.directory.caller import Caller
 from lakehold.web import one_time_secret
-from tests.corner import TENANT
+from tests.demo_company import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -33,9 +33,9 @@ def test_what_is_made_is_shown_by_the_page_after_it_and_by_no_other(
         answer = send(client, page, to, **fields)
         assert (answer.status_code, answer.headers["location"], answer.text) == (303, one_time_secret.SECRET_URL, "")
         assert secret not in str(answer.headers)
-        shown = client.get(one_time_secret.SECRET_URL)
-        assert secret in shown.text
-        assert shown.headers["cache-control"] == "no-store"
+        secret_page = client.get(one_time_secret.SECRET_URL)
+        assert secret in secret_page.text
+        assert secret_page.headers["cache-control"] == "no-store"
         again = client.get(one_time_secret.SECRET_URL)
     assert again.status_code == 200
     assert "It was shown once" in again.text

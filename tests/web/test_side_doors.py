@@ -13,11 +13,11 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.web import app_factory, urls
 from tests.api.client import Api
-from tests.api.crawling.crawl import Person
-from tests.api.crawling.words import Words, founded
-from tests.api.lite import database_url
-from tests.web.crawling.lived_in import DELIVERED, furnish
-from tests.web.crawling.pages import Pages, browser_of, visitor, with_eyes_of
+from tests.api.crawler.crawl import Person
+from tests.api.crawler.words import Words, create_renamed_tenant
+from tests.api.sqlite_database import database_url
+from tests.web.crawler.pages import PageCrawl, http_client, impersonating, signed_in_person
+from tests.web.crawler.sample_data import DELIVERED, create_sample_data
 from tests.web.site import running
 
 __all__ = ["database_url"]
@@ -40,25 +40,28 @@ ALSO = {"olga": ("to_finance", DELIVERED), "tara": ("daily_sales",), "bella": ("
 def test_no_page_has_a_side_door(database_url: str, tmp_path: Path) -> None:
     platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     words = Words(seed=7)
-    here, there = founded(platform, words), founded(platform, words)
-    lived_in = furnish(platform, here, "paula@corner.example")
-    furnish(platform, there, "paul@corner.example")
+    here, there = create_renamed_tenant(platform, words), create_renamed_tenant(platform, words)
+    lived_in = create_sample_data(platform, here, "paula@corner.example")
+    create_sample_data(platform, there, "paul@corner.example")
     app = app_factory.create_web_app(platform)
     with running(app) as address:
-        crawl = Pages(Api(platform, app, None, here.uid), (here, there), words, told=lived_in.told)  # type: ignore[arg-type]
-        people = [visitor(crawl.api, here, demo) for demo in ("nils", "bella", "tara", "erik", "petra", "adam", "olga")]
+        crawl = PageCrawl(Api(platform, app, None, here.uid), (here, there), words, known_words=lived_in.known_words)  # type: ignore[arg-type]
+        people = [
+            signed_in_person(crawl.api, here, demo)
+            for demo in ("nils", "bella", "tara", "erik", "petra", "adam", "olga")
+        ]
         people += [
-            visitor(crawl.api, there, "adam", "another tenant's admin"),
+            signed_in_person(crawl.api, there, "adam", "another tenant's admin"),
             Person("nobody", here, here.id("nils"), ""),
         ]
         for turn, person in enumerate(people):
-            with browser_of(person, address) as client:
+            with http_client(person, address) as client:
                 also = [urls.resource(here.id(demo)) for demo in ALSO.get(person.name, ())]
-                visited = crawl.walk(person, client, also if person.token else [lived_in.mailed])
+                visited = crawl.walk(person, client, also if person.token else [lived_in.mailed_address])
                 crawl.probe(person, client, visited, turn)
-        person = visitor(crawl.api, here, "adam")
-        with browser_of(person, address) as client:
-            seen = with_eyes_of(person, client, "bella")
+        person = signed_in_person(crawl.api, here, "adam")
+        with http_client(person, address) as client:
+            seen = impersonating(person, client, "bella")
             crawl.walk(seen, client)
     platform.close()
     assert crawl.leaks == []

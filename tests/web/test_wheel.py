@@ -41,7 +41,7 @@ def test_the_wheel_alone_serves_the_whole_app(python: Path, tmp_path: Path) -> N
     # Nothing that an environment does not bring itself is on the path: no Node above all.
     environment = {"LAKEHOLD_DATA": str(tmp_path / "data"), "LAKEHOLD_PORT": "0", "PATH": str(tmp_path)}
     with Process("server", environment, python=python) as server:
-        address = re.findall(r"http://127.0.0.1:[0-9]+", server.hear("http://127.0.0.1:"))[0]
+        address = re.findall(r"http://127.0.0.1:[0-9]+", server.wait_for_line("http://127.0.0.1:"))[0]
         with httpx.Client(base_url=address, headers={"Accept": "text/html"}, timeout=30) as client:
             page = client.get("/sign-in")
             assert page.status_code == 200

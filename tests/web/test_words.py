@@ -12,7 +12,7 @@ NOW = 1_000 * DAY
 
 
 @pytest.mark.parametrize(
-    ("before", "told"),
+    ("before", "label"),
     [
         (0, "just now"),
         (40 * SECOND, "40 seconds ago"),
@@ -25,8 +25,8 @@ NOW = 1_000 * DAY
         (NOW - FOREVER, "no end"),
     ],
 )
-def test_how_long_ago(before: int, told: str) -> None:
-    assert labels.format_relative_time(NOW - before, NOW) == told
+def test_how_long_ago(before: int, label: str) -> None:
+    assert labels.format_relative_time(NOW - before, NOW) == label
 
 
 def test_how_many() -> None:

@@ -1,4 +1,4 @@
-"""People in front of a browser."""
+"""Visitors with a browser."""
 
 from __future__ import annotations
 

@@ -8,16 +8,16 @@ from lakehold.web import home_page as home
 from lakehold.web import one_time_secret
 from lakehold.web.access import routers as access
 from lakehold.web.audit import routes as audit
-from lakehold.web.entrance import routes as entrance
 from lakehold.web.groups import routers as groups
+from lakehold.web.impersonation import routes as viewing
 from lakehold.web.invites import routers as invites
 from lakehold.web.lakehouse import moving_data, reading_data
 from lakehold.web.marts import routers as marts
 from lakehold.web.people import routers as people
-from lakehold.web.profile import routes as profile
+from lakehold.web.profile import routers as profile
 from lakehold.web.resources import forms, resource_page, workspace_page
-from lakehold.web.reviews import campaign, deciding, lists, results, working_out
-from lakehold.web.viewing import routes as viewing
+from lakehold.web.reviews import access_report, campaign_list, campaign_page, decisions
+from lakehold.web.sign_in import routers as entrance
 from lakehold.web.workspaces import routers as workspaces
 
 _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.routes]
@@ -42,6 +42,6 @@ ROUTERS: list[APIRouter] = [
     *workspaces.ROUTERS,
     audit.routes,
     viewing.routes,
-    *(lists.routes, campaign.routes, deciding.routes, results.routes, working_out.routes),
+    *(campaign_list.routes, campaign_page.routes, decisions.routes, decisions.export_routes, access_report.routes),
     *_CATCH_ALL_ROUTERS,
 ]

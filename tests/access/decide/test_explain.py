@@ -61,8 +61,8 @@ def test_tables_that_one_may_not_see_are_never_named(lake: World) -> None:
     lake.grant("bob", "viewer", "bronze")
     with pytest.raises(NotFoundError):
         lake.decisions.explain("bob", "see", "pay")
-    told = lake.decisions.explain("bob", "see", "pay", viewer="cyd")
-    assert "wages" in texts(told)
+    explanation = lake.decisions.explain("bob", "see", "pay", viewer="cyd")
+    assert "wages" in texts(explanation)
 
 
 def test_what_may_not_be_seen_answers_like_what_is_not_there(lake: World) -> None:
@@ -98,14 +98,14 @@ def space() -> World:
 
 
 def test_a_miss_in_the_owners_context_names_person_role_and_space(space: World) -> None:
-    told = space.decisions.explain("otto", "run", "copy")
-    assert not told.allowed
-    assert [path.held for path in told.paths] == [True]
-    assert [gate.held for gate in told.gates] == [False]
-    assert "member olga, owner" in texts(told)
-    facts = {needed.fact for way in told.ways for needed in way.needed}
+    explanation = space.decisions.explain("otto", "run", "copy")
+    assert not explanation.allowed
+    assert [path.held for path in explanation.paths] == [True]
+    assert [gate.held for gate in explanation.gates] == [False]
+    assert "member olga, owner" in texts(explanation)
+    facts = {needed.fact for way in explanation.ways for needed in way.needed}
     assert Grant("olga", "can_consume_data", "sources") in facts
-    assert told.ways[0].needed[0].givers == ("dana",)
+    assert explanation.ways[0].needed[0].givers == ("dana",)
 
 
 @pytest.fixture

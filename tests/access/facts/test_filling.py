@@ -9,7 +9,7 @@ from lakehold.access import AccessEngine, AccessSession, Edge, Grant
 from lakehold.access.decisions import check
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
-from tests.access.company import TENANT, founded
+from tests.access.company import TENANT, create_company
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ def _said(session: AccessSession) -> list[str]:
 
 
 def test_several_roles_of_one_holder_are_all_loaded(database: Database) -> None:
-    access = founded(database)
+    access = create_company(database)
     with access.write(TENANT) as session:
         session.store.add(Grant("bob", "viewer", "orders"))
         session.store.add(Grant("bob", "editor", "orders"))
@@ -39,7 +39,7 @@ def test_several_roles_of_one_holder_are_all_loaded(database: Database) -> None:
 
 def test_a_grant_that_holds_for_two_spans_ends_with_the_later_one(database: Database) -> None:
     hand = Hand()
-    access = founded(database, hand)
+    access = create_company(database, hand)
     start = hand()
     with access.write(TENANT) as session:
         session.store.add(Grant("bob", "viewer", "orders"), until=start + DAY)
@@ -61,7 +61,7 @@ def _said_by_new(database: Database, hand: Hand) -> list[str]:
 
 
 def test_several_ends_of_one_edge_are_all_loaded(database: Database) -> None:
-    access = founded(database)
+    access = create_company(database)
     with access.write(TENANT) as session:
         for group in ("makers", "readers"):
             session.store.create("tenant.group", group, uid=group, edges={"tenant": TENANT})
@@ -72,7 +72,7 @@ def test_several_ends_of_one_edge_are_all_loaded(database: Database) -> None:
 
 
 def test_what_is_remembered_is_bounded_and_changes_no_answer(database: Database) -> None:
-    access = founded(database)
+    access = create_company(database)
     with access.write(TENANT) as session:
         session.store.add(Grant("bob", "viewer", "bronze"))
     with mock.patch.object(check, "MOST_REMEMBERED", 1), access.read(TENANT) as session:

@@ -1,4 +1,4 @@
-"""How the tests of this folder say that a model is refused: the wrong line of a text ends with `# <-`."""
+"""Helpers for invalid models: the wrong line of a text ends with `# <-`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FILE = "library/model.yaml"
 HEAD = "model: library\nextends: [tenant]\nkinds:\n"
 
 
-class Wrong(NamedTuple):
-    """A model with one thing wrong: what the message and the hint must name."""
+class InvalidModel(NamedTuple):
+    """A model with one error, and what the message and the hint must name."""
 
     text: str
     message: str
@@ -35,23 +35,23 @@ def marked_line(text: str) -> int:
     return 1 + next(number for number, line in enumerate(text.splitlines()) if line.endswith("# <-"))
 
 
-def loading(text: str) -> ModelError:
-    """The refusal of a text that cannot even be read."""
+def load_error(text: str) -> ModelError:
+    """Return the error of a text that cannot be parsed."""
     with pytest.raises(ModelError) as caught:
         parse_model(text, FILE)
     return caught.value
 
 
-def compiling(text: str) -> ModelError:
-    """The refusal of a text that can be read, but whose names or rules are wrong."""
+def compile_error(text: str) -> ModelError:
+    """Return the error of a text that can be parsed, but whose names or rules are wrong."""
     model = parse_model(text, FILE)
     with pytest.raises(ModelError) as caught:
         Policy([directory.model(), model])
     return caught.value
 
 
-def assert_says(error: ModelError, wrong: Wrong, line: int | None = None) -> None:
-    """The error names the file, the line, what is wrong and what would be right."""
+def assert_error(error: ModelError, wrong: InvalidModel, line: int | None = None) -> None:
+    """Assert that the error names the file, the line, the mistake and the remedy."""
     assert isinstance(error, LakeholdError)
     assert (error.code, error.status, error.retryable) == ("model_invalid", 422, False)
     line = line or marked_line(wrong.text)

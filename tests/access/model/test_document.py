@@ -11,7 +11,7 @@ from lakehold.access.model.errors import LocatedName, SourceLocation, did_you_me
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.schema import AttributeKind, Clause, EdgeKind, PolicyRule
 from lakehold.access.model.syntax import PathNode
-from tests.access.model.refusals import FILE, Wrong, assert_says, kinds, loading
+from tests.access.model.refusals import FILE, InvalidModel, assert_error, kinds, load_error
 
 FULL = """\
 model: library
@@ -153,7 +153,7 @@ def test_did_you_mean() -> None:
 
 
 NAMES = {
-    "implies": Wrong(
+    "implies": InvalidModel(
         kinds("""
         shelf:
           roles:
@@ -164,7 +164,7 @@ NAMES = {
         "implies: no role 'raeder'.",
         "Did you mean 'reader'?",
     ),
-    "creator": Wrong(
+    "creator": InvalidModel(
         kinds("""
         shelf:
           creator: keper  # <-
@@ -173,10 +173,10 @@ NAMES = {
         "creator: no role 'keper'.",
         "Did you mean 'keeper'?",
     ),
-    "creator without roles": Wrong(
+    "creator without roles": InvalidModel(
         kinds("shelf: {creator: keeper} # <-"), "creator: no role 'keeper'.", "None is known here."
     ),
-    "invited_with": Wrong(
+    "invited_with": InvalidModel(
         kinds("""
         shelf:
           roles:
@@ -189,14 +189,16 @@ NAMES = {
         "invited_with: no role, action or definition 'invit_keeper'.",
         "Did you mean 'invite_keeper'?",
     ),
-    "root": Wrong(
+    "root": InvalidModel(
         "model: m\nroot: shelv # <-\nkinds: {shelf: {}}\n", "root: no kind 'shelv'.", "Did you mean 'shelf'?"
     ),
-    "everyone": Wrong("model: m\neveryone: al # <-\nkinds: {all_of_it: {}}\n", "everyone: no kind 'al'.", "all_of_it"),
-    "extends itself": Wrong(
+    "everyone": InvalidModel(
+        "model: m\neveryone: al # <-\nkinds: {all_of_it: {}}\n", "everyone: no kind 'al'.", "all_of_it"
+    ),
+    "extends itself": InvalidModel(
         "model: m\nextends:\n  - tenant\n  - m # <-\nkinds: {a: {}}\n", "'m' extends itself.", "Name the models"
     ),
-    "may": Wrong(
+    "may": InvalidModel(
         kinds("""
         shelf:
           actions: [see, lend]
@@ -208,15 +210,15 @@ NAMES = {
         "a shelf has no action 'lent'.",
         "Did you mean 'lend'?",
     ),
-    "may all and more": Wrong(
+    "may all and more": InvalidModel(
         kinds("shelf: {actions: [see], allow: [{who: everyone, may: [all, see]}]} # <-"),
         "a shelf has no action 'all'.",
         "Known here: see.",
     ),
-    "may all of nothing": Wrong(
+    "may all of nothing": InvalidModel(
         kinds("shelf: {allow: [{who: everyone, may: all}]} # <-"), "a shelf has no action 'all'.", "None is known here."
     ),
-    "for": Wrong(
+    "for": InvalidModel(
         kinds("""
         shelf:
           actions: [see, lend]
@@ -227,7 +229,7 @@ NAMES = {
         "a shelf has no action 'lnd'.",
         "Did you mean 'lend'?",
     ),
-    "visible": Wrong(
+    "visible": InvalidModel(
         kinds("""
         shelf:
           roles: {looker: {}}
@@ -237,7 +239,7 @@ NAMES = {
         "visible: no action 'looker'.",
         "Did you mean 'look'?",
     ),
-    "edited with more than an action": Wrong(
+    "edited with more than an action": InvalidModel(
         kinds("""
         shelf:
           actions: [see, lend]
@@ -246,7 +248,7 @@ NAMES = {
         "edited_with names one action.",
         "Say edit, or tenant.create_workspace.",
     ),
-    "visible left out": Wrong(
+    "visible left out": InvalidModel(
         kinds("""
         shelf:  # <-
           actions: [look, seek]
@@ -254,7 +256,7 @@ NAMES = {
         "`visible:` is missing: without an action 'see'",
         "Did you mean 'seek'?",
     ),
-    "rules of one kind used for another": Wrong(
+    "rules of one kind used for another": InvalidModel(
         kinds("""
         shelf:
           actions: [see, lend]
@@ -267,7 +269,7 @@ NAMES = {
         "a book has no action 'lend'.",
         "Did you mean 'end'?",
     ),
-    "default": Wrong(
+    "default": InvalidModel(
         kinds("""
         shelf:
           attributes:
@@ -278,13 +280,13 @@ NAMES = {
         "default: no value 'wron'.",
         "Did you mean 'worn'?",
     ),
-    "imported": Wrong(
+    "imported": InvalidModel(
         kinds("shelf: {attributes: {open: {imported: yes}}} # <-"), "imported: no value 'yes'.", "false, true"
     ),
-    "default of a flag": Wrong(
+    "default of a flag": InvalidModel(
         kinds("shelf: {attributes: {open: {default: yes}}} # <-"), "default: no value 'yes'.", "false, true"
     ),
-    "set_with": Wrong(
+    "set_with": InvalidModel(
         kinds("""
         shelf:
           membership:
@@ -297,7 +299,7 @@ NAMES = {
         "set_with: no value 'hihg'.",
         "Did you mean 'high'?",
     ),
-    "role to": Wrong(
+    "role to": InvalidModel(
         kinds("""
         shelf:
           roles:
@@ -311,4 +313,4 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_unknown_names(name: str) -> None:
-    assert_says(loading(NAMES[name].text), NAMES[name])
+    assert_error(load_error(NAMES[name].text), NAMES[name])

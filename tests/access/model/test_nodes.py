@@ -10,55 +10,63 @@ import yaml
 from lakehold.access.model.errors import ModelError
 from lakehold.access.model.loader import load_model, parse_model
 from lakehold.access.model.yaml_nodes import compose_yaml
-from tests.access.model.refusals import FILE, Wrong, assert_says, loading
+from tests.access.model.refusals import FILE, InvalidModel, assert_error, load_error
 
 TINY = "model: tiny\nkinds:\n  thing: {}\n"
 
 NOT_YAML = {
-    "tab": Wrong("model: tiny\nkinds:\n\tthing: {} # <-", "found character '\\t'", "Indent with spaces"),
-    "open bracket": Wrong("model: tiny\nkinds: {thing: {}\nroot: x # <-", "while parsing a flow mapping"),
-    "colon": Wrong("model: tiny\ntitle: a: b # <-", "mapping values are not allowed here", "in quotes"),
-    "two documents": Wrong("model: tiny\n--- # <-\nmodel: other\n", "found another document"),
-    "unknown alias": Wrong("model: tiny\nkinds:\n  thing: *nothing # <-", "undefined alias 'nothing'"),
-    "two anchors": Wrong("model: tiny\nkinds:\n  a: &x {}\n  b: &x {} # <-", "duplicate anchor 'x'"),
-    "unknown tag handle": Wrong("model: tiny\nkinds:\n  a: !x!y {} # <-", "found undefined tag handle '!x!'"),
-    "escape": Wrong('model: tiny\ntitle: "\\q" # <-', "found unknown escape character 'q'"),
-    "no such character": Wrong('model: tiny\ntitle: "\\UFFFFFFFF" # <-', "a number in it is too large", "Remove it."),
-    "no such version": Wrong(f"%YAML {'1' * 5000}.1 # <-\n---\nmodel: tiny\n", "a number in it is too large"),
+    "tab": InvalidModel("model: tiny\nkinds:\n\tthing: {} # <-", "found character '\\t'", "Indent with spaces"),
+    "open bracket": InvalidModel("model: tiny\nkinds: {thing: {}\nroot: x # <-", "while parsing a flow mapping"),
+    "colon": InvalidModel("model: tiny\ntitle: a: b # <-", "mapping values are not allowed here", "in quotes"),
+    "two documents": InvalidModel("model: tiny\n--- # <-\nmodel: other\n", "found another document"),
+    "unknown alias": InvalidModel("model: tiny\nkinds:\n  thing: *nothing # <-", "undefined alias 'nothing'"),
+    "two anchors": InvalidModel("model: tiny\nkinds:\n  a: &x {}\n  b: &x {} # <-", "duplicate anchor 'x'"),
+    "unknown tag handle": InvalidModel("model: tiny\nkinds:\n  a: !x!y {} # <-", "found undefined tag handle '!x!'"),
+    "escape": InvalidModel('model: tiny\ntitle: "\\q" # <-', "found unknown escape character 'q'"),
+    "no such character": InvalidModel(
+        'model: tiny\ntitle: "\\UFFFFFFFF" # <-', "a number in it is too large", "Remove it."
+    ),
+    "no such version": InvalidModel(f"%YAML {'1' * 5000}.1 # <-\n---\nmodel: tiny\n", "a number in it is too large"),
 }
 
 
 @pytest.mark.parametrize("name", NOT_YAML)
 def test_not_yaml(name: str) -> None:
-    error = loading(NOT_YAML[name].text)
-    assert_says(error, NOT_YAML[name])
+    error = load_error(NOT_YAML[name].text)
+    assert_error(error, NOT_YAML[name])
     assert "not YAML: " in error.message
     assert "\n" not in error.message
 
 
 @pytest.mark.parametrize(
-    ("character", "shown"), [("\0", "'\\x00'"), ("\x1b", "'\\x1b'"), ("\x7f", "'\\x7f'"), ("\ud800", "'\\ud800'")]
+    ("character", "quoted"), [("\0", "'\\x00'"), ("\x1b", "'\\x1b'"), ("\x7f", "'\\x7f'"), ("\ud800", "'\\ud800'")]
 )
-def test_characters_that_no_text_has(character: str, shown: str) -> None:
-    wrong = Wrong(f"model: tiny\nkinds:\n  thing{character}: {{}}\n", f"not YAML: a character {shown}", "Remove it.")
-    assert_says(loading(wrong.text), wrong, line=3)
+def test_characters_that_no_text_has(character: str, quoted: str) -> None:
+    wrong = InvalidModel(
+        f"model: tiny\nkinds:\n  thing{character}: {{}}\n", f"not YAML: a character {quoted}", "Remove it."
+    )
+    assert_error(load_error(wrong.text), wrong, line=3)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", " "])
 def test_empty(text: str) -> None:
-    assert_says(loading(text), Wrong(text, "the file is empty.", "A model starts with `model: its_name`."), line=1)
+    assert_error(
+        load_error(text), InvalidModel(text, "the file is empty.", "A model starts with `model: its_name`."), line=1
+    )
 
 
 @pytest.mark.parametrize(
     "text", ["--- # <-", "just a text # <-", "- a # <-\n- list", "# first\n\n42 # <-", "null # <-"]
 )
 def test_not_a_mapping(text: str) -> None:
-    assert_says(loading(text), Wrong(text, "a model must be a mapping of names.", "Write `name: value` lines."))
+    assert_error(
+        load_error(text), InvalidModel(text, "a model must be a mapping of names.", "Write `name: value` lines.")
+    )
 
 
 def test_the_text_of_a_key() -> None:
-    wrong = Wrong("model: tiny\n? [a, b] # <-\n: c\n", "a key of a model must be a single word or text.")
-    assert_says(loading(wrong.text), wrong)
+    wrong = InvalidModel("model: tiny\n? [a, b] # <-\n: c\n", "a key of a model must be a single word or text.")
+    assert_error(load_error(wrong.text), wrong)
 
 
 # Python
@@ -83,8 +91,8 @@ TAGS = [
 @pytest.mark.parametrize("where", ["model: TAG # <-\nkinds: {}", TINY + "title: TAG # <-", "TAG # <-"])
 def test_tags(tag: str, where: str) -> None:
     text = where.replace("TAG", tag)
-    assert_says(loading(text), Wrong(text, "the tag '", "Remove it."))
-    assert "has no meaning in a model." in loading(text).message
+    assert_error(load_error(text), InvalidModel(text, "the tag '", "Remove it."))
+    assert "has no meaning in a model." in load_error(text).message
 
 
 def test_a_tag_makes_no_object(tmp_path: Path) -> None:
@@ -93,7 +101,7 @@ def test_a_tag_makes_no_object(tmp_path: Path) -> None:
         f"model: !!python/object/apply:pathlib.Path.touch [{made}]",
         f"!!python/object/apply:open [{made}, w]",
     ):
-        loading(text)
+        load_error(text)
     assert not made.exists()
 
 
@@ -106,12 +114,14 @@ BOMB = "".join(
 
 
 def test_alias_bomb() -> None:
-    assert_says(loading(BOMB), Wrong(BOMB, "with its aliases this has more than 20,000 parts.", "Repeat less."))
+    assert_error(
+        load_error(BOMB), InvalidModel(BOMB, "with its aliases this has more than 20,000 parts.", "Repeat less.")
+    )
 
 
 def test_a_bomb_larger_than_any_number_that_can_be_printed() -> None:
     lines = [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 190)]
-    assert "has more than 20,000 parts." in loading("a0: &a0 [x, x]\n" + "".join(lines)).message
+    assert "has more than 20,000 parts." in load_error("a0: &a0 [x, x]\n" + "".join(lines)).message
 
 
 @pytest.mark.parametrize(
@@ -124,7 +134,9 @@ def test_a_bomb_larger_than_any_number_that_can_be_printed() -> None:
     ],
 )
 def test_parts_that_contain_themselves(text: str) -> None:
-    assert_says(loading(text), Wrong(text, "this part contains itself.", "Write it out where the alias stands."))
+    assert_error(
+        load_error(text), InvalidModel(text, "this part contains itself.", "Write it out where the alias stands.")
+    )
 
 
 def test_aliases_may_repeat_a_part() -> None:
@@ -133,8 +145,10 @@ def test_aliases_may_repeat_a_part() -> None:
 
 
 def test_merge_keys_are_no_part_of_the_language() -> None:
-    wrong = Wrong("model: tiny\nkinds:\n  a: &a {}\n  b:\n    <<: *a # <-\n", "'<<' is not known in kind 'b'.", "title")
-    assert_says(loading(wrong.text), wrong)
+    wrong = InvalidModel(
+        "model: tiny\nkinds:\n  a: &a {}\n  b:\n    <<: *a # <-\n", "'<<' is not known in kind 'b'.", "title"
+    )
+    assert_error(load_error(wrong.text), wrong)
 
 
 # Too much of it
@@ -150,19 +164,21 @@ DEEP = {
 
 @pytest.mark.parametrize("name", DEEP)
 def test_deep_nesting(name: str) -> None:
-    wrong = Wrong(DEEP[name], "the file is nested more than 20 deep.")
-    assert_says(loading(wrong.text), wrong, line=2)
+    wrong = InvalidModel(DEEP[name], "the file is nested more than 20 deep.")
+    assert_error(load_error(wrong.text), wrong, line=2)
 
 
 def test_the_line_of_deep_nesting_is_the_first_that_is_too_deep() -> None:
     text = "".join(f"{' ' * depth}a:\n" for depth in range(40))
-    assert_says(loading(text), Wrong(text, "the file is nested more than 20 deep."), line=20)
+    assert_error(load_error(text), InvalidModel(text, "the file is nested more than 20 deep."), line=20)
 
 
 @pytest.mark.parametrize("size", [200_001, 2_000_000])
 def test_large_files(size: int) -> None:
     text = TINY + "#" * (size - len(TINY))
-    assert_says(loading(text), Wrong(text, f"a model of {size:,} characters is too large.", "Split it."), line=1)
+    assert_error(
+        load_error(text), InvalidModel(text, f"a model of {size:,} characters is too large.", "Split it."), line=1
+    )
 
 
 def test_a_file_that_is_just_small_enough() -> None:
@@ -171,7 +187,7 @@ def test_a_file_that_is_just_small_enough() -> None:
 
 def test_many_entries() -> None:
     text = "model: tiny\nkinds:\n" + "".join(f"  k{number}: {{}}\n" for number in range(201))
-    assert_says(loading(text), Wrong(text, "this part has more than 200 entries.", "Split it."), line=3)
+    assert_error(load_error(text), InvalidModel(text, "this part has more than 200 entries.", "Split it."), line=3)
     assert len(parse_model("\n".join(text.splitlines()[:-1])).kinds) == 200
 
 
@@ -184,7 +200,7 @@ def test_load_names_folder_and_file(tmp_path: Path) -> None:
     path.write_text("model: library\nkindz: {}\n", encoding="utf-8")
     with pytest.raises(ModelError) as caught:
         load_model(path)
-    assert_says(caught.value, Wrong("", "'kindz' is not known in a model.", "Did you mean 'kinds'?"), line=2)
+    assert_error(caught.value, InvalidModel("", "'kindz' is not known in a model.", "Did you mean 'kinds'?"), line=2)
 
 
 def test_a_file_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,10 +231,10 @@ def test_files_from_other_editors(tmp_path: Path, data: bytes) -> None:
 
 
 def test_lines_are_counted_the_same_with_other_line_ends() -> None:
-    wrong = Wrong(
+    wrong = InvalidModel(
         "model: tiny\r\nkinds:\r\n  thing:\r\n    rolls: {}\r\n", "'rolls' is not known in kind 'thing'.", "'roles'"
     )
-    assert_says(loading(wrong.text), wrong, line=4)
+    assert_error(load_error(wrong.text), wrong, line=4)
 
 
 def test_nodes_stay_text() -> None:

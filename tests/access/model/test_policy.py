@@ -31,7 +31,7 @@ from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces import models, policy
-from tests.access.model.refusals import HEAD, Wrong, assert_says, compiling, kinds
+from tests.access.model.refusals import HEAD, InvalidModel, assert_error, compile_error, kinds
 
 # Kinds for the names below to be wrong in. What a test adds stands after them.
 LIBRARY = """
@@ -124,80 +124,82 @@ SPOTS = {
 def test_wrong_names_in_expressions(expression: str) -> None:
     text = book(SPOTS["who"].replace("ASKED", expression))
     message, hint = EXPRESSIONS[expression]
-    assert_says(compiling(text), Wrong(text, message, hint))
+    assert_error(compile_error(text), InvalidModel(text, message, hint))
 
 
 @pytest.mark.parametrize("spot", SPOTS)
 @pytest.mark.parametrize("expression", ["shelf.raeder", "any(shelfs).reader", "shelf.state = wron"])
 def test_wrong_names_wherever_an_expression_stands(spot: str, expression: str) -> None:
     text = book(SPOTS[spot].replace("ASKED", expression))
-    assert_says(compiling(text), Wrong(text, *EXPRESSIONS[expression]))
+    assert_error(compile_error(text), InvalidModel(text, *EXPRESSIONS[expression]))
 
 
 OTHERS = {
-    "extends": Wrong(
+    "extends": InvalidModel(
         "model: m\ntitle: M\nextends:\n  - tenant\n  - lakehose # <-\nkinds: {a: {}}\n",
         "it extends 'lakehose', which is not there.",
         "Known here: m, tenant.",
     ),
-    "in": Wrong(kinds("book:\n  title: Book\n  in: tenat # <-"), "no kind 'tenat'.", "Did you mean 'tenant'?"),
-    "in, by the name of its edge": Wrong(kinds("book:\n  in:\n    tenat: {back: books} # <-"), "no kind 'tenat'."),
-    "to": Wrong(
+    "in": InvalidModel(kinds("book:\n  title: Book\n  in: tenat # <-"), "no kind 'tenat'.", "Did you mean 'tenant'?"),
+    "in, by the name of its edge": InvalidModel(
+        kinds("book:\n  in:\n    tenat: {back: books} # <-"), "no kind 'tenat'."
+    ),
+    "to": InvalidModel(
         kinds("book:\n  edges:\n    after:\n      many: true\n      to: [book,\n           bok] # <-"),
         "no kind 'bok'.",
         "Did you mean 'book'?",
     ),
-    "to, left out": Wrong(kinds("book: {}\nshelf:\n  edges:\n    books: {} # <-"), "no kind 'books'.", "'book'"),
-    "a kind of a model that it does not stand on": Wrong(
+    "to, left out": InvalidModel(kinds("book: {}\nshelf:\n  edges:\n    books: {} # <-"), "no kind 'books'.", "'book'"),
+    "a kind of a model that it does not stand on": InvalidModel(
         "model: m\nkinds:\n  a:\n    in: tenant # <-\n",
         "no kind 'tenant'.",
         "It is a kind of 'tenant': add that to `extends:`.",
     ),
-    "needs": Wrong(
+    "needs": InvalidModel(
         kinds("shelf: {actions: [see, lend]}\nbook:\n  edges:\n    on:\n      to: shelf\n      needs: ledn # <-"),
         "needs: a shelf has no role, action or definition 'ledn'.",
         "Did you mean 'lend'?",
     ),
-    "needs an attribute": Wrong(
+    "needs an attribute": InvalidModel(
         kinds("shelf: {attributes: {open: {}}}\nbook:\n  edges:\n    on: {to: shelf, needs: open} # <-"),
         "needs: a shelf has no role, action or definition 'open'.",
     ),
-    "edited with what is not there": Wrong(
+    "edited with what is not there": InvalidModel(
         kinds("shelf: {actions: [see, lend]}\nbook:\n  in: shelf\n  edited_with: shelf.ledn # <-"),
         "a shelf has no role, action, definition or attribute 'ledn'.",
         "Did you mean 'lend'?",
     ),
-    "deleted with a role": Wrong(
+    "deleted with a role": InvalidModel(
         kinds(
             "shelf: {roles: {keeper: {}}, actions: [see, keep]}\nbook:\n  in: shelf\n  deleted_with: shelf.keeper # <-"
         ),
         "'shelf.keeper' names no action.",
         "Did you mean 'keep'?",
     ),
-    "edited with everyone": Wrong(
+    "edited with everyone": InvalidModel(
         kinds("shelf:\n  actions: [see]\n  edited_with: everyone # <-"), "'everyone' names no action."
     ),
-    "needs at each end": Wrong(
+    "needs at each end": InvalidModel(
         kinds("a: {roles: {r: {}}}\nb: {roles: {s: {}}}\nc:\n  edges:\n    on: {to: [a, b], needs: r} # <-"),
         "needs: a b has no role, action or definition 'r'.",
         "Known here: s.",
     ),
-    "known at one end only": Wrong(
+    "known at one end only": InvalidModel(
         kinds("a: {roles: {r: {}}}\nb: {roles: {s: {}}}\nc:\n  edges: {on: {to: [a, b]}}\n  define:\n    d: on.r # <-"),
         "a b has no role, action, definition or attribute 'r'.",
         "Known here: everyone, s.",
     ),
-    "back": Wrong(
+    "back": InvalidModel(
         kinds("a: {}\nb:\n  edges:\n    one: {to: a, back: bs}\n    two: {to: a, back: bs} # <-"),
         "library.a already has an edge 'bs'.",
         "Choose another name.",
     ),
-    "everyone": Wrong(
+    "everyone": InvalidModel(
         HEAD.replace("kinds", "everyone: hall\nkinds") + "  hall: {}\n  book: # <-\n    in: tenant\n",
         "'book' does not lie in a 'hall', whose members the group All means.",
         "Give it an `in:` that leads there.",
     ),
-    "everyone, in a circle": Wrong(
+    "everyone, in a circle": InvalidModel(
         HEAD.replace("kinds", "everyone: hall\nkinds") + "  hall: {}\n  a: # <-\n    in: b\n  b: {in: a}\n",
         "'a' does not lie in a 'hall'",
     ),
@@ -206,7 +208,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_wrong_names_of_kinds_models_and_edges(name: str) -> None:
-    assert_says(compiling(OTHERS[name].text), OTHERS[name])
+    assert_error(compile_error(OTHERS[name].text), OTHERS[name])
 
 
 def test_two_models_of_one_name() -> None:

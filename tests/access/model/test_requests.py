@@ -91,11 +91,13 @@ def test_every_question_answers_alike(
 
 def test_why_names_what_was_asked_of_the_question(access: AccessEngine) -> None:
     with access.read(TENANT) as session:
-        told = session.with_properties(RequestProperties(context={"channel": "branch"})).explain("ann", "pay", "one")
-        assert not told.allowed
-        assert not told.ways
-        assert "request.context.channel = branch" in str(told.paths)
-        assert "request.resource.amount <= 1000.5" in str(told.paths)
+        explanation = session.with_properties(RequestProperties(context={"channel": "branch"})).explain(
+            "ann", "pay", "one"
+        )
+        assert not explanation.allowed
+        assert not explanation.ways
+        assert "request.context.channel = branch" in str(explanation.paths)
+        assert "request.resource.amount <= 1000.5" in str(explanation.paths)
 
 
 def test_another_model_asks_for_something_else(access: AccessEngine) -> None:

@@ -10,7 +10,7 @@ from lakehold import directory
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.workspaces import models
-from tests.access.model.refusals import Wrong, assert_says, compiling, kinds
+from tests.access.model.refusals import InvalidModel, assert_error, compile_error, kinds
 from tests.world import World
 
 # A kind with something of each sort. What a test adds stands after it.
@@ -96,8 +96,8 @@ CYCLES = {
 @pytest.mark.parametrize("name", CYCLES)
 def test_cycles(name: str) -> None:
     text, circle = CYCLES[name]
-    wrong = Wrong(text, f"a cyclic definition: {circle}.", "Break the circle at one place.")
-    assert_says(compiling(text), wrong)
+    wrong = InvalidModel(text, f"a cyclic definition: {circle}.", "Break the circle at one place.")
+    assert_error(compile_error(text), wrong)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,9 @@ def test_cycles(name: str) -> None:
 )
 def test_roles_that_imply_themselves(roles: str, name: str) -> None:
     text = kinds(f"k:\n  roles:\n{roles}")
-    assert_says(compiling(text), Wrong(text, f"a cyclic definition: {name!r} implies itself.", "Break the circle."))
+    assert_error(
+        compile_error(text), InvalidModel(text, f"a cyclic definition: {name!r} implies itself.", "Break the circle.")
+    )
 
 
 def chain(length: int) -> str:
@@ -120,9 +122,9 @@ def chain(length: int) -> str:
 
 def test_a_long_row_of_definitions() -> None:
     text = chain(150)
-    assert_says(
-        compiling(text),
-        Wrong(
+    assert_error(
+        compile_error(text),
+        InvalidModel(
             text, "library.k.d0 stands on others that stand on others, more than 100 deep.", "fewer definitions between"
         ),
     )
@@ -138,7 +140,7 @@ def test_the_longest_row_of_definitions_can_be_decided_with() -> None:
 
 def test_a_long_row_of_definitions_in_any_order() -> None:
     lines = [f"    d{number}: d{number - 1} and (d0 or d0)\n" for number in range(1, 150)]
-    assert "more than 100 deep" in compiling(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
+    assert "more than 100 deep" in compile_error(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
 
 
 def test_many_ways_to_one_definition_are_quick() -> None:
@@ -179,19 +181,19 @@ PLACES = {
 def test_negated_rights(name: str, where: str) -> None:
     defined = "  define:\n    bare: not deleted\n    known: reader and bare\n"
     text = book(defined + PLACES[where].format(NEGATED[name]))
-    wrong = Wrong(
+    wrong = InvalidModel(
         text, "`not`, `no` and `where` go with attributes and edges", "Models only allow; say who may instead."
     )
-    assert_says(compiling(text), wrong)
+    assert_error(compile_error(text), wrong)
 
 
 def test_negated_rights_in_a_role() -> None:
     text = kinds("k:\n  roles:\n    low: {}\n    high:\n      implies: low\n      when: not low  # <-\n")
-    assert "a cyclic definition" in compiling(text).message
+    assert "a cyclic definition" in compile_error(text).message
     text = kinds(
         "k:\n  roles:\n    low: {}\n    other: {}\n    high:\n      implies: low\n      when: not other  # <-\n"
     )
-    assert_says(compiling(text), Wrong(text, "not with what a person may do."))
+    assert_error(compile_error(text), InvalidModel(text, "not with what a person may do."))
 
 
 CONDITIONS = [
@@ -232,25 +234,29 @@ def test_rules_that_never_hold(condition: str) -> None:
     text = book(
         f"  allow:\n    - {{who: guest, may: see}}\n    - {{who: reader, when: {condition}, may: edit}}  # <-\n"
     )
-    assert_says(compiling(text), Wrong(text, "an unreachable rule: its conditions exclude each other.", "Remove it."))
+    assert_error(
+        compile_error(text), InvalidModel(text, "an unreachable rule: its conditions exclude each other.", "Remove it.")
+    )
 
 
 def test_who_and_when_may_exclude_each_other() -> None:
     text = book("  allow:\n    - {who: reader and deleted, when: not deleted, may: see}  # <-\n")
-    assert_says(compiling(text), Wrong(text, "an unreachable rule: its conditions exclude each other."))
+    assert_error(compile_error(text), InvalidModel(text, "an unreachable rule: its conditions exclude each other."))
 
 
 def test_gates_that_never_hold() -> None:
     text = book(
         "  allow:\n    - {who: reader, may: see}\n  gates:\n    - {when: deleted and not deleted, for: see}  # <-\n"
     )
-    assert_says(compiling(text), Wrong(text, "an unreachable rule: its conditions exclude each other."))
+    assert_error(compile_error(text), InvalidModel(text, "an unreachable rule: its conditions exclude each other."))
 
 
 def test_rules_that_no_gate_lets_through() -> None:
     gates = "  gates:\n    - {when: not deleted, for: [see, edit]}\n    - {when: shared, for: edit}\n  allow:\n"
     text = book(gates + "    - {who: reader, when: deleted, may: [see, edit]}  # <-\n")
-    assert_says(compiling(text), Wrong(text, "an unreachable rule: the gates never let it through.", "Remove it."))
+    assert_error(
+        compile_error(text), InvalidModel(text, "an unreachable rule: the gates never let it through.", "Remove it.")
+    )
     compiled(book(gates + "    - {who: reader, when: deleted, may: [see, lend]}\n"))
 
 
@@ -291,14 +297,16 @@ def rules(text: str) -> str:
 @pytest.mark.parametrize("name", IDLE)
 def test_rules_that_add_nothing(name: str) -> None:
     text = rules(IDLE[name][0])
-    assert_says(compiling(text), Wrong(text, IDLE[name][1], "Remove it."))
+    assert_error(compile_error(text), InvalidModel(text, IDLE[name][1], "Remove it."))
 
 
 def test_gates_that_add_nothing() -> None:
     gates = "  gates:\n    - {when: not deleted, for: [see, edit]}\n    - {when: WHEN, for: edit}  # <-\n"
     for again in ("not deleted", "not deleted or shared"):
         text = book(gates.replace("WHEN", again))
-        assert_says(compiling(text), Wrong(text, "a duplicate rule: line 19 already asks all of it.", "Remove it."))
+        assert_error(
+            compile_error(text), InvalidModel(text, "a duplicate rule: line 19 already asks all of it.", "Remove it.")
+        )
     compiled(book(gates.replace("WHEN", "not deleted and shared")))
 
 

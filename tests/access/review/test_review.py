@@ -54,9 +54,9 @@ def company_view(tmp_path: Path) -> FactView:
 
 @pytest.mark.slow
 def test_the_review_of_the_demo_company_is_every_decision(spark: SparkSession, company_view: FactView) -> None:
-    wanted = decided(company_view)
-    assert len(wanted) > 3_000
-    assert reviewed(spark, company_view) == wanted
+    expected = decided(company_view)
+    assert len(expected) > 3_000
+    assert reviewed(spark, company_view) == expected
 
 
 def people(members: int) -> list[str]:

@@ -12,8 +12,8 @@ from lakehold.api.access import audit_log
 from lakehold.kit.errors import ForbiddenError
 from lakehold.ledger.audit import AuditFilter
 from tests.access.company import TENANT
-from tests.api.client import Api, problem, told
-from tests.house import ADA, ANN
+from tests.api.client import Api, json_body, problem
+from tests.platform import ADA, ANN
 
 AUDIT = "/api/v1/access/audit"
 
@@ -32,14 +32,14 @@ def busy(api: Api) -> Api:
 
 
 def lines(api: Api, **params: str) -> list[str]:
-    items = told(api.get(AUDIT, "ada", params=params))["items"]
+    items = json_body(api.get(AUDIT, "ada", params=params))["items"]
     return [item["action"] for item in items]
 
 
 def test_the_newest_first_and_page_by_page(busy: Api) -> None:
     assert lines(busy) == ["make token", "delete", "rename", "grant", "create"]
-    first = told(busy.get(AUDIT, "ada", params={"limit": 2}))
-    second = told(busy.get(AUDIT, "ada", params={"limit": 3, "after": first["next"]}))
+    first = json_body(busy.get(AUDIT, "ada", params={"limit": 2}))
+    second = json_body(busy.get(AUDIT, "ada", params={"limit": 3, "after": first["next"]}))
     assert [item["action"] for item in second["items"]] == ["rename", "grant", "create"]
     assert second["next"] is None
     grant = second["items"][1]
@@ -53,7 +53,7 @@ def test_filtered(busy: Api) -> None:
     assert lines(busy, outcome="denied") == []
     assert lines(busy, until="2001-01-01T00:00:00Z") == []
     assert len(lines(busy, since="2001-01-01T00:00:00Z")) == 5
-    page = told(busy.get(AUDIT, "ada", params={"limit": 1, "member": "ann"}))
+    page = json_body(busy.get(AUDIT, "ada", params={"limit": 1, "member": "ann"}))
     problem(busy.get(AUDIT, "ada", params={"after": page["next"]}), 422, "invalid_input")
 
 
@@ -70,11 +70,11 @@ def test_exported_the_oldest_first(busy: Api, monkeypatch: pytest.MonkeyPatch, a
 
 
 def test_verified(busy: Api) -> None:
-    found = told(busy.get(f"{AUDIT}/verify", "ada"))
+    found = json_body(busy.get(f"{AUDIT}/verify", "ada"))
     assert (found["whole"], found["entries"], found["fault"]) == (True, 5, "")
     with busy.platform.database.write() as transaction:
         transaction.connection.execute(sa.text("UPDATE audit SET action = 'nothing' WHERE n = 2"))
-    found = told(busy.get(f"{AUDIT}/verify", "ada"))
+    found = json_body(busy.get(f"{AUDIT}/verify", "ada"))
     assert not found["whole"]
     assert "Entry 2" in found["fault"]
 

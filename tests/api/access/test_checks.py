@@ -6,13 +6,13 @@ import pytest
 
 from lakehold.directory.caller import Caller
 from lakehold.ledger.audit import AuditFilter
-from tests.api.client import Api, problem, told
+from tests.api.client import Api, json_body, problem
 
 CHECK = "/api/v1/access/check"
 
 
 def allowed(api: Api, by: str, **question: object) -> bool:
-    found = told(api.post(CHECK, by, question))
+    found = json_body(api.post(CHECK, by, question))
     assert set(found) == {"allowed"}
     return bool(found["allowed"])
 
@@ -98,7 +98,7 @@ def test_many_at_once_and_one_without_an_answer_spoils_none(corner: Api) -> None
         {"action": "edit", "resource": "salaries"},
         {"action": "see", "resource": "orders", "subject": "ana"},
     ]
-    found = told(corner.post(f"{CHECK}/many", "erik", {"questions": questions}))["items"]
+    found = json_body(corner.post(f"{CHECK}/many", "erik", {"questions": questions}))["items"]
     assert [item["allowed"] for item in found] == [True, False, False, False, False]
     assert [item["error"] for item in found] == [None, None, "not_found", "not_found", "forbidden"]
     assert found[2]["detail"].replace("no_table", "salaries") == found[3]["detail"]
@@ -109,7 +109,9 @@ def test_a_narrowed_token_is_answered_for_what_it_may_do_itself(corner: Api) -> 
     for action, answer in (("read", True), ("edit", False)):
         for about in ({}, {"subject": "mona"}):
             body = {"action": action, "resource": "orders", **about}
-            assert told(corner.post(CHECK, json=body, token=reads)) == {"allowed": answer}
+            assert json_body(corner.post(CHECK, json=body, token=reads)) == {"allowed": answer}
     cleans = corner.token("mona", resources=frozenset({"clean"}))
-    assert told(corner.post(CHECK, json={"action": "edit", "resource": "orders"}, token=cleans)) == {"allowed": True}
+    assert json_body(corner.post(CHECK, json={"action": "edit", "resource": "orders"}, token=cleans)) == {
+        "allowed": True
+    }
     problem(corner.post(CHECK, json={"action": "edit", "resource": "tills"}, token=cleans), 404, "not_found")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.api.client import Api, problem, told
+from tests.api.client import Api, json_body, problem
 
 EXPLAIN = "/api/v1/access/explain"
 
 
 def test_a_yes_names_the_facts_that_made_it_one(corner: Api) -> None:
-    found = told(corner.post(EXPLAIN, "erik", {"action": "edit", "resource": "orders"}))
+    found = json_body(corner.post(EXPLAIN, "erik", {"action": "edit", "resource": "orders"}))
     assert found["allowed"]
     (path,) = found["paths"]
     assert (path["rule"], path["held"]) == ("editor", True)
@@ -18,7 +18,7 @@ def test_a_yes_names_the_facts_that_made_it_one(corner: Api) -> None:
 
 
 def test_a_no_names_what_is_missing_and_who_gives_it(corner: Api) -> None:
-    found = told(corner.post(EXPLAIN, "bella", {"action": "edit", "resource": "store_targets"}))
+    found = json_body(corner.post(EXPLAIN, "bella", {"action": "edit", "resource": "store_targets"}))
     assert not found["allowed"]
     nearest = found["ways"][0]["needed"][0]
     assert nearest["fact"] == {"fact": "grant", "subject": "bella", "role": "technical_user", "resource": "sales"}
@@ -28,17 +28,17 @@ def test_a_no_names_what_is_missing_and_who_gives_it(corner: Api) -> None:
 
 def test_what_is_hidden_is_not_named(corner: Api) -> None:
     for_otto = corner.post(EXPLAIN, "otto", {"action": "run", "resource": "copy_erp"})
-    assert told(for_otto)["ways"] == []
-    assert told(for_otto)["hidden_ways"]
+    assert json_body(for_otto)["ways"] == []
+    assert json_body(for_otto)["hidden_ways"]
     assert "can_consume_data" not in for_otto.text
-    for_adam = told(corner.post(EXPLAIN, "adam", {"subject": "otto", "action": "run", "resource": "copy_erp"}))
+    for_adam = json_body(corner.post(EXPLAIN, "adam", {"subject": "otto", "action": "run", "resource": "copy_erp"}))
     assert any(need["fact"].get("role") == "can_consume_data" for way in for_adam["ways"] for need in way["needed"])
 
 
 def test_through_a_narrowed_token_nothing_outside_of_it_is_named(corner: Api) -> None:
     token = corner.token("erik", resources=frozenset({"orders"}))
     answer = corner.post(EXPLAIN, json={"action": "edit", "resource": "orders"}, token=token)
-    assert told(answer)["allowed"]
+    assert json_body(answer)["allowed"]
     for hidden in ("Clean", '"clean"', "engineers", "Engineers"):
         assert hidden not in answer.text
 

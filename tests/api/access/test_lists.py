@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Api, problem, told
+from tests.api.client import Api, json_body, problem
 
 WHO, ACTIONS, RESOURCES = "/api/v1/access/who", "/api/v1/access/can/actions", "/api/v1/access/can/resources"
 
@@ -15,8 +15,8 @@ def pages(api: Api, path: str, by: str, limit: int, **params: str) -> list[dict[
     found: list[dict[str, Any]] = []
     after = None
     while True:
-        wanted = {**params, "limit": limit, **({"after": after} if after else {})}
-        page = told(api.get(path, by, params=wanted))
+        query = {**params, "limit": limit, **({"after": after} if after else {})}
+        page = json_body(api.get(path, by, params=query))
         assert len(page["items"]) <= limit
         found += page["items"]
         after = page["next"]
@@ -39,15 +39,15 @@ def test_who_may_is_for_those_who_ask_about_others(corner: Api) -> None:
 
 
 def test_a_cursor_belongs_to_its_question(corner: Api) -> None:
-    page = told(corner.get(WHO, "adam", params={"action": "read", "resource": "salaries", "limit": 1}))
+    page = json_body(corner.get(WHO, "adam", params={"action": "read", "resource": "salaries", "limit": 1}))
     other = {"action": "see", "resource": "salaries", "after": page["next"]}
     problem(corner.get(WHO, "adam", params=other), 422, "invalid_input")
 
 
 def test_what_may_they_do_with_this(corner: Api) -> None:
     expected = ["see", "read", "see_runs", "edit", "write", "rollback"]
-    mine = told(corner.get(ACTIONS, "ana", params={"resource": "customer_value"}))
-    theirs = told(corner.get(ACTIONS, "adam", params={"resource": "customer_value", "subject": "ana"}))
+    mine = json_body(corner.get(ACTIONS, "ana", params={"resource": "customer_value"}))
+    theirs = json_body(corner.get(ACTIONS, "adam", params={"resource": "customer_value", "subject": "ana"}))
     assert mine == theirs == {"resource": "customer_value", "actions": expected}
     problem(corner.get(ACTIONS, "ana", params={"resource": "salaries"}), 404, "not_found")
     problem(corner.get(ACTIONS, "ana", params={"resource": "orders", "subject": "erik"}), 403, "forbidden")

@@ -8,8 +8,8 @@ import pytest
 from lakehold.access import Add, Grant
 from tests.access.company import TENANT
 from tests.access.model.test_custom import LIBRARY
-from tests.api.client import Api, problem, told
-from tests.house import ADA
+from tests.api.client import Api, json_body, problem
+from tests.platform import ADA
 
 MODELS = "/api/v1/access/models"
 STRICTER = LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: borrower, may: read}")
@@ -17,7 +17,7 @@ STRICTER = LIBRARY.replace("{who: shelf.reader or borrower, may: read}", "{who: 
 
 @pytest.fixture
 def library(api: Api) -> Api:
-    told(api.post(MODELS, "ada", {"source": LIBRARY}), 201)
+    json_body(api.post(MODELS, "ada", {"source": LIBRARY}), 201)
     with api.platform.write(ADA) as ctx:
         ctx.create("library.shelf", "Poems", uid="poems", edges={"tenant": TENANT})
         ctx.create("library.book", "Odes", uid="odes", edges={"shelf": "poems"})
@@ -26,18 +26,18 @@ def library(api: Api) -> Api:
 
 
 def test_everybody_reads_the_rules(api: Api) -> None:
-    found = told(api.get(MODELS, "bob"))
+    found = json_body(api.get(MODELS, "bob"))
     assert [model["name"] for model in found["items"]] == ["lakehouse", "marts", "products", "spaces", "tenant"]
     assert "lakehouse.table" in found["items"][0]["kinds"]
-    source = told(api.get(f"{MODELS}/lakehouse", "bob"))["source"]
+    source = json_body(api.get(f"{MODELS}/lakehouse", "bob"))["source"]
     assert source.startswith("#")
     assert "model: lakehouse" in source
 
 
 def test_a_new_model_is_tried_adopted_and_asked(library: Api) -> None:
-    assert told(library.get(f"{MODELS}/library", "bob"))["kinds"] == ["library.shelf", "library.book"]
+    assert json_body(library.get(f"{MODELS}/library", "bob"))["kinds"] == ["library.shelf", "library.book"]
     body = {"action": "read", "resource": "odes"}
-    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
+    assert json_body(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
 
 
 def test_a_model_that_is_there_is_not_made_again(library: Api) -> None:
@@ -45,12 +45,12 @@ def test_a_model_that_is_there_is_not_made_again(library: Api) -> None:
 
 
 def test_a_new_version_is_tried_first(library: Api) -> None:
-    tried = told(library.post(f"{MODELS}/try", "ada", {"source": STRICTER}))
+    tried = json_body(library.post(f"{MODELS}/try", "ada", {"source": STRICTER}))
     assert (tried["name"], tried["new"], tried["changes"]) == ("library", False, True)
     lost = {(group["kind"], group["action"], group["gained"]): group["members"] for group in tried["effects"]}
     assert lost["library.book", "read", False] >= 1
     body = {"action": "read", "resource": "odes"}
-    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
+    assert json_body(library.post("/api/v1/access/check", "bob", body)) == {"allowed": True}
 
 
 def test_a_new_version_takes_the_place_of_the_one_that_was_seen(library: Api) -> None:
@@ -60,13 +60,13 @@ def test_a_new_version_takes_the_place_of_the_one_that_was_seen(library: Api) ->
         return library.call("PUT", f"{MODELS}/library", "ada", json={"source": STRICTER}, headers=headers)
 
     problem(put({}), 428, "precondition_required")
-    told(put({"If-Match": seen}))
+    json_body(put({"If-Match": seen}))
     problem(put({"If-Match": seen}), 412, "changed_meanwhile")
     body = {"action": "read", "resource": "odes"}
-    assert told(library.post("/api/v1/access/check", "bob", body)) == {"allowed": False}
-    versions = told(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1}))
+    assert json_body(library.post("/api/v1/access/check", "bob", body)) == {"allowed": False}
+    versions = json_body(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1}))
     assert (versions["items"][0]["source"], versions["items"][0]["until"]) == (STRICTER, None)
-    older = told(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1, "after": versions["next"]}))
+    older = json_body(library.get(f"{MODELS}/library/versions", "bob", params={"limit": 1, "after": versions["next"]}))
     assert (older["items"][0]["source"], older["next"]) == (LIBRARY, None)
     assert older["items"][0]["until"] is not None
 

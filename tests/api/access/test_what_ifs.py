@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.access.model.test_custom import LIBRARY
-from tests.api.client import Api, problem, told
+from tests.api.client import Api, json_body, problem
 
 WHAT_IF = "/api/v1/access/what-if"
 UNSHARE = {
@@ -16,7 +16,7 @@ WIDEN = {"change": "add", "fact": {"fact": "grant", "subject": "analysts", "role
 
 
 def test_counts(corner: Api) -> None:
-    groups = told(corner.post(WHAT_IF, "adam", {"changes": [UNSHARE]}))["groups"]
+    groups = json_body(corner.post(WHAT_IF, "adam", {"changes": [UNSHARE]}))["groups"]
     lost = {(group["kind"], group["action"]): (group["members"], group["resources"]) for group in groups}
     assert lost["marts.data_mart", "use"] == (2, 1)
     assert lost["marts.report", "see"] == (2, 2)
@@ -24,12 +24,12 @@ def test_counts(corner: Api) -> None:
 
 
 def test_rows_page_by_page_are_what_was_counted(corner: Api) -> None:
-    groups = told(corner.post(WHAT_IF, "adam", {"changes": [WIDEN]}))["groups"]
+    groups = json_body(corner.post(WHAT_IF, "adam", {"changes": [WIDEN]}))["groups"]
     rows: list[dict[str, Any]] = []
     after = None
     while True:
         params = {"limit": 7, **({"after": after} if after else {})}
-        page = told(corner.post(f"{WHAT_IF}/rows", "adam", {"changes": [WIDEN]}, params=params))
+        page = json_body(corner.post(f"{WHAT_IF}/rows", "adam", {"changes": [WIDEN]}, params=params))
         rows += page["items"]
         after = page["next"]
         if after is None:
@@ -39,7 +39,7 @@ def test_rows_page_by_page_are_what_was_counted(corner: Api) -> None:
 
 
 def test_a_cursor_belongs_to_its_changes(corner: Api) -> None:
-    page = told(corner.post(f"{WHAT_IF}/rows", "adam", {"changes": [WIDEN]}, params={"limit": 1}))
+    page = json_body(corner.post(f"{WHAT_IF}/rows", "adam", {"changes": [WIDEN]}, params={"limit": 1}))
     answer = corner.post(f"{WHAT_IF}/rows", "adam", {"changes": [UNSHARE]}, params={"after": page["next"]})
     problem(answer, 422, "invalid_input")
 
@@ -59,4 +59,4 @@ def test_what_can_never_be(corner: Api) -> None:
 
 def test_a_new_model_is_tried_by_those_who_manage_models(corner: Api) -> None:
     change = {"change": "adopt", "source": LIBRARY}
-    assert told(corner.post(WHAT_IF, "adam", {"changes": [change]})) == {"groups": []}
+    assert json_body(corner.post(WHAT_IF, "adam", {"changes": [change]})) == {"groups": []}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.access.company import TENANT
-from tests.api.client import Api, problem, told
-from tests.house import ADA
+from tests.api.client import Api, json_body, problem
+from tests.platform import ADA
 
 ONE, MANY = "/access/v1/evaluation", "/access/v1/evaluations"
 
@@ -26,36 +26,36 @@ def about(subject: str, action: str, resource: str, kind: str = "lakehouse.table
 def test_one_decision(corner: Api, kind: str, subject: str) -> None:
     asked = {**about("erik", "edit", "orders", kind), "subject": {"type": subject, "id": "erik"}}
     answer = corner.post(ONE, "erik", asked, headers={"X-Request-ID": "bfe9eb29-ab87-4ca3-be83-a1d5d8305716"})
-    assert told(answer) == {"decision": True}
+    assert json_body(answer) == {"decision": True}
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-request-id"] == "bfe9eb29-ab87-4ca3-be83-a1d5d8305716"
-    assert told(corner.post(ONE, "erik", about("erik", "edit", "sales_by_day"))) == {"decision": False}
+    assert json_body(corner.post(ONE, "erik", about("erik", "edit", "sales_by_day"))) == {"decision": False}
 
 
 def test_unknown_fields_are_ignored(corner: Api) -> None:
     asked = {**about("erik", "edit", "orders"), "weather": "fine"}
     asked["subject"]["nickname"] = "E"
-    assert told(corner.post(ONE, "erik", asked))["decision"]
+    assert json_body(corner.post(ONE, "erik", asked))["decision"]
 
 
 @pytest.mark.parametrize(("kind", "uid"), [("table", "no_table"), ("table", "salaries"), ("layer", "orders")])
 def test_what_is_unknown_or_unseen_or_of_another_type_is_denied_with_the_reason(
     corner: Api, kind: str, uid: str
 ) -> None:
-    found = told(corner.post(ONE, "erik", about("erik", "read", uid, kind)))
+    found = json_body(corner.post(ONE, "erik", about("erik", "read", uid, kind)))
     assert found["decision"] is False
     assert found["context"]["error"]["status"] == 404
     assert uid in found["context"]["reason"]
 
 
 def test_an_unknown_subject_is_denied_with_the_reason(corner: Api) -> None:
-    found = told(corner.post(ONE, "adam", about("ghost", "read", "orders")))
+    found = json_body(corner.post(ONE, "adam", about("ghost", "read", "orders")))
     assert found["decision"] is False
     assert found["context"]["error"]["status"] == 404
 
 
 def test_about_others(corner: Api) -> None:
-    assert told(corner.post(ONE, "adam", about("erik", "edit", "orders")))["decision"]
+    assert json_body(corner.post(ONE, "adam", about("erik", "edit", "orders")))["decision"]
     problem(corner.post(ONE, "ana", about("erik", "edit", "orders")), 403, "forbidden")
     problem(corner.post(ONE, json=about("erik", "edit", "orders")), 401, "unauthorized")
 
@@ -86,13 +86,13 @@ def _without(key: str) -> dict[str, Any]:
     ],
 )
 def test_a_request_that_cannot_be_used_is_a_bad_request(corner: Api, asked: object) -> None:
-    found = told(corner.post(ONE, "erik", asked), 400)
+    found = json_body(corner.post(ONE, "erik", asked), 400)
     assert found["status"] == 400
     assert found["detail"]
 
 
 def many(api: Api, by: str, **body: object) -> list[dict[str, Any]]:
-    found = told(api.post(MANY, by, body))
+    found = json_body(api.post(MANY, by, body))
     assert set(found) == {"evaluations"}
     decided: list[dict[str, Any]] = found["evaluations"]
     return decided
@@ -150,7 +150,7 @@ def test_defaults_are_overridden_one_by_one(corner: Api) -> None:
 
 @pytest.mark.parametrize("evaluations", [{}, {"evaluations": []}])
 def test_without_evaluations_it_is_one_evaluation(corner: Api, evaluations: dict[str, Any]) -> None:
-    found = told(corner.post(MANY, "erik", {**about("erik", "edit", "orders"), **evaluations}))
+    found = json_body(corner.post(MANY, "erik", {**about("erik", "edit", "orders"), **evaluations}))
     assert found == {"decision": True}
 
 
@@ -191,7 +191,7 @@ def test_an_unknown_id_in_a_batch_is_denied_with_its_reason_and_spoils_none(corn
     ],
 )
 def test_a_batch_that_cannot_be_used_is_a_bad_request(corner: Api, body: object) -> None:
-    told(corner.post(MANY, "erik", body), 400)
+    json_body(corner.post(MANY, "erik", body), 400)
 
 
 GUESTS = """\
@@ -216,7 +216,7 @@ kinds:
 
 
 def test_a_custom_model_reads_what_the_request_brings_along(api: Api) -> None:
-    told(api.post("/api/v1/access/models", "ada", {"source": GUESTS}), 201)
+    json_body(api.post("/api/v1/access/models", "ada", {"source": GUESTS}), 201)
     with api.platform.write(ADA) as ctx:
         ctx.create("guests.house", "Villa", uid="villa", edges={"tenant": TENANT})
 
@@ -232,7 +232,7 @@ def test_a_custom_model_reads_what_the_request_brings_along(api: Api) -> None:
             "resource": {"type": "house", "id": "villa", "properties": resource or {}},
             "context": context or {},
         }
-        return bool(told(api.post(ONE, "bob", asked))["decision"])
+        return bool(json_body(api.post(ONE, "bob", asked))["decision"])
 
     assert may("enter", context={"hour": 21})
     assert not may("enter", context={"hour": 22})

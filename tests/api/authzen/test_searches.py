@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Api, problem, told
+from tests.api.client import Api, json_body, problem
 
 SEARCH = "/access/v1/search"
 ERIK = {"type": "member", "id": "erik"}
@@ -18,7 +18,7 @@ def found(api: Api, by: str, what: str, limit: int | None, **body: object) -> li
     page: dict[str, Any] = {} if limit is None else {"limit": limit}
     results: list[dict[str, str]] = []
     while True:
-        answer = told(api.post(f"{SEARCH}/{what}", by, {**body, **({"page": page} if page else {})}))
+        answer = json_body(api.post(f"{SEARCH}/{what}", by, {**body, **({"page": page} if page else {})}))
         assert answer["page"]["count"] == len(answer["results"])
         results += answer["results"]
         if not answer["page"]["next_token"]:
@@ -43,7 +43,7 @@ def test_resources(corner: Api, limit: int | None) -> None:
     assert found(corner, "adam", "resource", limit, **asked) == uids
     for uid in uids[:3]:
         evaluation = {**asked, "resource": {"type": "table", "id": uid}}
-        assert told(corner.post("/access/v1/evaluation", "erik", evaluation))["decision"]
+        assert json_body(corner.post("/access/v1/evaluation", "erik", evaluation))["decision"]
 
 
 @pytest.mark.parametrize("limit", [None, 1, 2])
@@ -76,9 +76,9 @@ def test_about_others(corner: Api) -> None:
 
 def test_a_token_is_good_for_the_search_that_it_came_from(corner: Api) -> None:
     asked = {"subject": ERIK, "action": {"name": "edit"}, "resource": {"type": "table"}, "page": {"limit": 2}}
-    token = told(corner.post(f"{SEARCH}/resource", "erik", asked))["page"]["next_token"]
+    token = json_body(corner.post(f"{SEARCH}/resource", "erik", asked))["page"]["next_token"]
     again = {**asked, "page": {"limit": 2, "token": token}}
-    assert len(told(corner.post(f"{SEARCH}/resource", "erik", again))["results"]) == 2
+    assert len(json_body(corner.post(f"{SEARCH}/resource", "erik", again))["results"]) == 2
     for other in (
         {**asked, "action": {"name": "see"}, "page": {"token": token}},
         {**asked, "page": {"token": token, "limit": 3}},
@@ -86,18 +86,18 @@ def test_a_token_is_good_for_the_search_that_it_came_from(corner: Api) -> None:
         {**asked, "page": {"limit": 0}},
         {**asked, "context": {"hour": 1}, "page": {"token": token}},
     ):
-        told(corner.post(f"{SEARCH}/resource", "erik", other), 400)
+        json_body(corner.post(f"{SEARCH}/resource", "erik", other), 400)
 
 
 @pytest.mark.parametrize("what", ["subject", "resource", "action"])
 def test_a_search_that_cannot_be_used_is_a_bad_request(corner: Api, what: str) -> None:
-    told(corner.post(f"{SEARCH}/{what}", "adam", {}), 400)
+    json_body(corner.post(f"{SEARCH}/{what}", "adam", {}), 400)
 
 
 def test_where_everything_is(corner: Api) -> None:
     answer = corner.get("/.well-known/authzen-configuration")
     base = corner.platform.settings.base_url
-    assert told(answer) == {
+    assert json_body(answer) == {
         "policy_decision_point": base,
         "access_evaluation_endpoint": f"{base}/access/v1/evaluation",
         "access_evaluations_endpoint": f"{base}/access/v1/evaluations",
@@ -105,6 +105,6 @@ def test_where_everything_is(corner: Api) -> None:
         "search_resource_endpoint": f"{base}/access/v1/search/resource",
         "search_action_endpoint": f"{base}/access/v1/search/action",
     }
-    for name, address in told(answer).items():
+    for name, address in json_body(answer).items():
         if name.endswith("_endpoint"):
-            told(corner.post(address.removeprefix(base), "adam", {}), 400)
+            json_body(corner.post(address.removeprefix(base), "adam", {}), 400)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.client import Api, served
-from tests.corner import TENANT, Corner, corner, corner_file, corner_template
+from tests.api.client import Api, serve_api
+from tests.demo_company import TENANT, DemoPlatform, corner, corner_file, corner_template
 
 __all__ = ["corner", "corner_file", "corner_template"]
 
 
 @pytest.fixture
-def api(corner: Corner) -> Iterator[Api]:
+def api(corner: DemoPlatform) -> Iterator[Api]:
     """On SQLite and on PostgreSQL."""
-    with served(corner, TENANT) as found:
+    with serve_api(corner, TENANT) as found:
         yield found

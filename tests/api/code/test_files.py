@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakehold.access import Add, Grant
 from tests.access.company import TENANT
 from tests.api.client import Api
-from tests.house import ADA
+from tests.platform import ADA
 
 CODE = "/api/v1/code"
 
@@ -53,5 +53,5 @@ def test_tests_are_asked_of_the_tenant_as_it_is(api: Api) -> None:
     assert not api.post(f"{CODE}/test", "ada", asked).json()["passed"]
     with api.platform.write(ADA) as ctx:
         ctx.make(Add(Grant("bob", "viewer", "orders")))
-    told = api.post(f"{CODE}/test", "ada", asked).json()
-    assert (told["passed"], told["tests"]) == (True, 1)
+    report = api.post(f"{CODE}/test", "ada", asked).json()
+    assert (report["passed"], report["tests"]) == (True, 1)

@@ -13,7 +13,7 @@ from lakehold.directory import invites, links, members, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from tests.api.client import Api, Json, served
+from tests.api.client import Api, Json, serve_api
 
 SECRET = "correct horse battery"
 OLGA = {"tenant": "Acme", "name": "Olga", "email": "olga@example.org", "password": SECRET}
@@ -23,7 +23,7 @@ OLGA = {"tenant": "Acme", "name": "Olga", "email": "olga@example.org", "password
 def new(database_url: str, tmp_path: Path) -> Iterator[Api]:
     """An installation to which nobody has come yet."""
     platform = Platform(Settings(data=tmp_path / "data", database=database_url))
-    with served(platform, "acme") as api:
+    with serve_api(platform, "acme") as api:
         yield api
     platform.close()
 
@@ -68,8 +68,8 @@ def test_the_first_run(new: Api) -> None:
     me = browser.call("GET", "/api/v1/me").json()
     assert (me["tenant"], me["member"]["email"], me["everybody"]) == ("acme", "olga@example.org", "acme/all")
     assert "manage_owners" in me["may"]
-    told = {**OLGA, "secret": tenants.setup_secret(new.platform)}
-    assert new.post("/api/v1/first-run", json=told).status_code == 409
+    body = {**OLGA, "secret": tenants.setup_secret(new.platform)}
+    assert new.post("/api/v1/first-run", json=body).status_code == 409
 
 
 @pytest.mark.parametrize("secret", ["", "lhf_", "lhf_0", "é", "first run"])

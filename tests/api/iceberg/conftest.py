@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 from lakehold.api.http.app import create_app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from tests.pipeline.shop import TENANT, Shop, open_shop
+from tests.lake.shop import TENANT, Shop, open_shop
 from tests.web.site import running
 
-Made = Callable[..., RestCatalog]
+CatalogFactory = Callable[..., RestCatalog]
 
 
 @pytest.fixture(scope="package")
@@ -46,7 +46,7 @@ def secret(shop: Shop) -> Callable[..., str]:
 
 
 @pytest.fixture
-def catalog(address: str, secret: Callable[..., str]) -> Made:
+def catalog(address: str, secret: Callable[..., str]) -> CatalogFactory:
     """A plain client of a member's, with a token of its own."""
 
     def made(member: str, warehouse: str = "", resources: frozenset[str] | None = None) -> RestCatalog:

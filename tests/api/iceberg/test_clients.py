@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lakehold.access import Grant
-from tests.pipeline.shop import SECRET, TENANT, Shop
+from tests.lake.shop import SECRET, TENANT, Shop
 
 Made = Callable[..., RestCatalog]
 SCHEMA = Schema(NestedField(1, "id", LongType(), required=False))
@@ -61,8 +61,8 @@ def test_a_client_reads_rows(catalog: Made) -> None:
     found = rita.load_table(("shop", "RAW", "Orders")).scan(row_filter="id < 3", selected_fields=("id", "amount"))
     assert found.to_arrow().sort_by("id").to_pydict()["id"] == [0, 1, 2]
     assert rita.load_table(("Shop", "service", "sums")).scan().to_arrow().to_pylist() == [{"id": 1, "total": 2.5}]
-    told = catalog("ada").load_table(("Shop", "secret", "hidden")).scan().to_arrow().to_pylist()
-    assert told == [{"id": 1, "word": SECRET}]
+    rows = catalog("ada").load_table(("Shop", "secret", "hidden")).scan().to_arrow().to_pylist()
+    assert rows == [{"id": 1, "word": SECRET}]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +157,13 @@ def test_a_plain_spark_reads_the_same_and_writes_nothing(
 ) -> None:
     session = spark.newSession()
     here = "spark.sql.catalog.outside"
-    told = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "rest", ".uri": address, ".token": secret("rita")}
-    for name, value in (told | {".warehouse": "Shop", ".token-refresh-enabled": "false"}).items():
+    catalog_settings = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "rest",
+        ".uri": address,
+        ".token": secret("rita"),
+    }
+    for name, value in (catalog_settings | {".warehouse": "Shop", ".token-refresh-enabled": "false"}).items():
         session.conf.set(f"{here}{name}", value)
     assert {row[0] for row in session.sql("SHOW NAMESPACES IN outside").collect()} == {"raw", "service"}
     assert {row[1] for row in session.sql("SHOW TABLES IN outside.raw").collect()} == {"orders", "customers"}

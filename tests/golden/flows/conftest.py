@@ -1,4 +1,4 @@
-"""One town for all rows of a file; each has a project of its own there."""
+"""One platform for all rows of a file. Each row has a project of its own there."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lakehold.web.build import builder
-from tests.golden.flows.town import Town, opened
+from tests.golden.flows.acme import AcmeSite, open_site
 
 
 @pytest.fixture(scope="module")
-def town(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def acme(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AcmeSite]:
     builder.build(for_tests=True)
-    with opened(template_file, tmp_path_factory.mktemp("town") / "data") as found:
+    with open_site(template_file, tmp_path_factory.mktemp("town") / "data") as found:
         yield found

@@ -1,4 +1,4 @@
-"""What a page offers: its links, its forms with all that they would send, and what it refuses, with the reason."""
+"""Parses a page into its links, its forms with the values they would send, and its refusals with their reasons."""
 
 from __future__ import annotations
 

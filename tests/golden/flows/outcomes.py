@@ -1,4 +1,4 @@
-"""How something came out: done, refused to who may see the thing, or hidden from who may not."""
+"""Outcomes of an action: done, refused (the resource is visible) or hidden."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _WORDS = {200: DONE, 201: DONE, 202: DONE, 204: DONE, 303: DONE, 403: REFUSED, 4
 
 
 def outcome(answer: httpx.Response) -> str:
-    """What an answer says; what is none of the three is told as it is, and equals nothing that is expected."""
+    """Return the outcome of an answer. An unexpected answer is returned as text, which equals no outcome."""
     return _WORDS.get(answer.status_code) or f"{answer.status_code}: {answer.text}"
 
 
-def came_out(said: str, *, happened: bool) -> str:
-    """What was said, if that is also what became of it."""
+def confirmed_outcome(said: str, *, happened: bool) -> str:
+    """Return the outcome, if it agrees with what happened."""
     return said if happened == (said == DONE) else f"{said}, but it {'happened' if happened else 'did not happen'}"
 
 
-def both(*said: str) -> str:
-    """The outcome of things that go together."""
+def combined_outcome(*said: str) -> str:
+    """Return the common outcome of several actions."""
     return said[0] if len(set(said)) == 1 else ", then ".join(said)
 
 
-def expected(actions: Iterable[str], may: Iterable[str]) -> dict[str, str]:
-    """Done for each action that one may take; for the others it depends on whether one may see the thing."""
+def expected_outcomes(actions: Iterable[str], may: Iterable[str]) -> dict[str, str]:
+    """Return the expected outcome of each action. Refused actions are hidden if the resource may not be seen."""
     allowed = set(may)
     no = REFUSED if "see" in allowed else HIDDEN
     return {action: DONE if action in allowed else no for action in actions}

@@ -1,4 +1,4 @@
-"""What Ann does on pages: she looks for the button, and what has none she sends all the same, with a valid token."""
+"""Ann's actions on pages. She uses the button, and sends the form without one too, with a valid token."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 import httpx
 
 from lakehold.web import urls
+from tests.golden.flows.acme import ANN
 from tests.golden.flows.markup import Form, Page
 from tests.golden.flows.outcomes import DONE, HIDDEN, REFUSED, outcome
-from tests.golden.flows.place import Place
-from tests.golden.flows.town import ANN
+from tests.golden.flows.project import FlowProject
 
 SURE = {"confirmed": "1"}
 _FRIENDLY = {403: "You can&#39;t do this yet", 404: "Nothing to see at this address"}
@@ -22,9 +22,9 @@ _EDITS = {"warehouse": "storage/edit", "orders": "mart/edit", "sheet": "destinat
 
 @dataclass(slots=True)
 class Pages:
-    """Each tells how it came out, if what was offered before agrees with it."""
+    """A client on pages. Each method returns the outcome, if it agrees with what the page offered."""
 
-    place: Place
+    place: FlowProject
     who: str = ANN
     instead: str = ""
     """What a page may say in place of a reason for each thing that it does not offer."""
@@ -46,8 +46,8 @@ class Pages:
         link = f"{there}?{urlencode({'storage': self.place[storage]})}"
         offered = link in self.get(self.at(storage))[0].links
         form = self.get(link)[0].form(there) if offered else None
-        told = {"name": name, "storage": self.place[storage], "by": "table", "table": "public.orders", "do": "save"}
-        return self.sent(there, form, told, offered=offered)
+        fields = {"name": name, "storage": self.place[storage], "by": "table", "table": "public.orders", "do": "save"}
+        return self.submit(there, form, fields, offered=offered)
 
     def makes_report(self, name: str, mart: str, destination: str) -> str:
         """A report on a mart, by the button on the page of that; its form offers the destination."""
@@ -56,8 +56,8 @@ class Pages:
         linked = link in self.get(self.at(mart, "reports"))[0].links
         form = self.get(link)[0].form(there) if linked else None
         offered = form is not None and self.place[destination] in form.options["destination"]
-        told = {"name": name, "mart": self.place[mart], "destination": self.place[destination], "do": "save"}
-        return self.sent(there, form, told, offered=offered)
+        fields = {"name": name, "mart": self.place[mart], "destination": self.place[destination], "do": "save"}
+        return self.submit(there, form, fields, offered=offered)
 
     def edits(self, name: str, description: str) -> str:
         """Describe it in other words, in its form."""
@@ -74,9 +74,9 @@ class Pages:
         offered = there in page.links
         opened, said = self.get(there)
         if offered != (said == DONE):
-            return f"the form is {said}, though {_said(offered)}"
-        told = {**values, "do": "save"}
-        return self.sent(there, opened.form(there), told, offered=offered, why=self._why(page, seen, "Edit"))
+            return f"the form is {said}, though {_offer_text(offered)}"
+        fields = {**values, "do": "save"}
+        return self.submit(there, opened.form(there), fields, offered=offered, why=self._why(page, seen, "Edit"))
 
     def copies(self, name: str) -> tuple[str, dict[str, str]]:
         """Its credentials, shown once."""
@@ -84,34 +84,36 @@ class Pages:
         page, seen = self.get(self.at(name))
         answer = self.post(there, page.form(there), SURE)
         why = self._why(page, seen, "Copy credentials")
-        said = self.agreed(self.told(answer), offered=page.form(there) is not None, why=why)
-        shown = self.call("GET", answer.headers["location"]).text if answer.status_code == httpx.codes.SEE_OTHER else ""
+        outcome_text = self.check_offer(self.read_outcome(answer), offered=page.form(there) is not None, why=why)
+        secret_page = (
+            self.call("GET", answer.headers["location"]).text if answer.status_code == httpx.codes.SEE_OTHER else ""
+        )
         kept = self.place.secrets(name)
-        return said, kept if shown and all(secret in shown for secret in kept.values()) else {}
+        return outcome_text, kept if secret_page and all(secret in secret_page for secret in kept.values()) else {}
 
     def shares(self, name: str, toggles: Mapping[str, bool], contexts: Sequence[str]) -> str:
         """Switch toggles and put it into these contexts, in the one form of its access page."""
         there = self.at(name, "access/settings")
         form = self.get(self.at(name, "access"))[0].form(there)
-        told: dict[str, Any] = {toggle: ["true"] if on else [] for toggle, on in toggles.items()}
-        told["contexts"] = [self.place[each] for each in contexts]
-        offered = form is not None and form.open >= told.keys()
-        return self.sent(there, form, {**told, "shown": list(told)}, offered=offered)
+        fields: dict[str, Any] = {toggle: ["true"] if on else [] for toggle, on in toggles.items()}
+        fields["contexts"] = [self.place[each] for each in contexts]
+        offered = form is not None and form.open >= fields.keys()
+        return self.submit(there, form, {**fields, "shown": list(fields)}, offered=offered)
 
     def gives(self, name: str, role: str, whom: str) -> str:
         """Let somebody own it too."""
         there = self.at(name, "access/give")
         page, seen = self.get(self.at(name, "access"))
         why = self._why(page, seen, "Give access")
-        return self.sent(there, None, {"subject": whom, "role": role}, offered=there in page.links, why=why)
+        return self.submit(there, None, {"subject": whom, "role": role}, offered=there in page.links, why=why)
 
     def takes(self, name: str, role: str, whom: str) -> str:
         """Let somebody no longer own it."""
         there = self.at(name, "access/revoke")
         page, _ = self.get(self.at(name, "access"))
-        told = {"subject": whom, "role": role}
-        offered = any(form.action == there and {*told.items()} <= {*form.fields} for form in page.forms)
-        return self.sent(there, None, told, offered=offered)
+        fields = {"subject": whom, "role": role}
+        offered = any(form.action == there and {*fields.items()} <= {*form.fields} for form in page.forms)
+        return self.submit(there, None, fields, offered=offered)
 
     def deletes(self, name: str) -> str:
         """End it."""
@@ -123,7 +125,7 @@ class Pages:
         there = self.at(name, "restore")
         forms = (self.get(self.at(each))[0].form(there) for each in (name, "weekly"))
         form = next((form for form in forms if form), None)
-        return self.sent(there, form, {}, offered=form is not None)
+        return self.submit(there, form, {}, offered=form is not None)
 
     def sees_trigger(self, name: str, trigger: str) -> str:
         """It is on the page of triggers."""
@@ -135,8 +137,8 @@ class Pages:
         """One more trigger."""
         there = self.at(name, "triggers")
         form = self.get(there)[0].form(there)
-        told = {"by": "cron", "every": "own", "cron": "0 5 * * *", "zone": "UTC", "do": "save"}
-        return self.sent(there, form, told, offered=form is not None)
+        fields = {"by": "cron", "every": "own", "cron": "0 5 * * *", "zone": "UTC", "do": "save"}
+        return self.submit(there, form, fields, offered=form is not None)
 
     def reschedules(self, name: str, trigger: str) -> str:
         """A trigger at another time."""
@@ -145,15 +147,15 @@ class Pages:
         page, seen = self.get(here)
         offered = change in page.links
         form = self.get(change)[0].form(there)
-        told = {"trigger": trigger, "every": "own", "cron": "0 6 * * *", "zone": "UTC", "do": "save"}
-        return self.sent(there, form, told, offered=offered, why=self._why(page, seen, "Edit"))
+        fields = {"trigger": trigger, "every": "own", "cron": "0 6 * * *", "zone": "UTC", "do": "save"}
+        return self.submit(there, form, fields, offered=offered, why=self._why(page, seen, "Edit"))
 
     def unschedules(self, name: str, trigger: str) -> str:
         """A trigger less."""
         there = self.at(name, "triggers/remove")
         page, seen = self.get(self.at(name, "triggers"))
         offered = any(form.action == there and ("trigger", trigger) in form.fields for form in page.forms)
-        return self.sent(there, None, {"trigger": trigger}, offered=offered, why=self._why(page, seen, "Remove"))
+        return self.submit(there, None, {"trigger": trigger}, offered=offered, why=self._why(page, seen, "Remove"))
 
     def runs(self, name: str) -> str:
         """Now."""
@@ -182,34 +184,34 @@ class Pages:
     def _presses_at(self, here: str, there: str, label: str) -> str:
         page, seen = self.get(here)
         form = page.form(there)
-        return self.sent(there, form, {}, offered=form is not None, why=self._why(page, seen, label))
+        return self.submit(there, form, {}, offered=form is not None, why=self._why(page, seen, label))
 
-    def sent(
-        self, there: str, form: Form | None, told: dict[str, Any], *, offered: bool, why: str | None = None
+    def submit(
+        self, there: str, form: Form | None, fields: dict[str, Any], *, offered: bool, why: str | None = None
     ) -> str:
-        answer = self.post(there, form, {**told, **SURE})
-        return self.agreed(self.told(answer), offered=offered, why=why)
+        answer = self.post(there, form, {**fields, **SURE})
+        return self.check_offer(self.read_outcome(answer), offered=offered, why=why)
 
     @staticmethod
-    def agreed(said: str, *, offered: bool, why: str | None = None) -> str:
+    def check_offer(said: str, *, offered: bool, why: str | None = None) -> str:
         """How it came out, if what was offered agrees with it and a reason was given for what was not."""
         if offered != (said == DONE):
-            return f"{said}, though {_said(offered)}"
+            return f"{said}, though {_offer_text(offered)}"
         return f"{said}, without a reason" if said == REFUSED and why == "" else said
 
-    def post(self, there: str, form: Form | None, told: dict[str, Any]) -> httpx.Response:
-        sent = {**(form.filled() if form else {}), "csrf_token": self.place.town.csrf(self.who), **told}
+    def post(self, there: str, form: Form | None, fields: dict[str, Any]) -> httpx.Response:
+        sent = {**(form.filled() if form else {}), "csrf_token": self.place.acme.csrf(self.who), **fields}
         return self.call("POST", there, data=sent)
 
     def get(self, path: str) -> tuple[Page, str]:
         """A page, as it was when it was first looked at: what is done later goes by what was offered then."""
         if path not in self._pages:
             answer = self.call("GET", path, follow_redirects=True)
-            said = self.told(answer)
+            said = self.read_outcome(answer)
             self._pages[path] = Page(answer.text if said == DONE else ""), said
         return self._pages[path]
 
-    def told(self, answer: httpx.Response) -> str:
+    def read_outcome(self, answer: httpx.Response) -> str:
         """How it came out. A refusal is a page in words that people read; of a form it may be the form with why."""
         words = _FRIENDLY.get(answer.status_code, "")
         if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
@@ -232,8 +234,8 @@ class Pages:
         return urls.resource(self.place[name], part)
 
     def call(self, method: str, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - as the client
-        return self.place.town.browse(self.who, method, path, **more)
+        return self.place.acme.browse(self.who, method, path, **more)
 
 
-def _said(offered: bool) -> str:
+def _offer_text(offered: bool) -> str:
     return "offered" if offered else "not offered"

@@ -1,4 +1,4 @@
-"""What is done with people and with the project itself, over REST and on pages."""
+"""Actions on members and on the project itself, over REST and on pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import httpx
 
 from lakehold.web import urls
+from tests.golden.flows.acme import GUEST
 from tests.golden.flows.markup import Page
 from tests.golden.flows.outcomes import DONE, outcome
 from tests.golden.flows.pages import Pages
-from tests.golden.flows.place import Place
+from tests.golden.flows.project import FlowProject
 from tests.golden.flows.rest import ANY, Rest
-from tests.golden.flows.town import GUEST
 
 PASSWORD = "nine purple elephants"
 _SECRET = re.compile(r"lhi_\w+")
@@ -27,22 +27,22 @@ class RestPeople(Rest):
         roles = [{"role": role, "resource": self.place["sales"]}]
         roles += [{"role": "holder", "resource": self.place[context]} for context in contexts]
         settings = [{"resource": self.place["sales"], "name": "scope", "value": scope}] if scope else []
-        told = {"email": _address(self.place), "roles": roles, "settings": settings}
-        answer = self.call("POST", "invites", json=told)
+        body = {"email": _address(self.place), "roles": roles, "settings": settings}
+        answer = self.call("POST", "invites", json=body)
         return outcome(answer), _secret_in(answer)
 
     def accepts(self, secret: str) -> str:
         """Somebody new comes; as whom they act."""
-        told = {"secret": secret, "name": "Nora", "password": PASSWORD}
-        answer = self.place.town.api.post("/api/v1/invites/by-link", json=told)
+        body = {"secret": secret, "name": "Nora", "password": PASSWORD}
+        answer = self.place.acme.api.post("/api/v1/invites/by-link", json=body)
         assert answer.status_code == httpx.codes.CREATED, answer.text
         member: str = answer.json()["member"]
         return member
 
     def appoints(self, member: str, role: str, scope: str) -> str:
         """Another role and scope for somebody."""
-        told = {"subject": member, "roles": [role], "attributes": {"scope": scope}}
-        return outcome(self.call("PUT", f"workspaces/{self.place['sales']}/members", json=told))
+        body = {"subject": member, "roles": [role], "attributes": {"scope": scope}}
+        return outcome(self.call("PUT", f"workspaces/{self.place['sales']}/members", json=body))
 
     def removes(self, member: str, receiver: str = "") -> str:
         """Somebody from the project."""
@@ -62,21 +62,21 @@ class PagesPeople(Pages):
         there = "/invites/new"
         form = self.get(f"{there}?workspace={self.place['sales']}")[0].form(there)
         labels = [f"holder {self.place[context]}" for context in contexts]
-        told = {"workspace": self.place["sales"], "email": _address(self.place), "role": role, "label": labels}
+        fields = {"workspace": self.place["sales"], "email": _address(self.place), "role": role, "label": labels}
         if scope:
-            told["value_scope"] = scope
+            fields["value_scope"] = scope
         offered = form is not None and role in form.options["role"] and {*labels} <= {*form.options.get("label", ())}
         offered = offered and (not scope or scope in (form.options.get("value_scope", ()) if form else ()))
-        answer = self.post(there, form, told)
-        said = self.agreed(self.told(answer), offered=offered)
+        answer = self.post(there, form, fields)
+        said = self.check_offer(self.read_outcome(answer), offered=offered)
         return said, _secret_in(self.call("GET", answer.headers["location"])) if said == DONE else ""
 
     def accepts(self, secret: str) -> str:
         """Somebody new comes; as whom they act."""
-        town, guest, there = self.place.town, f"{GUEST} {self.place.number}", f"/invite/{secret}"
-        form = Page(town.browse(guest, "GET", there).text).form(there)
+        acme, guest, there = self.place.acme, f"{GUEST} {self.place.number}", f"/invite/{secret}"
+        form = Page(acme.browse(guest, "GET", there).text).form(there)
         assert form is not None
-        answer = town.browse(guest, "POST", there, data=form.filled(name="Nora", password=PASSWORD))
+        answer = acme.browse(guest, "POST", there, data=form.filled(name="Nora", password=PASSWORD))
         assert answer.status_code == httpx.codes.SEE_OTHER, answer.text
         return guest
 
@@ -84,30 +84,30 @@ class PagesPeople(Pages):
         """Another role and scope for somebody."""
         here, there = self._members(), f"{self._members()}/change"
         link = f"{there}?subject={member}"
-        told = {"subject": member, "role": role, "value_scope": scope}
-        return self.sent(link, None, told, offered=link in self.get(here)[0].links)
+        fields = {"subject": member, "role": role, "value_scope": scope}
+        return self.submit(link, None, fields, offered=link in self.get(here)[0].links)
 
     def removes(self, member: str, receiver: str = "") -> str:
         """Somebody from the project."""
         there = f"{self._members()}/remove"
         forms = self.get(self._members())[0].forms
         offered = any(form.action == there and ("subject", member) in form.fields for form in forms)
-        return self.sent(there, None, {"subject": member, "receiver": receiver}, offered=offered)
+        return self.submit(there, None, {"subject": member, "receiver": receiver}, offered=offered)
 
     def switches(self, setting: str, *, on: bool) -> str:
         """A setting of the project."""
         here = urls.workspace(self.place["sales"], "settings")
         there = f"{here}/switches"
         form = self.get(here)[0].form(there)
-        told = {f"switch_{setting}": ["true"] if on else []}
+        fields = {f"switch_{setting}": ["true"] if on else []}
         offered = form is not None and f"switch_{setting}" in form.open
-        return self.sent(there, form, told, offered=offered)
+        return self.submit(there, form, fields, offered=offered)
 
     def _members(self) -> str:
         return urls.workspace(self.place["sales"], "members")
 
 
-def _address(place: Place) -> str:
+def _address(place: FlowProject) -> str:
     return f"nora{place.number}@acme.test"
 
 

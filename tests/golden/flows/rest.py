@@ -1,4 +1,4 @@
-"""What Ann does over REST."""
+"""Ann's actions over REST."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import httpx
 
-from tests.golden.flows.outcomes import both, outcome
-from tests.golden.flows.place import Place
-from tests.golden.flows.town import ANN
+from tests.golden.flows.acme import ANN
+from tests.golden.flows.outcomes import combined_outcome, outcome
+from tests.golden.flows.project import FlowProject
 
 ANY = {"If-Match": "*"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Each request tells how it came out."""
+    """A client over REST. Each method returns the outcome."""
 
-    place: Place
+    place: FlowProject
     who: str = ANN
 
     def lists(self, kind: str, name: str) -> bool:
@@ -58,10 +58,10 @@ class Rest:
 
     def shares(self, name: str, toggles: Mapping[str, bool], contexts: Sequence[str]) -> str:
         """Switch each toggle, and put it into these contexts, one after the other."""
-        wanted = [{"attributes": {toggle: on}} for toggle, on in toggles.items()]
+        changes = [{"attributes": {toggle: on}} for toggle, on in toggles.items()]
         edges = {"edges": {"contexts": [self.place[each] for each in contexts]}}
-        tried = (*wanted, edges)
-        return both(*(outcome(self.call("PATCH", self.at(name), json=each, headers=ANY)) for each in tried))
+        tried = (*changes, edges)
+        return combined_outcome(*(outcome(self.call("PATCH", self.at(name), json=each, headers=ANY)) for each in tried))
 
     def gives(self, name: str, role: str, whom: str) -> str:
         """Let somebody own it too."""
@@ -122,11 +122,11 @@ class Rest:
 
     def _makes(self, kind: str, name: str, settings: dict[str, Any], **edges: str) -> str:
         ends = {edge: [self.place[end]] for edge, end in edges.items()}
-        told = {"kind": f"marts.{kind}", "name": name, "id": self.place[name], "edges": ends, "settings": settings}
-        return outcome(self.call("POST", "resources", json=told))
+        body = {"kind": f"marts.{kind}", "name": name, "id": self.place[name], "edges": ends, "settings": settings}
+        return outcome(self.call("POST", "resources", json=body))
 
     def at(self, name: str, part: str = "") -> str:
         return f"resources/{self.place[name]}" + (f"/{part}" if part else "")
 
     def call(self, method: str, path: str, **more: Any) -> httpx.Response:  # noqa: ANN401 - as the client
-        return self.place.town.api.call(method, f"/api/v1/{path}", self.who, **more)
+        return self.place.acme.api.call(method, f"/api/v1/{path}", self.who, **more)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.flows import acts
-from tests.golden.flows.acts import WAYS, Way
-from tests.golden.flows.outcomes import expected
-from tests.golden.flows.placing import placed
-from tests.golden.flows.town import Town
+from tests.golden.flows import actions
+from tests.golden.flows.acme import AcmeSite
+from tests.golden.flows.actions import WAYS, Way
+from tests.golden.flows.outcomes import expected_outcomes
+from tests.golden.flows.project_setup import set_up_project
 from tests.golden.marts_000 import OWNERS, REPORT_ROWS, REPORT_TRIGGER_ROWS
 from tests.golden.marts_world import NO_OVERLAP, Row, Seat, every_action
 
@@ -17,21 +17,23 @@ MORE = ("edit", "delete", "run", "manage_owners")
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("row", REPORT_ROWS, ids=str)
-def test_report(town: Town, row: Row, way: type[Way]) -> None:
-    place = placed(town, row.seat, row.scope, "weekly")
-    assert acts.report(way(place)) == expected(every_action("report"), row.may(*MORE))
+def test_report(acme: AcmeSite, row: Row, way: type[Way]) -> None:
+    place = set_up_project(acme, row.seat, row.scope, "weekly")
+    assert actions.report(way(place)) == expected_outcomes(every_action("report"), row.may(*MORE))
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seat", OWNERS, ids=str)
-def test_a_report_owner_out_of_context_keeps_all_but_run(town: Town, seat: Seat, way: type[Way]) -> None:
+def test_a_report_owner_out_of_context_keeps_all_but_run(acme: AcmeSite, seat: Seat, way: type[Way]) -> None:
     """000 Report | Report Owner (Destination exists), no overlap: the gate closes use on the mart, so run alone."""
-    place = placed(town, seat, NO_OVERLAP, "weekly")
-    assert acts.report(way(place)) == expected(every_action("report"), ["see", "edit", "delete", "manage_owners"])
+    place = set_up_project(acme, seat, NO_OVERLAP, "weekly")
+    assert actions.report(way(place)) == expected_outcomes(
+        every_action("report"), ["see", "edit", "delete", "manage_owners"]
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("row", REPORT_TRIGGER_ROWS, ids=str)
-def test_report_trigger(town: Town, row: Row, way: type[Way]) -> None:
-    place = placed(town, row.seat, row.scope, "weekly")
-    assert acts.triggers(way(place), "weekly") == expected(["see", "manage"], row.may("manage"))
+def test_report_trigger(acme: AcmeSite, row: Row, way: type[Way]) -> None:
+    place = set_up_project(acme, row.seat, row.scope, "weekly")
+    assert actions.triggers(way(place), "weekly") == expected_outcomes(["see", "manage"], row.may("manage"))

@@ -6,13 +6,13 @@ import pytest
 
 from lakehold.access import Grant
 from lakehold.catalog import workspaces
-from tests.golden.flows import acts
-from tests.golden.flows.acts import WAYS, Way
-from tests.golden.flows.outcomes import DONE, HIDDEN, REFUSED, came_out, expected
+from tests.golden.flows import actions
+from tests.golden.flows.acme import BOB, OLGA, AcmeSite
+from tests.golden.flows.actions import WAYS, Way
+from tests.golden.flows.outcomes import DONE, HIDDEN, REFUSED, confirmed_outcome, expected_outcomes
 from tests.golden.flows.people import PagesPeople, RestPeople
-from tests.golden.flows.place import Place
-from tests.golden.flows.placing import placed
-from tests.golden.flows.town import BOB, OLGA, Town
+from tests.golden.flows.project import FlowProject
+from tests.golden.flows.project_setup import set_up_project
 from tests.golden.marts_001 import CAN_INVITE, INVITE_CELLS, INVITE_IDS, INVITING
 from tests.golden.marts_world import ADMIN, BU, ENTIRE, NO_OVERLAP, OVERLAP, REPORTING, SCOPES, TU, Seat, every_action
 
@@ -22,15 +22,15 @@ SETTING = "technical_users_control_all_reports"
 
 
 @pytest.fixture(autouse=True)
-def anew(town: Town) -> None:
+def anew(acme: AcmeSite) -> None:
     """What is done with people here changes the project: each test has its own."""
-    town.spent = True
+    acme.is_used = True
 
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize(("inviting", "column", "yes"), INVITE_CELLS, ids=INVITE_IDS)
-def test_who_can_invite_whom(town: Town, inviting: str, column: str, yes: bool, by: type[People]) -> None:
-    place = placed(town, Seat(INVITING[inviting]), ENTIRE, "orders")
+def test_who_can_invite_whom(acme: AcmeSite, inviting: str, column: str, yes: bool, by: type[People]) -> None:
+    place = set_up_project(acme, Seat(INVITING[inviting]), ENTIRE, "orders")
     said, _ = by(place).invites(CAN_INVITE[column])
     assert said == (DONE if yes else REFUSED)
 
@@ -40,8 +40,8 @@ def test_who_can_invite_whom(town: Town, inviting: str, column: str, yes: bool, 
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("role", [TU, BU])
-def test_an_invitee_gets_at_most_the_inviters_scope_and_contexts(town: Town, role: str, by: type[People]) -> None:
-    place = placed(town, Seat(role, {}, {"orders": REPORTING}), OVERLAP, "orders")
+def test_an_invitee_gets_at_most_the_inviters_scope_and_contexts(acme: AcmeSite, role: str, by: type[People]) -> None:
+    place = set_up_project(acme, Seat(role, {}, {"orders": REPORTING}), OVERLAP, "orders")
     place.add_context("south")
     ann = by(place)
     assert ann.invites(BU, scope="entire_project")[0] == REFUSED
@@ -58,9 +58,9 @@ def test_an_invitee_gets_at_most_the_inviters_scope_and_contexts(town: Town, rol
 
 @pytest.mark.parametrize("by", BY)
 def test_an_invitee_of_whom_nothing_is_said_has_the_inviters_scope_and_no_contexts(
-    town: Town, by: type[People]
+    acme: AcmeSite, by: type[People]
 ) -> None:
-    place = placed(town, Seat(BU, {}, {"orders": REPORTING}), OVERLAP, "orders")
+    place = set_up_project(acme, Seat(BU, {}, {"orders": REPORTING}), OVERLAP, "orders")
     ann = by(place)
     said, secret = ann.invites(BU)
     nora = by(place, ann.accepts(secret))
@@ -68,8 +68,8 @@ def test_an_invitee_of_whom_nothing_is_said_has_the_inviters_scope_and_no_contex
 
 
 @pytest.mark.parametrize("by", BY)
-def test_a_project_admin_chooses_scope_and_contexts(town: Town, by: type[People]) -> None:
-    place = placed(town, Seat(ADMIN, {}, {"orders": REPORTING}), ENTIRE, "orders")
+def test_a_project_admin_chooses_scope_and_contexts(acme: AcmeSite, by: type[People]) -> None:
+    place = set_up_project(acme, Seat(ADMIN, {}, {"orders": REPORTING}), ENTIRE, "orders")
     ann = by(place)
     _, secret = ann.invites(BU, scope="selected_contexts", contexts=["north"])
     nora = by(place, ann.accepts(secret))
@@ -82,9 +82,9 @@ def test_a_project_admin_chooses_scope_and_contexts(town: Town, by: type[People]
 # Admins, member management: change any member's role, delete members; access-models.md: and their scope.
 
 
-def standing(place: Place, member: str) -> tuple[list[str], str]:
+def standing(place: FlowProject, member: str) -> tuple[list[str], str]:
     """The roles of a member in the project, and their scope."""
-    with place.town.read() as ctx:
+    with place.acme.read() as ctx:
         found = {each.subject.uid: each for each in workspaces.members(ctx, place["sales"])}
     if member not in found:
         return [], ""
@@ -93,45 +93,47 @@ def standing(place: Place, member: str) -> tuple[list[str], str]:
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize(("role", "yes"), [(ADMIN, True), (TU, False), (BU, False)])
-def test_who_changes_roles_and_scope_and_deletes_members(town: Town, role: str, yes: bool, by: type[People]) -> None:
-    place = placed(town, Seat(role), ENTIRE, "orders")
+def test_who_changes_roles_and_scope_and_deletes_members(
+    acme: AcmeSite, role: str, yes: bool, by: type[People]
+) -> None:
+    place = set_up_project(acme, Seat(role), ENTIRE, "orders")
     place.give("sales", BU, BOB)
     ann = by(place)
-    wanted = DONE if yes else REFUSED
+    expected_result = DONE if yes else REFUSED
     said = ann.appoints(BOB, TU, "selected_contexts")
-    assert came_out(said, happened=standing(place, BOB) == ([TU], "selected_contexts")) == wanted
+    assert confirmed_outcome(said, happened=standing(place, BOB) == ([TU], "selected_contexts")) == expected_result
     said = ann.removes(BOB)
-    assert came_out(said, happened=standing(place, BOB) == ([], "")) == wanted
+    assert confirmed_outcome(said, happened=standing(place, BOB) == ([], "")) == expected_result
 
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("role", [TU, BU])
-def test_nobody_widens_their_own_scope(town: Town, role: str, by: type[People]) -> None:
-    place = placed(town, Seat(role), NO_OVERLAP, "orders")
+def test_nobody_widens_their_own_scope(acme: AcmeSite, role: str, by: type[People]) -> None:
+    place = set_up_project(acme, Seat(role), NO_OVERLAP, "orders")
     said = by(place).appoints("ann", role, "entire_project")
     assert (said, standing(place, "ann")) == (REFUSED, ([role], "selected_contexts"))
 
 
 @pytest.mark.parametrize("by", BY)
-def test_what_a_member_owns_is_handed_over_when_they_leave(town: Town, by: type[People]) -> None:
+def test_what_a_member_owns_is_handed_over_when_they_leave(acme: AcmeSite, by: type[People]) -> None:
     """access-models.md, marts: removing a member asks what happens to what they own; nothing is deleted."""
-    place = placed(town, Seat(TU, {"orders": "technical_owner"}), ENTIRE, "orders")
+    place = set_up_project(acme, Seat(TU, {"orders": "technical_owner"}), ENTIRE, "orders")
     place.give("sales", BU, BOB)
     olga = by(place, OLGA)
     assert olga.removes("ann", receiver=BOB) == DONE
     assert standing(place, "ann") == ([], "")
-    owners = {uid.uid for name in ("orders", "post") for held in place.found(name).owners.values() for uid in held}
+    owners = {uid.uid for name in ("orders", "post") for held in place.load(name).owners.values() for uid in held}
     assert owners == {BOB, OLGA}
     assert by(place).opens("orders") == by(place).opens("post") == HIDDEN
 
 
 @pytest.mark.parametrize("by", BY)
-def test_what_nobody_gets_is_still_there_and_waits(town: Town, by: type[People]) -> None:
+def test_what_nobody_gets_is_still_there_and_waits(acme: AcmeSite, by: type[People]) -> None:
     """access-models.md, marts: hand over, or leave ownerless; here it is theirs again should they come back."""
-    place = placed(town, Seat(BU), ENTIRE, "orders")
+    place = set_up_project(acme, Seat(BU), ENTIRE, "orders")
     olga, ann = by(place, OLGA), by(place)
     assert (olga.removes("ann"), ann.opens("post")) == (DONE, HIDDEN)
-    with town.read() as ctx:
+    with acme.read() as ctx:
         assert Grant("ann", "owner", place["post"]) in ctx.grants(place["post"])
     place.give("sales", BU)
     assert by(place).opens("post") == DONE
@@ -144,28 +146,30 @@ def test_what_nobody_gets_is_still_there_and_waits(town: Town, by: type[People])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("on", [False, True], ids=["off", "on"])
-def test_technical_users_and_any_report(town: Town, on: bool, scope: str, way: type[Way]) -> None:
-    place = placed(town, Seat(TU), scope, "weekly")
+def test_technical_users_and_any_report(acme: AcmeSite, on: bool, scope: str, way: type[Way]) -> None:
+    place = set_up_project(acme, Seat(TU), scope, "weekly")
     place.set("sales", **{SETTING: on})
     may = every_action("report") if on else set()
-    assert acts.triggers(way(place), "weekly") == expected(["see", "manage"], ["see", "manage"] if on else [])
-    assert acts.report(way(place)) == expected(every_action("report"), may)
+    assert actions.triggers(way(place), "weekly") == expected_outcomes(
+        ["see", "manage"], ["see", "manage"] if on else []
+    )
+    assert actions.report(way(place)) == expected_outcomes(every_action("report"), may)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_setting_is_for_technical_users_and_for_reports(town: Town, way: type[Way]) -> None:
-    place = placed(town, Seat(BU), ENTIRE, "weekly")
+def test_the_setting_is_for_technical_users_and_for_reports(acme: AcmeSite, way: type[Way]) -> None:
+    place = set_up_project(acme, Seat(BU), ENTIRE, "weekly")
     place.set("sales", **{SETTING: True})
-    assert set(acts.report(way(place)).values()) == {HIDDEN}
-    place = placed(town, Seat(TU), ENTIRE, "orders")
+    assert set(actions.report(way(place)).values()) == {HIDDEN}
+    place = set_up_project(acme, Seat(TU), ENTIRE, "orders")
     place.set("sales", **{SETTING: True})
-    assert set(acts.data_mart(way(place)).values()) == {HIDDEN}
+    assert set(actions.data_mart(way(place)).values()) == {HIDDEN}
 
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize(("role", "yes"), [(ADMIN, True), (TU, False), (BU, False)])
-def test_who_switches_the_setting(town: Town, role: str, yes: bool, by: type[People]) -> None:
-    place = placed(town, Seat(role), ENTIRE, "orders")
+def test_who_switches_the_setting(acme: AcmeSite, role: str, yes: bool, by: type[People]) -> None:
+    place = set_up_project(acme, Seat(role), ENTIRE, "orders")
     said = by(place).switches(SETTING, on=True)
-    happened = place.found("sales").attributes[SETTING] == "true"
-    assert came_out(said, happened=happened) == (DONE if yes else REFUSED)
+    happened = place.load("sales").attributes[SETTING] == "true"
+    assert confirmed_outcome(said, happened=happened) == (DONE if yes else REFUSED)

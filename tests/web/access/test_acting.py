@@ -12,9 +12,9 @@ EDIT = PageAction("Edit", "/somewhere", icon="pencil")
 
 
 def test_what_may_be_done_is_as_it_was_given_and_the_rest_says_why_not(shop: Shop) -> None:
-    wanted = {"edit": EDIT, "delete": PageAction("Remove", "/gone", "post")}
+    given = {"edit": EDIT, "delete": PageAction("Remove", "/gone", "post")}
     with shop.platform.read(Caller("corner", "erik")) as ctx:
-        edit, remove = resource_header.actions_of(ctx, "orders", wanted)
+        edit, remove = resource_header.actions_of(ctx, "orders", given)
     assert edit == EDIT
     assert (remove.label, remove.href, remove.why_not) == ("Remove", "", "You need Manager on orders.")
     assert remove.request == "/requests/new?resource=orders&action=delete"

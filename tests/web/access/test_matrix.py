@@ -31,18 +31,18 @@ def test_it_tells_who_may_and_by_which_path(shop: Shop) -> None:
 def test_it_is_searched_and_filtered_by_the_address(shop: Shop) -> None:
     client = shop.client("mona")
 
-    def told(query: str) -> set[str]:
+    def names_listed(query: str) -> set[str]:
         text = main(client.get(f"{HERE}?{query}").text)
         return {
             name for name in ("Erik", "Ana", "Mona", "Olga", "Nils") if f"{name}, " in text.partition("Given here")[0]
         }
 
-    assert told("q=ERI") == {"Erik"}
-    assert told("may=edit") == {"Erik", "Mona", "Olga"}
-    assert told("may=edit&path=group") == {"Erik"}
-    assert told("path=role") == {"Olga"}
-    assert told("path=direct") == {"Ana", "Mona"}
-    assert told("access=without") == {"Nils"}
+    assert names_listed("q=ERI") == {"Erik"}
+    assert names_listed("may=edit") == {"Erik", "Mona", "Olga"}
+    assert names_listed("may=edit&path=group") == {"Erik"}
+    assert names_listed("path=role") == {"Olga"}
+    assert names_listed("path=direct") == {"Ana", "Mona"}
+    assert names_listed("access=without") == {"Nils"}
     assert "Nobody fits" in client.get(f"{HERE}?q=zzz").text
 
 

@@ -126,9 +126,9 @@ def test_something_unseen_is_asked_for_alike_whether_or_not_it_is_there(shop: Sh
     }
     assert pages["salaries"] == pages["nowhere_"]
     made = [ask(shop, "nils", uid, "read") for uid in ("salaries", "nowhere_")]
-    told = [re.sub(r"[0-9a-f]{16}", "ID", client.get(path).text) for path in made]
-    assert plain(told[0], "salaries") == plain(told[1], "nowhere_")
-    assert "Carla" not in told[0]
+    page_texts = [re.sub(r"[0-9a-f]{16}", "ID", client.get(path).text) for path in made]
+    assert plain(page_texts[0], "salaries") == plain(page_texts[1], "nowhere_")
+    assert "Carla" not in page_texts[0]
 
 
 def test_a_request_is_for_who_asked_and_for_those_who_can_give_it(shop: Shop) -> None:

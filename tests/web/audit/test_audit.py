@@ -29,9 +29,9 @@ def granted(shop: Shop) -> None:
         grants.give(ctx, Grant("nils", "viewer", "orders"))
 
 
-def newest(shop: Shop, wanted: AuditFilter | None = None) -> int:
+def newest(shop: Shop, entry_filter: AuditFilter | None = None) -> int:
     with shop.platform.read(by("olga")) as ctx:
-        return ctx.audit.page(wanted or AuditFilter(), limit=1)[0].n
+        return ctx.audit.page(entry_filter or AuditFilter(), limit=1)[0].n
 
 
 @browser
@@ -86,11 +86,11 @@ def test_it_is_paged_from_the_newest_on(shop: Shop) -> None:
     with shop.client("adam") as client:
         first = client.get("/audit").text
         after = re.findall(r"/audit\?after=(\d+)", first)[0]
-        shown = [int(n) for n in re.findall(r'href="/audit/(\d+)"', first)]
-        assert shown == sorted(shown, reverse=True)
-        assert len(shown) == 50
+        numbers = [int(n) for n in re.findall(r'href="/audit/(\d+)"', first)]
+        assert numbers == sorted(numbers, reverse=True)
+        assert len(numbers) == 50
         following = [int(n) for n in re.findall(r'href="/audit/(\d+)"', client.get(f"/audit?after={after}").text)]
-    assert following[0] == shown[-1] - 1
+    assert following[0] == numbers[-1] - 1
 
 
 FILTERS = {

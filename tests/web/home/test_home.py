@@ -56,8 +56,8 @@ def test_runs_that_failed_are_told_of_to_who_may_see_them(open_as: Open, shop: S
     with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
         run = RUNS.insert(ctx, "make_orders", RunOptions(), cause="by hand")
         failed = run_table.update().where(run_table.c.id == run)
-        told = {"state": FAILED, "error": "There is no field qty.", "ended_at": ctx.at}
-        ctx.session.transaction.connection.execute(failed.values(**told))
+        columns = {"state": FAILED, "error": "There is no field qty.", "ended_at": ctx.at}
+        ctx.session.transaction.connection.execute(failed.values(**columns))
     page = open_as("olga", "/")
     expect(page.get_by_role("heading", name="Runs that failed")).to_be_visible()
     expect(page.get_by_text("There is no field qty.")).to_be_visible()

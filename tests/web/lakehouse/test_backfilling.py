@@ -12,7 +12,7 @@ from lakehold.web.lakehouse.doing import RUNS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import LAKE, SQL, by
+from tests.web.lakehouse.recorded_runs import LAKE, SQL, as_member
 
 PAST = "/resources/totals/pipeline/backfill"
 
@@ -20,14 +20,14 @@ PAST = "/resources/totals/pipeline/backfill"
 @pytest.fixture
 def cursor(shop: Shop) -> str:
     """A query of Erik's that names a field that only grows."""
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean"], "into": "clean"}
         settings = {"table": "totals", "sql": SQL, "cursor": "day"}
         return resources.create(ctx, "lakehouse.query", "Totals", uid="totals", edges=edges, settings=settings)
 
 
 def spans(shop: Shop, uid: str) -> list[BackfillSpan | None]:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return [run.span for run in RUNS.page(ctx, resource=uid, limit=10)]
 
 
@@ -57,36 +57,36 @@ def test_an_editor_runs_a_past_span(
 
 def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) -> None:
     client = shop.client("erik")
-    told = send(client, PAST, PAST, **{"from": "1" * 201, "until": "<b>9</b>"})
-    assert told.status_code == 422
-    assert "no value of a cursor" in told.text
-    assert "&lt;b&gt;9" in told.text
-    with shop.platform.write(by("erik")) as ctx:
+    page = send(client, PAST, PAST, **{"from": "1" * 201, "until": "<b>9</b>"})
+    assert page.status_code == 422
+    assert "no value of a cursor" in page.text
+    assert "&lt;b&gt;9" in page.text
+    with shop.platform.write(as_member("erik")) as ctx:
         resource_edit.apply_edit(
             ctx, cursor, ResourceEdit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"})
         )
-    told = send(client, PAST, PAST, **{"from": "1", "until": "2"})
-    assert (told.status_code, "A query that mirrors" in told.text) == (422, True)
+    page = send(client, PAST, PAST, **{"from": "1", "until": "2"})
+    assert (page.status_code, "A query that mirrors" in page.text) == (422, True)
     assert spans(shop, cursor) == []
 
 
 def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
     client = shop.client("erik")
     for uid in ("make_orders", "shop_source"):
-        told = client.get(f"/resources/{uid}/pipeline/backfill")
-        assert (told.status_code, "Nothing here has a field that only grows" in told.text) == (200, True), told.text
+        page = client.get(f"/resources/{uid}/pipeline/backfill")
+        assert (page.status_code, "Nothing here has a field that only grows" in page.text) == (200, True), page.text
     for uid in ("customer_history", "orders"):
         assert client.get(f"/resources/{uid}/pipeline/backfill").status_code in {404, 422}
 
 
 def test_the_streams_by_cursor_are_named(shop: Shop) -> None:
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         resource_edit.apply_edit(
             ctx, "web_orders_stream", ResourceEdit(settings={"mode": "incremental", "cursor": "placed_at"})
         )
-    told = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
-    assert "placed_at" in told
-    assert "web_clicks stream" not in told
+    page = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
+    assert "placed_at" in page
+    assert "web_clicks stream" not in page
 
 
 def test_who_may_not_stop_it_may_not_do_this(shop: Shop, cursor: str) -> None:

@@ -16,10 +16,10 @@ from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.web import app_factory
 from tests import postgres
-from tests.pipeline.shop import ED
+from tests.lake.shop import ED
 from tests.web.forms import send
 from tests.web.site import running
-from tests.workspaces.lakehouse.moving import RUNS, Moving, moving
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns, inline_runs
 
 pytestmark = pytest.mark.slow
 
@@ -27,13 +27,13 @@ NEW = "/workspaces/shop/pipelines/new/source"
 
 
 @pytest.fixture(scope="module")
-def there(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moving]:
-    with moving(spark, template_file, tmp_path_factory.mktemp("moving")) as found:
+def there(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InlineRuns]:
+    with inline_runs(spark, template_file, tmp_path_factory.mktemp("moving")) as found:
         yield found
 
 
 @pytest.fixture
-def client(there: Moving) -> Iterator[httpx.Client]:
+def client(there: InlineRuns) -> Iterator[httpx.Client]:
     """Ed, who edits the layer raw."""
     platform = there.shop.platform
     with platform.write(ED) as ctx:
@@ -46,7 +46,7 @@ def client(there: Moving) -> Iterator[httpx.Client]:
 
 
 def test_a_database_is_connected_chosen_looked_at_and_brought_in(
-    there: Moving, client: httpx.Client, server: postgres.Server
+    there: InlineRuns, client: httpx.Client, server: postgres.Server
 ) -> None:
     name = server.create()
     with psycopg.connect(server.url(name), autocommit=True) as connection:
@@ -60,8 +60,8 @@ def test_a_database_is_connected_chosen_looked_at_and_brought_in(
         ({"user": "stranger"}, "secret", "does not let us in"),
     ):
         answer = send(client, NEW, NEW, **{**sent, **wrong}, secret="any-secret", do="next")
-        (told,) = re.findall(rf'id="field-{field}-about">(.*?)</p>', answer.text, re.DOTALL)
-        assert said in told
+        (message,) = re.findall(rf'id="field-{field}-about">(.*?)</p>', answer.text, re.DOTALL)
+        assert said in message
         assert "any-secret" not in answer.text
     made = send(client, NEW, NEW, **sent, secret="any-secret", do="next")
     assert made.status_code == 303
@@ -76,7 +76,7 @@ def test_a_database_is_connected_chosen_looked_at_and_brought_in(
     assert "How the file is read" not in text
     schedule = f"/resources/{uid}/schedule?setup=1"
     run = send(client, schedule, schedule, every="hand", run_now="1", do="save").headers["Location"].split("/")[2]
-    there.go(run)
+    there.execute(run)
     with there.shop.platform.read(ED) as ctx:
         assert RUNS.get(ctx, run).error == ""
     assert there.rows("people") == [(1, "one"), (2, "two")]

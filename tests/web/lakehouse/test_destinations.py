@@ -14,8 +14,8 @@ from lakehold.catalog import credentials, resources
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.looked import found, looking
-from tests.web.lakehouse.pipelines import LAKE, begun, by, moved
+from tests.web.lakehouse.probe_worker import demo_with_probe_worker, find_resource
+from tests.web.lakehouse.recorded_runs import LAKE, as_member, queue_run, record_run_state
 
 NEW = f"/workspaces/{LAKE}/pipelines/new/destination"
 FILE = {"to": "files", "name": "Orders", "reads": "orders", "volume": "clean_files", "file": "orders", "kind": "csv"}
@@ -30,14 +30,14 @@ SECRET = "s1gned-with-this"
 @pytest.fixture
 def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that tries things out."""
-    with looking(shop_folder, tmp_path / "data") as opened:
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def kept(shop_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """One for all tests that change nothing."""
-    with looking(shop_folder, tmp_path_factory.mktemp("kept") / "data") as opened:
+    with demo_with_probe_worker(shop_folder, tmp_path_factory.mktemp("kept") / "data") as opened:
         yield opened
 
 
@@ -56,7 +56,7 @@ def test_somebody_lets_a_table_be_sent_as_a_file_and_changes_it(open_as: Open, s
     expect(page.get_by_role("heading", name="Orders for finance", level=1)).to_be_visible()
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_text("orders.csv can be written.")).to_be_visible()
-    made = found(shop, "lakehouse.destination", "Orders for finance")
+    made = find_resource(shop, "lakehouse.destination", "Orders for finance")
     assert made.settings == {"to": "files", "name": "orders", "kind": "csv", "delimiter": ";", "header": True}
     assert {name: [end.uid for end in ends] for name, ends in made.edges.items() if ends} == {
         "reads": ["orders"],
@@ -66,14 +66,14 @@ def test_somebody_lets_a_table_be_sent_as_a_file_and_changes_it(open_as: Open, s
     page.get_by_label("Format").select_option("Excel")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. It is so from the next run on.")).to_be_visible()
-    after = found(shop, "lakehouse.destination", "Orders for finance").settings
+    after = find_resource(shop, "lakehouse.destination", "Orders for finance").settings
     assert after
     assert after["kind"] == "xlsx"
 
 
 def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop) -> None:
     client = shop.client("erik")
-    wanted: list[tuple[dict[str, str], dict[str, object], dict[str, str]]] = [
+    cases: list[tuple[dict[str, str], dict[str, object], dict[str, str]]] = [
         (
             {**HOOK, "name": "Hook", "headers": "X-Team: shop", "secret": SECRET},
             {"to": "webhook", "address": HOOK["address"], "headers": {"X-Team": "shop"}, "batch": 100},
@@ -105,11 +105,11 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
             {"password": SECRET},
         ),
     ]
-    for sent, settings, secrets in wanted:
+    for sent, settings, secrets in cases:
         assert send(client, NEW, NEW, **sent, do="save").status_code == 303
-        made = found(shop, "lakehouse.destination", sent["name"])
+        made = find_resource(shop, "lakehouse.destination", sent["name"])
         assert made.settings == settings
-        with shop.platform.read(by("erik")) as ctx:
+        with shop.platform.read(as_member("erik")) as ctx:
             assert credentials.load_for_use(ctx, made.uid) == secrets
         here = f"/resources/{made.uid}/delivery"
         for page in (here, f"/resources/{made.uid}/pipeline"):
@@ -117,7 +117,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         # The form says all that was kept: saved again, nothing is another.
         again = {name: value for name, value in sent.items() if name != "secret"}
         assert send(client, here, here, **again, version=str(made.version), do="save").status_code == 303
-        with shop.platform.read(by("erik")) as ctx:
+        with shop.platform.read(as_member("erik")) as ctx:
             assert resources.get(ctx, made.uid).settings == settings
             assert credentials.load_for_use(ctx, made.uid) == secrets
 
@@ -142,8 +142,8 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
 def test_what_is_wrong_is_told_at_its_field(kept: Shop, wrong: dict[str, str], field: str, said: str) -> None:
     answer = send(kept.client("erik"), NEW, NEW, **wrong, description="kept words", secret=SECRET, do="test")
     assert answer.status_code == 422
-    (told,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
-    assert said in told
+    (message,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
+    assert said in message
     assert "kept words" in answer.text
     assert SECRET not in answer.text
 
@@ -155,10 +155,10 @@ def test_a_table_is_needed_and_mails_have_to_be_set_up(kept: Shop) -> None:
 
 
 def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean_files"]}
-        told = {"to": "files", "name": "quiet name"}
-        uid = resources.create(ctx, "lakehouse.destination", "Out", edges=edges, settings=told)
+        fields = {"to": "files", "name": "quiet name"}
+        uid = resources.create(ctx, "lakehouse.destination", "Out", edges=edges, settings=fields)
     with shop.platform.access.write("corner") as session:
         session.store.add(Grant("nils", "viewer", "clean"))
     text = shop.client("nils").get(f"/resources/{uid}/pipeline").text
@@ -176,8 +176,8 @@ def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
 
 def test_axe_finds_nothing_wrong_with_forms_and_page(open_as: Open, violations: Violations, shop: Shop) -> None:
     send(shop.client("erik"), NEW, NEW, **FILE, do="save")
-    uid = found(shop, "lakehouse.destination", "Orders").uid
-    moved(shop, begun(shop, uid), "succeeded", step="orders", rows=12, size=300)
+    uid = find_resource(shop, "lakehouse.destination", "Orders").uid
+    record_run_state(shop, queue_run(shop, uid), "succeeded", step="orders", rows=12, size=300)
     page = open_as("erik", NEW)
     for path in (NEW, *(f"{NEW}?to={way}" for way in ("files", "database", "webhook", "mail"))):
         page.goto(path)

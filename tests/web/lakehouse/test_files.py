@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 from lakehold.access import Grant
 from lakehold.workspaces.lakehouse import volumes
 from tests.web.conftest import Open, Violations
-from tests.web.demo import Shop, opened
+from tests.web.demo import Shop, open_demo
 from tests.web.forms import send, token
-from tests.web.lakehouse.pipelines import by
+from tests.web.lakehouse.recorded_runs import as_member
 from tests.workspaces.lakehouse.test_full_disk import full
 from tests.workspaces.lakehouse.test_uploads import heard
 
@@ -23,21 +23,21 @@ HERE = "/resources/raw_files/files"
 
 
 def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "erik") -> None:
-    with shop.platform.write(by(member)) as ctx:
+    with shop.platform.write(as_member(member)) as ctx:
         there = volumes.check_upload(ctx, shop.platform.settings, "raw_files", path)
     with there.open_partial() as rough:
         rough.write(content)
-        with shop.platform.write(by(member)) as ctx:
+        with shop.platform.write(as_member(member)) as ctx:
             volumes.store_upload(ctx, shop.platform.settings, "raw_files", path, rough)
 
 
 def names(shop: Shop, folder: str = "") -> list[str]:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return [file.path for file in volumes.list_files(ctx, shop.platform.settings, "raw_files", folder)]
 
 
 def folder_of(shop: Shop) -> Path:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return volumes.open_volume(ctx, shop.platform.settings, "raw_files", "read").folder
 
 
@@ -114,7 +114,7 @@ def test_no_name_leads_out_of_the_volume(shop: Shop, name: str) -> None:
 
 def test_who_only_looks_takes_files_out_and_is_told_why_not_more(shop: Shop) -> None:
     put(shop, "orders.csv")
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         ctx.session.store.add(Grant("tim", "viewer", "raw_files"))
     client = shop.client("tim")
     text = client.get(HERE).text
@@ -136,7 +136,7 @@ def test_who_sees_nothing_of_it_finds_nothing(shop: Shop) -> None:
 
 
 def test_a_long_body_is_read_only_from_who_may_put_files_there(shop_folder: Path, tmp_path: Path) -> None:
-    with opened(shop_folder, tmp_path / "data", upload_megabytes=4) as shop:
+    with open_demo(shop_folder, tmp_path / "data", upload_megabytes=4) as shop:
         long, longer = b"x" * 3_000_000, b"x" * 5_000_000
         client = shop.client("erik")
         assert upload(client, {"long.bin": long}).status_code == 303

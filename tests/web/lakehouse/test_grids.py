@@ -15,7 +15,7 @@ from lakehold.web.lakehouse.grids import Cell
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("type_name", "label"),
     [
         ("long", "bigint"),
         ("decimal(10, 2)", "decimal(10, 2)"),
@@ -25,8 +25,8 @@ from lakehold.web.lakehouse.grids import Cell
         ("map<string, list<int>>", "map<string, array<int>>"),
     ],
 )
-def test_a_field_has_the_type_that_sql_calls_it(told: str, shown: str) -> None:
-    assert grids.field_type(told) == shown
+def test_a_field_has_the_type_that_sql_calls_it(type_name: str, label: str) -> None:
+    assert grids.field_type(type_name) == label
 
 
 def test_a_grid_says_what_each_value_is() -> None:

@@ -13,8 +13,8 @@ from lakehold.catalog import grants, resources
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.filling import fill_orders
-from tests.web.lakehouse.pipelines import LAKE, by
+from tests.web.lakehouse.recorded_runs import LAKE, as_member
+from tests.web.lakehouse.sample_rows import fill_orders
 
 NEW = f"/workspaces/{LAKE}/pipelines/new/integration"
 NOTEBOOK = f"/workspaces/{LAKE}/pipelines/new/notebook"
@@ -24,7 +24,7 @@ NOTEBOOK = f"/workspaces/{LAKE}/pipelines/new/notebook"
 def bi(shop: Shop) -> str:
     """An integration of Erik's that lets others read orders."""
     fill_orders(shop.platform)
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"]}
         return resources.create(ctx, "lakehouse.integration", "BI", uid="bi", edges=edges)
 
@@ -33,9 +33,9 @@ def opened(shop: Shop, member: str = "erik", days: str = "30") -> str:
     """The secret of a new token, as the page shows it."""
     client = shop.client(member)
     client.follow_redirects = True
-    shown = send(client, "/resources/bi/pipeline", "/resources/bi/integration/token", days=days)
-    assert shown.status_code == 200, shown.text
-    return shown.text.partition('value="lh_')[2].partition('"')[0]
+    answer = send(client, "/resources/bi/pipeline", "/resources/bi/integration/token", days=days)
+    assert answer.status_code == 200, answer.text
+    return answer.text.partition('value="lh_')[2].partition('"')[0]
 
 
 def read(shop: Shop, secret: str, table: str = "orders") -> int:
@@ -81,7 +81,7 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
         assert read(shop, secret) == answer
     assert "It is deactivated" in client.get(f"/resources/{bi}/pipeline").text
     send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/activate")
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         resources.delete(ctx, bi)
     assert read(shop, secret) == 401
 
@@ -90,7 +90,7 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
 def test_it_reads_as_whoever_made_the_token_and_no_longer_than_they_may(shop: Shop) -> None:
     secret = opened(shop)
     assert read(shop, secret) == 200
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         held = [each for each in grants.list_direct(ctx, "clean") if each.subject.uid == "engineers"]
         assert held
         grants.revoke(ctx, Grant("engineers", held[0].role, "clean"))
@@ -99,13 +99,13 @@ def test_it_reads_as_whoever_made_the_token_and_no_longer_than_they_may(shop: Sh
 
 def test_who_may_not_edit_it_opens_nothing(shop: Shop, bi: str) -> None:
     client = shop.client("ana")
-    told = client.get(f"/resources/{bi}/pipeline").text
-    assert "BI" in told
-    assert "Make a token" not in told
+    page = client.get(f"/resources/{bi}/pipeline").text
+    assert "BI" in page
+    assert "Make a token" not in page
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/token", days="30").status_code == 403
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/deactivate").status_code == 403
     opened(shop)
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         uid = ctx.session.transaction.connection.exec_driver_sql("select id from token where through_id is not null")
         token = str(uid.scalar_one())
     sent = send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/revoke", token=token, confirmed="1")
@@ -127,7 +127,7 @@ def test_a_notebook_is_kept_and_not_run(shop: Shop, open_as: Open) -> None:
     expect(page.get_by_text("where its table will be made")).to_be_visible()
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_text("A notebook cannot be run here yet.")).to_be_visible()
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         (made,) = resources.page(ctx, "lakehouse.notebook", within=LAKE, search="Churn").items
         edges = resources.get(ctx, made.uid).edges
     assert {name: [end.uid for end in ends] for name, ends in edges.items()} == {

@@ -10,8 +10,8 @@ from lakehold.catalog.resource_view import ResourceView
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.editor import write
-from tests.web.lakehouse.pipelines import LAKE, SQL, by
+from tests.web.lakehouse.editor import write_sql
+from tests.web.lakehouse.recorded_runs import LAKE, SQL, as_member
 
 QUERY, HISTORY = (f"/workspaces/{LAKE}/pipelines/new/{word}" for word in ("query", "history"))
 GOOD = {"name": "Totals", "sql": SQL, "reads": "orders", "output": "new", "layer": "clean", "table": "totals"}
@@ -19,14 +19,14 @@ GOOD_HISTORY = {"name": "Past", "reads": "customers", "output": "new", "layer": 
 
 
 def found(shop: Shop, kind: str, name: str) -> ResourceView:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
         return resources.get(ctx, item.uid)
 
 
 def fill(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("Customer totals")
-    write(page, SQL)
+    write_sql(page, SQL)
     page.get_by_label("Clean.orders").check()
     page.get_by_label("Layer", exact=True).select_option("Clean")
     page.get_by_label("Name of the table").fill("customer_totals")
@@ -50,7 +50,7 @@ def test_somebody_makes_a_query_and_changes_it(open_as: Open, shop: Shop, script
     page.goto(f"/resources/{made.uid}/pipeline/edit")
     page.get_by_label("Clean.stores").check()
     page.get_by_role("radio", name="Are replaced All").check()
-    write(page, "SELECT 1 AS one")
+    write_sql(page, "SELECT 1 AS one")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. It is so from the next run on.")).to_be_visible()
     after = found(shop, "lakehouse.query", "Customer totals")

@@ -18,14 +18,14 @@ from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import LAKE, SQL, begun, by, moved
+from tests.web.lakehouse.recorded_runs import LAKE, SQL, as_member, queue_run, record_run_state
 
 LIST, GRAPH = f"/workspaces/{LAKE}/pipelines", f"/workspaces/{LAKE}/pipelines/graph"
 
 
 def query(shop: Shop, name: str = "Spending", *, member: str = "erik") -> str:
     """A query of Erik's, who edits raw and clean."""
-    with shop.platform.write(by(member)) as ctx:
+    with shop.platform.write(as_member(member)) as ctx:
         edges = {"lakehouse": LAKE, "reads": ["orders"], "writes": ["clean"], "into": "clean"}
         settings = {"table": "totals", "sql": SQL, "mode": "merge", "keys": ["customer"]}
         return resources.create(ctx, "lakehouse.query", name, uid=name.lower(), edges=edges, settings=settings)
@@ -33,8 +33,8 @@ def query(shop: Shop, name: str = "Spending", *, member: str = "erik") -> str:
 
 def test_the_list_tells_the_last_run_the_next_one_and_whether_it_is_active(open_as: Open, shop: Shop) -> None:
     uid = query(shop)
-    moved(shop, begun(shop, uid), "failed", error="No.")
-    with shop.platform.write(by("erik")) as ctx:
+    record_run_state(shop, queue_run(shop, uid), "failed", error="No.")
+    with shop.platform.write(as_member("erik")) as ctx:
         TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *", "Europe/Berlin"))
         TRIGGERS.save(ctx, "store_history", TriggerSchedule("0 6 * * *"), active=False)
     page = open_as("erik", LIST)
@@ -72,7 +72,7 @@ def test_kinds_are_filtered_in_the_address(shop: Shop) -> None:
 
 
 def test_the_drawing_leads_to_each_and_can_be_drawn_around_one(open_as: Open, shop: Shop) -> None:
-    moved(shop, begun(shop, "make_orders"), "succeeded")
+    record_run_state(shop, queue_run(shop, "make_orders"), "succeeded")
     page = open_as("olga", GRAPH)
     drawing = page.get_by_role("region", name="Graph of pipelines")
     expect(drawing.get_by_role("link", name="orders, table in clean")).to_be_visible()
@@ -98,9 +98,9 @@ def test_rows_go_from_left_to_right_also_where_they_go_in_a_circle() -> None:
 
 
 def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         ctx.session.store.add(Grant("tim", "viewer", "tills"))
-    with shop.platform.read(by("tim")) as ctx:
+    with shop.platform.read(as_member("tim")) as ctx:
         assert ways.links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
 
 
@@ -149,7 +149,7 @@ def test_somebody_runs_it_now(open_as: Open, shop: Shop, scripts: bool) -> None:
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_role("heading", name="Run of Spending")).to_be_visible()
     expect(page.get_by_text("Spending was started.")).to_be_visible()
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         (run,) = RUNS.page(ctx, resource=uid)
     assert (run.state, run.started_by, run.reload) == ("queued", "erik", False)
 
@@ -159,7 +159,7 @@ def test_a_reload_is_a_run_that_replaces_everything(shop: Shop) -> None:
     here = f"/resources/{uid}/pipeline"
     answer = send(shop.client("erik"), here, f"{here}/run", reload="1")
     assert answer.headers["location"].startswith("/runs/run_")
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert [run.reload for run in RUNS.page(ctx, resource=uid)] == [True]
 
 
@@ -168,7 +168,7 @@ def test_who_only_looks_may_not_run_it_and_is_told_why(shop: Shop) -> None:
     here = f"/resources/{uid}/pipeline"
     assert "You need Editor" in client.get(here).text
     assert send(client, here, f"{here}/run").status_code == 403
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert RUNS.page(ctx, resource=uid) == []
 
 
@@ -181,9 +181,9 @@ def test_what_lacks_its_settings_is_not_run_and_says_what_is_missing(open_as: Op
 
 def test_the_runs_of_one_are_listed_and_drawn(shop: Shop) -> None:
     uid = query(shop)
-    runs = [begun(shop, uid) for _ in range(3)]
+    runs = [queue_run(shop, uid) for _ in range(3)]
     for run, state in zip(runs, ("succeeded", "failed", "queued"), strict=True):
-        moved(shop, run, state)
+        record_run_state(shop, run, state)
     client = shop.client("erik")
     text = client.get(f"/resources/{uid}/runs").text
     assert all(run in text for run in runs)
@@ -242,22 +242,22 @@ def test_it_comes_after_all_of_others(shop: Shop) -> None:
 
 def test_a_trigger_is_changed_where_it_belongs_and_by_who_may(shop: Shop) -> None:
     uid = query(shop)
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         made = TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *")).id
     there = "/resources/store_history/triggers"
     assert send(shop.client("erik"), there, f"{there}/pause", trigger=made).status_code == 404
     here = f"/resources/{uid}/triggers"
     assert "You need Editor" in shop.client("ana").get(here).text
     assert send(shop.client("ana"), here, f"{here}/pause", trigger=made).status_code == 403
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert TRIGGERS.get(ctx, made).active
 
 
 def test_axe_finds_nothing_wrong_with_pipelines(open_as: Open, shop: Shop, violations: Violations) -> None:
     uid = query(shop)
     for state in ("succeeded", "failed"):
-        moved(shop, begun(shop, uid), state)
-    with shop.platform.write(by("erik")) as ctx:
+        record_run_state(shop, queue_run(shop, uid), state)
+    with shop.platform.write(as_member("erik")) as ctx:
         TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *"))
     page = open_as("erik", LIST)
     for part in ("", "graph", "pipeline", "triggers", "runs"):

@@ -9,8 +9,8 @@ from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.looked import NEW, made
-from tests.web.lakehouse.pipelines import begun, by, moved
+from tests.web.lakehouse.probe_worker import NEW, create_source
+from tests.web.lakehouse.recorded_runs import as_member, queue_run, record_run_state
 
 SETTINGS = {"connector": "database", "address": "jdbc:postgresql://db.shop.internal:5432/shop", "user": "reader"}
 SECRET = "k3pt-secret"
@@ -18,23 +18,32 @@ SECRET = "k3pt-secret"
 
 def source(shop: Shop) -> str:
     """One with a password and two streams, one of them off."""
-    uid = made(shop, SETTINGS, name="Shop database")
-    with shop.platform.write(by("erik")) as ctx:
+    uid = create_source(shop, SETTINGS, name="Shop database")
+    with shop.platform.write(as_member("erik")) as ctx:
         credentials.save(ctx, uid, {"password": SECRET})
         for name, on in (("orders", True), ("clicks", False)):
-            told = {"stream": f"public.{name}", "mode": "merge", "keys": ["id"], "table": f"shop_{name}"}
+            stream_settings = {"stream": f"public.{name}", "mode": "merge", "keys": ["id"], "table": f"shop_{name}"}
             edges = {"source": uid, "writes": "raw"}
-            resources.create(ctx, "lakehouse.stream", name, edges=edges, settings=told, attributes={"enabled": on})
+            resources.create(
+                ctx, "lakehouse.stream", name, edges=edges, settings=stream_settings, attributes={"enabled": on}
+            )
     return uid
 
 
 def test_it_tells_how_it_is_connected_and_what_became_of_its_streams(shop: Shop) -> None:
     uid = source(shop)
-    run = begun(shop, uid)
-    moved(shop, run, "succeeded", step="orders", rows=1234, bad=7)
+    run = queue_run(shop, uid)
+    record_run_state(shop, run, "succeeded", step="orders", rows=1234, bad=7)
     text = shop.client("erik").get(f"/resources/{uid}/pipeline").text
-    for told in ("jdbc:postgresql://db.shop.internal", "reader", "Kept, and not shown", "shop_orders", "1,234", ">7<"):
-        assert told in text
+    for expected in (
+        "jdbc:postgresql://db.shop.internal",
+        "reader",
+        "Kept, and not shown",
+        "shop_orders",
+        "1,234",
+        ">7<",
+    ):
+        assert expected in text
     assert "All rows, merged by key" in text
     assert f"/runs/{run}" in text
     assert text.count("Off</span>") == 1
@@ -66,7 +75,7 @@ def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop)
     assert SECRET not in answer.text
     kept = send(client, NEW, NEW, **sent, secret=SECRET, do="save")
     uid = kept.headers["Location"].split("/")[2]
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         found, secrets = resources.get(ctx, uid), credentials.load_for_use(ctx, uid)
     assert found.settings == {
         "connector": "database",
@@ -90,7 +99,7 @@ def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
     late = send(client, here, here, **{**sent, "name": "Second"}, secret="s3cond-secret", do="save")
     assert late.status_code == 422
     assert 'value="Second"' in late.text
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert resources.get(ctx, uid).name == "First"
         assert credentials.load_for_use(ctx, uid) == {"password": "f1rst-secret"}
 
@@ -100,10 +109,10 @@ def test_a_kept_password_does_not_go_to_another_address(shop: Shop) -> None:
     here = f"/resources/{uid}/connection"
     sent = {"connector": "database", "name": "Elsewhere", "layer": "raw", "product": "other", "version": "1"}
     sent |= {"address": "jdbc:mysql://elsewhere/shop", "driver": "com.shop.Driver"}
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert credentials.load_for_use(ctx, uid) == {"password": SECRET}
     assert send(client, here, here, **sent, do="save").status_code == 303
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert credentials.load_for_use(ctx, uid) == {}
 
 
@@ -111,12 +120,12 @@ def test_it_is_deactivated_and_activated(shop: Shop) -> None:
     uid, client = source(shop), shop.client("erik")
     here = f"/resources/{uid}/pipeline"
     assert "pipeline/activate" not in client.get(here).text
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         TRIGGERS.save(ctx, uid, TriggerSchedule("0 6 * * *"))
     assert "Deactivate" in client.get(here).text
     for part, active in (("deactivate", False), ("activate", True)):
         assert send(client, here, f"{here}/{part}").status_code == 303
-        with shop.platform.read(by("erik")) as ctx:
+        with shop.platform.read(as_member("erik")) as ctx:
             assert [each.active for each in TRIGGERS.for_resource(ctx, uid)] == [active]
     assert send(shop.client("ana"), "/", f"{here}/deactivate").status_code in {403, 404}
 

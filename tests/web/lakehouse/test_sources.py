@@ -14,12 +14,12 @@ from playwright.sync_api import expect
 from lakehold.catalog import credentials, resources
 from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
 from lakehold.web.lakehouse.sources import databases, sealed
-from tests.pipeline.inward.api import Asked, Said, serving
+from tests.lake.sources.fake_api import ApiRequest, ApiResponse, serve_fake_api
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.looked import NEW, ORDERS, found, looking, made, put
-from tests.web.lakehouse.pipelines import by
+from tests.web.lakehouse.probe_worker import NEW, ORDERS, create_source, demo_with_probe_worker, find_resource, put_file
+from tests.web.lakehouse.recorded_runs import as_member
 
 FILES = {"connector": "files", "name": "Order files", "layer": "raw", "volume": "raw_files", "folder": ""}
 DATABASE = {
@@ -38,29 +38,29 @@ SECRET = "p4ssw0rd-of-the-api"
 @pytest.fixture
 def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that looks."""
-    with looking(shop_folder, tmp_path / "data") as opened:
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def kept(shop_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """One for all tests that change nothing."""
-    with looking(shop_folder, tmp_path_factory.mktemp("kept") / "data") as opened:
+    with demo_with_probe_worker(shop_folder, tmp_path_factory.mktemp("kept") / "data") as opened:
         yield opened
 
 
 def api(base: str, **more: str) -> dict[str, str]:
     """The form of an API with one endpoint."""
-    told = {"connector": "api", "name": "Events", "layer": "raw", "address": base, "auth": "bearer"}
-    return {**told, "endpoint_name": "events", "endpoint_path": "events", **more}
+    fields = {"connector": "api", "name": "Events", "layer": "raw", "address": base, "auth": "bearer"}
+    return {**fields, "endpoint_name": "events", "endpoint_path": "events", **more}
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_somebody_brings_files_in_from_the_first_step_to_the_first_run(
     open_as: Open, shop: Shop, scripts: bool
 ) -> None:
-    put(shop, "orders.csv")
-    put(shop, "stores.csv", "id,name\n1,Ulm\n")
+    put_file(shop, "orders.csv")
+    put_file(shop, "stores.csv", "id,name\n1,Ulm\n")
     page = open_as("erik", NEW, scripts=scripts)
     page.get_by_role("link", name="Files CSV").click()
     page.get_by_label("Name", exact=True).fill("Order files")
@@ -88,23 +88,27 @@ def test_somebody_brings_files_in_from_the_first_step_to_the_first_run(
     expect(page.get_by_text("The next times, in Europe/Berlin")).to_be_visible()
     page.get_by_role("button", name="Finish").click()
     page.wait_for_url("**/runs/run_*")
-    source = found(shop, "lakehouse.source", "Order files")
-    with shop.platform.read(by("erik")) as ctx:
+    source = find_resource(shop, "lakehouse.source", "Order files")
+    with shop.platform.read(as_member("erik")) as ctx:
         (run,) = RUNS.page(ctx, resource=source.uid)
         (trigger,) = TRIGGERS.for_resource(ctx, source.uid)
     assert (run.state, trigger.when.cron, trigger.when.zone) == ("queued", "0 6 * * *", "Europe/Berlin")
-    stream = found(shop, "lakehouse.stream", "orders.csv")
+    stream = find_resource(shop, "lakehouse.stream", "orders.csv")
     assert stream.settings
     assert (stream.settings["mode"], stream.settings["keys"], stream.settings["table"]) == ("merge", ["id"], "orders")
     assert stream.settings["format"]["fields"][2] == {"name": "amount", "type": "decimal(18,2)"}  # type: ignore[index]
 
 
 def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Shop) -> None:
-    def events(asked: Asked) -> Said:
-        return Said([{"id": 1}]) if asked.headers.get("Authorization") == f"Bearer {SECRET}" else Said({}, 401)
+    def events(asked: ApiRequest) -> ApiResponse:
+        return (
+            ApiResponse([{"id": 1}])
+            if asked.headers.get("Authorization") == f"Bearer {SECRET}"
+            else ApiResponse({}, 401)
+        )
 
     client = shop.client("erik")
-    with serving() as there:
+    with serve_fake_api() as there:
         there.routes["/v1/events"] = events
         wrong = send(client, NEW, NEW, **api(there.base, secret="wr0ng-secret", description="kept words"), do="next")
         assert wrong.status_code == 422
@@ -117,8 +121,8 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         assert SECRET not in off.text
         kept = re.findall(r'name="kept" value="([^"]+)"', off.text)[0]
         assert send(client, NEW, NEW, **api(there.base, kept=kept), do="next").status_code == 303
-        source = found(shop, "lakehouse.source", "Events")
-        with shop.platform.read(by("erik")) as ctx:
+        source = find_resource(shop, "lakehouse.source", "Events")
+        with shop.platform.read(as_member("erik")) as ctx:
             assert credentials.load_for_use(ctx, source.uid) == {"token": SECRET}
         for part in ("connection", "pipeline", "streams", "preview"):
             answer = client.get(f"/resources/{source.uid}/{part}")
@@ -128,19 +132,19 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
         here = f"/resources/{source.uid}/connection"
         changed = api(there.base, name="Web events", version=str(source.version))
         assert send(client, here, here, **changed, do="next").status_code == 303
-        with shop.platform.read(by("erik")) as ctx:
+        with shop.platform.read(as_member("erik")) as ctx:
             assert credentials.load_for_use(ctx, source.uid) == {"token": SECRET}
             assert resources.get(ctx, source.uid).name == "Web events"
 
 
 def test_a_sealed_secret_opens_for_who_filled_it_in_and_not_for_ever(kept: Shop) -> None:
     keys, now = kept.platform.keys, kept.platform.clock()
-    text = sealed.closed(keys, by("erik"), SECRET, now)
-    assert sealed.opened(keys, by("erik"), text, now) == SECRET
-    assert sealed.opened(keys, by("ana"), text, now) == ""
-    assert sealed.opened(keys, by("erik"), text, now + 2 * 3600 * 1_000_000) == ""
-    assert sealed.opened(keys, by("erik"), keys.encrypt(SECRET), now) == ""
-    assert sealed.opened(keys, by("erik"), "anything", now) == ""
+    text = sealed.closed(keys, as_member("erik"), SECRET, now)
+    assert sealed.opened(keys, as_member("erik"), text, now) == SECRET
+    assert sealed.opened(keys, as_member("ana"), text, now) == ""
+    assert sealed.opened(keys, as_member("erik"), text, now + 2 * 3600 * 1_000_000) == ""
+    assert sealed.opened(keys, as_member("erik"), keys.encrypt(SECRET), now) == ""
+    assert sealed.opened(keys, as_member("erik"), "anything", now) == ""
 
 
 @pytest.mark.parametrize(
@@ -166,8 +170,8 @@ def test_a_sealed_secret_opens_for_who_filled_it_in_and_not_for_ever(kept: Shop)
 def test_what_is_wrong_is_told_at_its_field(kept: Shop, wrong: dict[str, str], field: str, said: str) -> None:
     answer = send(kept.client("erik"), NEW, NEW, **wrong, description="kept words", do="next")
     assert answer.status_code == 422
-    (told,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
-    assert said in told
+    (message,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
+    assert said in message
     assert "kept words" in answer.text
 
 
@@ -182,8 +186,8 @@ def test_one_more_endpoint_loses_nothing(kept: Shop) -> None:
 
 def test_streams_are_chosen_changed_and_named_by_hand(shop: Shop) -> None:
     for number in (1, 2):
-        put(shop, f"orders-{number}.csv")
-    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+        put_file(shop, f"orders-{number}.csv")
+    uid, client = create_source(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
     here = f"/resources/{uid}/streams"
     assert "orders-1.csv" in client.get(here).text
     more = send(client, here, here, count="0", more="orders-*.csv", do="more").text
@@ -202,7 +206,7 @@ def test_streams_are_chosen_changed_and_named_by_hand(shop: Shop) -> None:
         assert answer.status_code == 422
         assert said in answer.text
     assert send(client, here, here, **star, **{"keys-0": "id"}, do="save").status_code == 303
-    stream = found(shop, "lakehouse.stream", "orders-*.csv")
+    stream = find_resource(shop, "lakehouse.stream", "orders-*.csv")
     assert stream.settings == {
         "stream": "orders-*.csv",
         "mode": "merge",
@@ -214,7 +218,7 @@ def test_streams_are_chosen_changed_and_named_by_hand(shop: Shop) -> None:
     # Into a table that is there, and off: what the form does not ask for stays.
     off = {**star, "uid-0": stream.uid, "table-0": "Raw.web_orders", "mode-0": "append", "on-0": ""}
     assert send(client, here, here, **off, do="save").status_code == 303
-    after = found(shop, "lakehouse.stream", "orders-*.csv")
+    after = find_resource(shop, "lakehouse.stream", "orders-*.csv")
     assert after.attributes["enabled"] == "false"
     assert [end.uid for end in after.edges["writes"]] == ["web_orders"]
     assert after.settings
@@ -224,47 +228,47 @@ def test_streams_are_chosen_changed_and_named_by_hand(shop: Shop) -> None:
 
 
 def test_signs_and_types_are_changed_and_looked_at_before_they_are_kept(shop: Shop) -> None:
-    put(shop, "orders.csv")
-    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+    put_file(shop, "orders.csv")
+    uid, client = create_source(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
     star = {"count": "1", "stream-0": "orders.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "full"}
     send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
-    stream, here = found(shop, "lakehouse.stream", "orders.csv"), f"/resources/{uid}/preview"
+    stream, here = find_resource(shop, "lakehouse.stream", "orders.csv"), f"/resources/{uid}/preview"
     signs = {"kind": "separated", "quote": '"', "encoding": "utf-8", "header": "1", "stream": stream.uid}
     changed = send(client, here, here, **signs, delimiter=",", do="look")
     assert "id;store;amount" in changed.text
     # The fields were found anew, and nothing was kept.
-    assert found(shop, "lakehouse.stream", "orders.csv").settings == stream.settings
+    assert find_resource(shop, "lakehouse.stream", "orders.csv").settings == stream.settings
     without = {name: value for name, value in signs.items() if name != "header"}
     send(client, here, here, **without, delimiter=";", do="save")
-    kept = found(shop, "lakehouse.stream", "orders.csv").settings
+    kept = find_resource(shop, "lakehouse.stream", "orders.csv").settings
     assert kept
     assert kept["format"]["header"] is False  # type: ignore[index]
     assert "column_1" in client.get(here).text
     # To go on without a change keeps nothing.
-    shown = client.get(here).text
-    (before,) = re.findall(r'name="before" value="([^"]+)"', shown)
+    page = client.get(here).text
+    (before,) = re.findall(r'name="before" value="([^"]+)"', page)
     same = {**without, "delimiter": ";", "was": json.dumps(["separated", "utf-8", ";", '"', "False", ""]), "count": "3"}
     for n, kind in enumerate(("string", "string", "string")):
         same |= {f"name-{n}": f"column_{n + 1}", f"type-{n}": kind}
     assert send(client, here, here, **same, before=html.unescape(before), do="next").status_code == 303
-    assert found(shop, "lakehouse.stream", "orders.csv").settings == kept
+    assert find_resource(shop, "lakehouse.stream", "orders.csv").settings == kept
     bad = send(client, here, here, **signs, delimiter='"', do="save")
     assert bad.status_code == 422
     assert "The delimiter cannot be the quote too." in bad.text
 
 
 def test_types_of_an_api_are_kept_with_its_endpoint(shop: Shop) -> None:
-    with serving() as there:
-        there.routes["/v1/events"] = lambda _: Said([{"id": 1, "at": "2031-01-02"}])
+    with serve_fake_api() as there:
+        there.routes["/v1/events"] = lambda _: ApiResponse([{"id": 1, "at": "2031-01-02"}])
         endpoint = {"name": "events", "path": "events", "params": {"all": "1"}}
-        uid = made(shop, {"connector": "api", "address": there.base, "endpoints": [endpoint]})
+        uid = create_source(shop, {"connector": "api", "address": there.base, "endpoints": [endpoint]})
         client = shop.client("erik")
         star = {"count": "1", "stream-0": "events", "on-0": "1", "table-0": "Raw.events", "mode-0": "full"}
         send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
         here = f"/resources/{uid}/preview"
         types = {"count": "2", "name-0": "id", "type-0": "bigint", "name-1": "at", "type-1": "date"}
         assert send(client, here, here, **types, do="save").status_code == 303
-        with shop.platform.read(by("erik")) as ctx:
+        with shop.platform.read(as_member("erik")) as ctx:
             settings = resources.get(ctx, uid).settings
         assert settings
         fields = [{"name": "id", "type": "bigint"}, {"name": "at", "type": "date"}]
@@ -272,8 +276,8 @@ def test_types_of_an_api_are_kept_with_its_endpoint(shop: Shop) -> None:
 
 
 def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
-    put(shop, "orders.csv")
-    uid = made(shop, {"connector": "files", "volume": "raw_files"})
+    put_file(shop, "orders.csv")
+    uid = create_source(shop, {"connector": "files", "volume": "raw_files"})
     ana = shop.client("ana")
     text = ana.get(f"{NEW}?connector=files").text
     assert "There is no layer in which you may make tables." in text
@@ -306,8 +310,8 @@ def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts
 
 
 def test_axe_finds_nothing_wrong_with_the_steps(open_as: Open, violations: Violations, shop: Shop) -> None:
-    put(shop, "orders.csv")
-    uid, client = made(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
+    put_file(shop, "orders.csv")
+    uid, client = create_source(shop, {"connector": "files", "volume": "raw_files"}), shop.client("erik")
     star = {"count": "1", "stream-0": "orders.csv", "on-0": "1", "table-0": "Raw.orders", "mode-0": "full"}
     send(client, f"/resources/{uid}/streams", f"/resources/{uid}/streams", **star, do="save")
     page = open_as("erik", NEW)

@@ -14,8 +14,8 @@ from lakehold.runs import queries
 from lakehold.runs.queries import query_table
 from tests.web.demo import Shop
 from tests.web.forms import send, token
-from tests.web.lakehouse.editor import write
-from tests.web.lakehouse.filling import fill_orders
+from tests.web.lakehouse.editor import write_sql
+from tests.web.lakehouse.sample_rows import fill_orders
 
 Open = Callable[..., Page]
 Violations = Callable[[Page], list[str]]
@@ -29,9 +29,9 @@ def ask_before(shop: Shop, member: str, *texts: str, error: str = "") -> None:
         place = queries.open_scope(ctx, "lake_house")
     with shop.platform.database.write() as transaction:
         here = {"tenant_id": place.tenant, "member": member, "workspace_id": place.workspace}
-        told = {"asked_at": shop.platform.clock(), "took": 420_000, "rows": 7, "error": error}
+        columns = {"asked_at": shop.platform.clock(), "took": 420_000, "rows": 7, "error": error}
         for text in texts:
-            transaction.connection.execute(query_table.insert().values(**here, **told, text=text))
+            transaction.connection.execute(query_table.insert().values(**here, **columns, text=text))
 
 
 def saved(client: httpx.Client, name: str, sql: str) -> str:
@@ -67,17 +67,17 @@ def test_names_of_what_one_may_read_are_offered_as_one_types(shop: Shop, open_as
 def test_names_and_fields_are_those_that_one_may_read(shop: Shop) -> None:
     fill_orders(shop.platform)
     ana, olga = shop.client("ana"), shop.client("olga")
-    told = ana.get(f"{SQL}/names").json()
-    assert {layer["name"] for layer in told["layers"]} == {"Clean", "Shaped", "Raw", "system"}
-    assert [table["name"] for layer in told["layers"] if layer["name"] == "Raw" for table in layer["tables"]] == [
+    answer = ana.get(f"{SQL}/names").json()
+    assert {layer["name"] for layer in answer["layers"]} == {"Clean", "Shaped", "Raw", "system"}
+    assert [table["name"] for layer in answer["layers"] if layer["name"] == "Raw" for table in layer["tables"]] == [
         "weather"
     ]
     assert "salaries" in olga.get(f"{SQL}/names").text
-    assert "system.access" in str(told)
-    assert "system.audit" not in str(told)
+    assert "system.access" in str(answer)
+    assert "system.audit" not in str(answer)
     assert "system.audit" in olga.get(f"{SQL}/names").text
-    wanted = {"table": ["orders", "salaries", "clean", "no_such_table", "system.runs", "system.audit"]}
-    fields = ana.get(f"{SQL}/fields", params=wanted).json()["fields"]
+    query = {"table": ["orders", "salaries", "clean", "no_such_table", "system.runs", "system.audit"]}
+    fields = ana.get(f"{SQL}/fields", params=query).json()["fields"]
     assert list(fields) == ["orders", "system.runs"]
     assert {"name": "rows", "type": "bigint"} in fields["system.runs"]
     assert fields["orders"][2] == {"name": "amount", "type": "decimal(10, 2)"}
@@ -97,10 +97,10 @@ def test_where_one_may_not_ask_there_is_nothing(shop: Shop) -> None:
 
 def test_a_query_without_a_worker_loses_nothing(shop: Shop) -> None:
     client = shop.client("erik")
-    told = send(client, SQL, SQL, sql="SELECT 'keep <me>'")
-    assert told.status_code == 422
-    assert "No worker is running." in told.text
-    assert told.text.count("SELECT &#39;keep &lt;me&gt;&#39;") >= 2  # in the editor, and among what was asked
+    answer = send(client, SQL, SQL, sql="SELECT 'keep <me>'")
+    assert answer.status_code == 422
+    assert "No worker is running." in answer.text
+    assert answer.text.count("SELECT &#39;keep &lt;me&gt;&#39;") >= 2  # in the editor, and among what was asked
     assert "The query is empty." in send(client, SQL, SQL, sql="  ").text
     assert "No worker is running." in send(client, SQL, f"{SQL}/csv", sql="SELECT 1").text
 
@@ -137,12 +137,12 @@ def test_a_table_leads_to_a_query_of_its_rows(shop: Shop) -> None:
 
 def test_a_query_is_saved_opened_changed_renamed_and_deleted(open_as: Open) -> None:
     page = open_as("erik", SQL)
-    write(page, "SELECT 1 AS one")
+    write_sql(page, "SELECT 1 AS one")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name").fill("My numbers")
     page.get_by_role("button", name="Save it").click()
     expect(page.get_by_role("heading", name="My numbers", level=1)).to_be_visible()
-    write(page, "SELECT 2 AS two")
+    write_sql(page, "SELECT 2 AS two")
     with page.expect_response(lambda answer: answer.url.endswith("/sql/save")):
         page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("region", name="Messages")).to_contain_text("My numbers was saved.")
@@ -172,9 +172,9 @@ def test_a_query_is_saved_without_scripts(open_as: Open) -> None:
 
 def test_a_name_that_cannot_be_is_told_and_nothing_is_lost(shop: Shop) -> None:
     client = shop.client("erik")
-    told = send(client, SQL, f"{SQL}/save", sql="SELECT 'kept'", name="  ", anew="1")
-    assert told.status_code == 422
-    assert "SELECT &#39;kept&#39;" in told.text
+    answer = send(client, SQL, f"{SQL}/save", sql="SELECT 'kept'", name="  ", anew="1")
+    assert answer.status_code == 422
+    assert "SELECT &#39;kept&#39;" in answer.text
     assert send(client, SQL, f"{SQL}/save", sql=" ", name="Empty", anew="1").status_code == 422
     uid = saved(client, "Fine", "SELECT 1")
     assert send(client, SQL, f"{SQL}/saved/{uid}/rename", name="").status_code == 422
@@ -228,8 +228,8 @@ def test_what_cannot_be_drawn_is_told(shop: Shop) -> None:
     client = shop.client("erik")
     wrong = ("", "[]", "7", '[["a", false, ["x"]]]', '[["a", true, ["x"]]]', '[["a", true, 3]]', "[[" * 5000)
     for data in wrong:
-        told = send(client, SQL, f"{SQL}/chart", data=data, sql="SELECT 9")
-        assert (told.status_code, "to draw" in told.text) == (422, True), data[:20]
+        answer = send(client, SQL, f"{SQL}/chart", data=data, sql="SELECT 9")
+        assert (answer.status_code, "to draw" in answer.text) == (422, True), data[:20]
 
 
 def test_who_views_as_somebody_cannot_ask_as_them(shop: Shop) -> None:

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.web import app_factory
-from tests.pipeline import shop as shops
-from tests.web.lakehouse.editor import write
+from tests.lake import shop as shops
+from tests.web.lakehouse.editor import write_sql
 from tests.web.site import running
 from tests.web.visitors import visitors
 
@@ -60,7 +60,7 @@ def ask_as(browser: Browser, asked: shops.Shop, there: str) -> Iterator[Open]:
 
 def ask(page: Page, text: str) -> None:
     """Write it over what is there, and run it from the keyboard."""
-    write(page, text)
+    write_sql(page, text)
     page.keyboard.press("ControlOrMeta+Enter")
 
 
@@ -144,11 +144,11 @@ def test_a_query_is_looked_at_before_it_is_kept(ask_as: Open) -> None:
     page.get_by_label("Name", exact=True).fill("By customer")
     page.get_by_label("Layer", exact=True).select_option("raw")
     page.get_by_label("Name of the table").fill("kept_by_customer")
-    write(page, "SELECT customer\nFRM raw.orders")
+    write_sql(page, "SELECT customer\nFRM raw.orders")
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("alert")).to_contain_text("line 2")
     expect(page.get_by_role("textbox", name="SQL")).to_contain_text("FRM raw.orders")
-    write(page, "SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer")
+    write_sql(page, "SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer")
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("alert")).to_contain_text("It reads orders too, now ticked.")
     expect(page.get_by_label("raw.orders")).to_be_checked()

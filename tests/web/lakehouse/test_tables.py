@@ -13,7 +13,7 @@ from lakehold.directory.caller import Caller
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Runs
 from tests.web.demo import Shop
-from tests.web.lakehouse.filling import ORDERS, fill, fill_orders, order
+from tests.web.lakehouse.sample_rows import ORDERS, fill, fill_orders, order
 
 Open = Callable[..., Page]
 Violations = Callable[[Page], list[str]]
@@ -69,10 +69,10 @@ def test_a_search_works_without_scripts_and_finds_a_layer_too(shop: Shop) -> Non
 
 
 def test_what_one_may_not_see_is_not_in_the_catalog(shop: Shop) -> None:
-    told = shop.client("ana").get("/workspaces/lake_house/data").text
-    assert ">customers<" in told
+    page = shop.client("ana").get("/workspaces/lake_house/data").text
+    assert ">customers<" in page
     for hidden in ("salaries", "web_clicks", "Private", "board_plan"):
-        assert hidden not in told
+        assert hidden not in page
     assert shop.client("ana").get("/workspaces/lake_house/data/private").status_code == 404
     assert shop.client("nils").get("/workspaces/lake_house/data").status_code in {200, 404}
     assert "orders" not in shop.client("nils").get("/workspaces/lake_house/data").text
@@ -89,36 +89,36 @@ def test_an_empty_lakehouse_says_what_to_do_next(shop: Shop) -> None:
     token = client.get("/workspaces").text.split('name="csrf_token" value="')[1].split('"')[0]
     made = {"csrf_token": token, "kind": "lakehouse.lakehouse", "edge_tenant": "corner", "name": "Empty lake"}
     uid = client.post("/resources/new", data=made).headers["location"].rpartition("/")[2]
-    told = client.get(f"/workspaces/{uid}/data").text
-    assert "No layers yet" in told
-    assert "New layer" in told
+    page = client.get(f"/workspaces/{uid}/data").text
+    assert "No layers yet" in page
+    assert "New layer" in page
     layer = {"csrf_token": token, "kind": "lakehouse.layer", "edge_lakehouse": uid, "name": "first"}
     client.post("/resources/new", data=layer)
-    told = client.get(f"/workspaces/{uid}/data").text
-    assert "Nothing in first yet" in told
-    assert "New volume" in told
+    page = client.get(f"/workspaces/{uid}/data").text
+    assert "Nothing in first yet" in page
+    assert "New volume" in page
 
 
 def test_fields_say_their_type_in_the_words_of_sql(shop: Shop) -> None:
     fill_orders(shop.platform)
-    told = shop.client("erik").get("/resources/orders/fields").text
+    page = shop.client("erik").get("/resources/orders/fields").text
     for word in ("<code>bigint</code>", "<code>decimal(10, 2)</code>", "array&lt;string&gt;", "Without tax."):
-        assert word in told
-    assert "No, it is required" in told
+        assert word in page
+    assert "No, it is required" in page
 
 
 def test_a_sample_tells_nothing_from_an_empty_text_and_escapes_what_people_wrote(shop: Shop) -> None:
     fill_orders(shop.platform)
-    told = shop.client("erik").get("/resources/orders/sample").text
-    assert '<span class="nothing">null</span>' in told
-    assert "Köln &lt;b&gt;" in told
-    assert '<td class="number">0.75</td>' in told
+    page = shop.client("erik").get("/resources/orders/sample").text
+    assert '<span class="nothing">null</span>' in page
+    assert "Köln &lt;b&gt;" in page
+    assert '<td class="number">0.75</td>' in page
 
 
 def test_a_sample_says_that_there_is_more(shop: Shop) -> None:
     fill(shop.platform, "orders", ORDERS, [order(n) for n in range(101)])
-    told = shop.client("erik").get("/resources/orders/sample").text
-    assert "100 rows shown, there are more" in told
+    page = shop.client("erik").get("/resources/orders/sample").text
+    assert "100 rows shown, there are more" in page
 
 
 def test_a_table_that_was_never_written_and_one_without_rows_say_so(shop: Shop) -> None:
@@ -136,43 +136,43 @@ def test_a_table_whose_files_are_gone_does_not_hide_the_others(shop: Shop) -> No
     client = shop.client("erik")
     assert ">orders<" in client.get("/workspaces/lake_house/data").text
     for part in ("fields", "sample", "snapshots"):
-        told = client.get(f"/resources/orders/{part}")
-        assert (told.status_code, "Files of the table are missing." in told.text) == (503, True), part
+        page = client.get(f"/resources/orders/{part}")
+        assert (page.status_code, "Files of the table are missing." in page.text) == (503, True), part
 
 
 def test_the_current_snapshot_is_marked(shop: Shop) -> None:
     fill_orders(shop.platform)
-    told = shop.client("erik").get("/resources/orders/snapshots").text
-    assert told.count("Current") == 1
-    assert told.index("Current") < told.index('<td class="number">3</td>')
-    assert told.count("<td>Append</td>") == 2
+    page = shop.client("erik").get("/resources/orders/snapshots").text
+    assert page.count("Current") == 1
+    assert page.index("Current") < page.index('<td class="number">3</td>')
+    assert page.count("<td>Append</td>") == 2
 
 
 def test_lineage_goes_both_ways_through_pipelines_and_streams(shop: Shop) -> None:
-    told = shop.client("olga").get("/resources/orders/lineage").text
-    made_from, read_by = told.split("Read by")[0], told.split("Read by")[1]
+    page = shop.client("olga").get("/resources/orders/lineage").text
+    made_from, read_by = page.split("Read by")[0], page.split("Read by")[1]
     for name in ("Make orders", "web_orders", "Shop source"):
         assert name in made_from
     for name in ("Day totals", "sales_by_day", "To finance"):
         assert name in read_by
-    assert "not visible to you" not in told.casefold()
+    assert "not visible to you" not in page.casefold()
 
 
 def test_lineage_stops_at_what_is_hidden_without_a_name_or_number(shop: Shop) -> None:
     """Ana reads the layers clean and shaped, and nothing of raw."""
-    told = shop.client("ana").get("/resources/customers/lineage").text
-    assert "More, not visible to you" in told
+    page = shop.client("ana").get("/resources/customers/lineage").text
+    assert "More, not visible to you" in page
     for hidden in ("Make customers", "make_customers", "web_orders", "payments", "Shop source"):
-        assert hidden not in told
+        assert hidden not in page
 
 
 def test_lineage_that_goes_round_in_a_circle_comes_to_an_end(shop: Shop) -> None:
     with shop.platform.access.write(company.TENANT) as session:
         edges = {"lakehouse": "lake_house", "reads": ("orders",), "writes": ("orders", "stores")}
         session.store.create("lakehouse.query", "Round and round", uid="round", edges=edges)
-    told = shop.client("olga").get("/resources/orders/lineage", params={"all": "1"}).text
-    assert "Round and round" in told.split("Read by")[0]
-    assert "Round and round" in told.split("Read by")[1]
+    page = shop.client("olga").get("/resources/orders/lineage", params={"all": "1"}).text
+    assert "Round and round" in page.split("Read by")[0]
+    assert "Round and round" in page.split("Read by")[1]
 
 
 def test_runs_of_what_writes_a_table_are_its_runs(shop: Shop) -> None:
@@ -200,6 +200,6 @@ def test_who_views_as_somebody_sees_none_of_their_rows(shop: Shop) -> None:
     client = shop.client("olga")
     token = client.get("/view-as").text.split('name="csrf_token" value="')[1].split('"')[0]
     assert client.post("/view-as", data={"csrf_token": token, "member": "erik"}).status_code == 303
-    told = client.get("/resources/orders/sample").text
-    assert "No rows while you view as somebody else" in told
-    assert "Köln" not in told
+    page = client.get("/resources/orders/sample").text
+    assert "No rows while you view as somebody else" in page
+    assert "Köln" not in page

@@ -14,7 +14,7 @@ from lakehold.web.lakehouse.timing import Timing
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import by
+from tests.web.lakehouse.recorded_runs import as_member
 
 HERE = "/resources/make_orders/triggers"
 
@@ -63,12 +63,12 @@ def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
 @pytest.fixture
 def trigger(shop: Shop) -> str:
     """Every day at six."""
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         return TRIGGERS.save(ctx, "make_orders", TriggerSchedule("0 6 * * *", "Europe/Berlin")).id
 
 
 def when(shop: Shop, trigger: str) -> TriggerSchedule:
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         return TRIGGERS.get(ctx, trigger).when
 
 
@@ -91,12 +91,12 @@ def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
 
 def test_one_that_pauses_stays_so_and_only_who_may_changes_it(shop: Shop, trigger: str) -> None:
     sent = {"trigger": trigger, "every": "hour", "zone": "UTC", "do": "save"}
-    with shop.platform.write(by("erik")) as ctx:
+    with shop.platform.write(as_member("erik")) as ctx:
         TRIGGERS.set_active(ctx, trigger, active=False)
         after = TRIGGERS.save(ctx, "make_orders", TriggerSchedule(after=("make_lines",))).id
     client = shop.client("erik")
     assert send(client, HERE, f"{HERE}/change", **sent).status_code == 303
-    with shop.platform.read(by("erik")) as ctx:
+    with shop.platform.read(as_member("erik")) as ctx:
         assert not TRIGGERS.get(ctx, trigger).active
     assert send(client, HERE, f"{HERE}/change", **{**sent, "trigger": after}).status_code == 422
     elsewhere = "/resources/make_lines/triggers"

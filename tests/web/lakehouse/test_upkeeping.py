@@ -10,18 +10,18 @@ from playwright.sync_api import Page, expect
 
 from lakehold.runs.run_table import run_table
 from tests.web.demo import Shop
-from tests.web.lakehouse.filling import fill_orders
+from tests.web.lakehouse.sample_rows import fill_orders
 
 Open = Callable[..., Page]
 Violations = Callable[[Page], list[str]]
 SNAPSHOTS = "/resources/orders/snapshots"
 
 
-def wanted(shop: Shop) -> list[dict[str, object]]:
+def run_parameters(shop: Shop) -> list[dict[str, object]]:
     """What was asked of each run of a table."""
     with shop.platform.database.read() as transaction:
         query = sa.select(run_table.c.wanted).where(run_table.c.kind == "lakehouse.table").order_by(run_table.c.n)
-        return [json.loads(told)["parameters"] for told in transaction.connection.execute(query).scalars()]
+        return [json.loads(parameters)["parameters"] for parameters in transaction.connection.execute(query).scalars()]
 
 
 def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Open, violations: Violations) -> None:
@@ -30,11 +30,11 @@ def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Op
     assert violations(page) == []
     expect(page.get_by_role("button", name="Roll back")).to_have_count(1)
     page.get_by_role("button", name="Roll back").click()
-    assert wanted(shop) == []
+    assert run_parameters(shop) == []
     page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
-    (told,) = wanted(shop)
-    assert told["do"] == "rollback"
+    (parameters,) = run_parameters(shop)
+    assert parameters["do"] == "rollback"
     page.goto("/resources/orders/written")
     expect(page.get_by_role("main")).to_contain_text("Queued")
 
@@ -47,14 +47,14 @@ def test_a_table_is_kept_up_without_scripts(shop: Shop, open_as: Open) -> None:
     page.goto(SNAPSHOTS)
     page.get_by_role("button", name="Roll back").click()
     page.get_by_role("button", name="Roll back").click()
-    assert [told["do"] for told in wanted(shop)] == ["upkeep", "rollback"]
+    assert [parameters["do"] for parameters in run_parameters(shop)] == ["upkeep", "rollback"]
 
 
 def test_who_only_reads_may_neither(shop: Shop) -> None:
     fill_orders(shop.platform)
     client = shop.client("ana")
-    told = client.get(SNAPSHOTS).text
-    assert "Roll back" not in told
-    assert "snapshots/upkeep" not in told
-    assert "Keep it up" in told
-    assert wanted(shop) == []
+    page = client.get(SNAPSHOTS).text
+    assert "Roll back" not in page
+    assert "snapshots/upkeep" not in page
+    assert "Keep it up" in page
+    assert run_parameters(shop) == []

@@ -18,11 +18,11 @@ from lakehold.web.lakehouse.doing import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.filling import ORDERS, fill, order
-from tests.web.lakehouse.looked import looking
-from tests.web.lakehouse.pipelines import begun, by, moved
-from tests.web.marts import filling
-from tests.web.marts.filling import found, said, settings_of
+from tests.web.lakehouse.probe_worker import demo_with_probe_worker
+from tests.web.lakehouse.recorded_runs import as_member, queue_run, record_run_state
+from tests.web.lakehouse.sample_rows import ORDERS, fill, order
+from tests.web.marts import sample_data
+from tests.web.marts.sample_data import find_resource, settings_of, update_settings
 from tests.web.visitors import visitors
 
 NEW = "/workspaces/sales/marts/new"
@@ -34,16 +34,16 @@ TABS = ("mart", "sample", "schema", "reports", "triggers", "runs", "quality", "l
 @pytest.fixture
 def filled(shop: Shop) -> Shop:
     """Daily sales have rows and a definition."""
-    filling.lake(shop)
+    sample_data.use_lake_storage(shop)
     fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
-    said(shop, "daily_sales", by="sql", sql="SELECT * FROM clean.orders", reads=["orders"])
+    update_settings(shop, "daily_sales", by="sql", sql="SELECT * FROM clean.orders", reads=["orders"])
     return shop
 
 
 @pytest.fixture
 def served(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that looks at files."""
-    with looking(shop_folder, tmp_path / "data") as shop:
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as shop:
         yield shop
 
 
@@ -59,7 +59,7 @@ def words_of(page: str) -> str:
 
 
 def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations: Violations) -> None:
-    said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
+    update_settings(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
     page = open_as("tara", f"{MART}/mart")
     forms = (NEW, f"{NEW}?storage=lake", f"{MART}/mart/edit", f"{MART}/checks", f"{MART}/checks?n=0")
     for path in (*forms, *(f"{MART}/{part}" for part in TABS), "/resources/margins/mart", "/resources/margins/schema"):
@@ -69,7 +69,7 @@ def test_every_page_is_open_to_everybody(filled: Shop, open_as: Open, violations
 
 
 def test_what_it_is_refreshed_after_is_named_as_far_as_one_sees(filled: Shop) -> None:
-    with filled.platform.write(by("tara")) as ctx:
+    with filled.platform.write(as_member("tara")) as ctx:
         TRIGGERS.save(ctx, "daily_sales", TriggerSchedule(after=("returns", "margins"), every=True))
     words = {member: words_of(filled.client(member).get(f"{MART}/mart").text) for member in ("tara", "bella")}
     assert "After Returns and Margins" in words["tara"]
@@ -80,7 +80,7 @@ def test_what_it_is_refreshed_after_is_named_as_far_as_one_sees(filled: Shop) ->
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, scripts: bool) -> None:
-    uid = filling.files(served)
+    uid = sample_data.create_file_storage(served)
     page = open_there("tara", NEW, scripts=scripts, refused=True)
     page.get_by_role("link", name="Sheets").click()
     page.get_by_role("textbox", name="Name").fill("Sales of the tills")
@@ -100,7 +100,7 @@ def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, 
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("heading", name="Sales of the tills", level=1)).to_be_visible()
     expect(page.get_by_role("term").filter(has_text="Copy in the storage")).to_be_visible()
-    made = found(served, KIND, "Sales of the tills")
+    made = find_resource(served, KIND, "Sales of the tills")
     assert [end.uid for end in made.edges["storage"]] == [uid]
     assert made.settings
     said_so = [made.settings[name] for name in ("by", "table", "mode", "kept_as")]
@@ -118,7 +118,7 @@ def test_sql_has_an_editor_with_names_of_the_lake(filled: Shop, open_as: Open) -
     page.get_by_role("button", name="Make it").click()
     # There is no worker: the first refresh tells whether it is right.
     expect(page.get_by_role("heading", name="Typed", level=1)).to_be_visible()
-    assert "Clean.or" in str(settings_of(filled, found(filled, KIND, "Typed").uid)["sql"])
+    assert "Clean.or" in str(settings_of(filled, find_resource(filled, KIND, "Typed").uid)["sql"])
 
 
 def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(filled: Shop) -> None:
@@ -144,7 +144,7 @@ def test_what_a_mart_is_called_can_be_said_before_its_rows_are(filled: Shop) -> 
     sent = {"storage": "lake", "name": "Margin", "by": "sql", "sql": "", "mode": "full", "do": "save"}
     assert settings_of(filled, "margins") == {}
     assert send(filled.client("tara"), there, there, **sent, description="What is left.").status_code == 303
-    made = found(filled, KIND, "Margin")
+    made = find_resource(filled, KIND, "Margin")
     assert (made.uid, made.description, made.settings) == ("margins", "What is left.", {})
     assert send(filled.client("tara"), there, there, **{**sent, "name": ""}).status_code == 422
     assert send(filled.client("tara"), there, there, **{**sent, "mode": "append"}).status_code == 422
@@ -155,10 +155,10 @@ def test_a_mart_is_joined_to_others_that_one_may_use(filled: Shop) -> None:
     sent = {"storage": "lake", "name": "Joined", "by": "table", "table": "clean.orders", "mode": "full", "do": "save"}
     joins = {"join_mart": "daily_sales", "join_name": "sales", "join_on": "id, store = store"}
     assert send(tara, f"{NEW}?storage=lake", NEW, **sent, **joins).status_code == 303
-    made = found(filled, KIND, "Joined")
+    made = find_resource(filled, KIND, "Joined")
     assert [end.uid for end in made.edges["joins"]] == ["daily_sales"]
-    told = {"mart": "daily_sales", "name": "sales", "on": {"id": "id", "store": "store"}}
-    assert settings_of(filled, made.uid)["joins"] == [told]
+    join = {"mart": "daily_sales", "name": "sales", "on": {"id": "id", "store": "store"}}
+    assert settings_of(filled, made.uid)["joins"] == [join]
     assert "Daily sales" in tara.get(f"/resources/{made.uid}/lineage").text
     form = tara.get(f"/resources/{made.uid}/mart/edit").text
     assert "id = id, store = store" in form
@@ -169,22 +169,22 @@ def test_a_mart_is_joined_to_others_that_one_may_use(filled: Shop) -> None:
 
 
 def test_a_join_that_an_editor_does_not_see_stays(filled: Shop) -> None:
-    said(filled, "store_targets", by="table", table="clean.stores")
-    told = {"mart": "margins", "name": "margin", "on": {"id": "id"}}
-    with filled.platform.write(by("tara")) as ctx:
+    update_settings(filled, "store_targets", by="table", table="clean.stores")
+    join = {"mart": "margins", "name": "margin", "on": {"id": "id"}}
+    with filled.platform.write(as_member("tara")) as ctx:
         resource_edit.apply_edit(ctx, "store_targets", ResourceEdit(edges={"joins": ["margins"]}))
-    said(filled, "store_targets", joins=[told])
+    update_settings(filled, "store_targets", joins=[join])
     tim = filled.client("tim")
     form = tim.get("/resources/store_targets/mart/edit").text
     assert "More are joined that are not visible to you" in form
     assert "margin" not in form.lower()
-    version = found(filled, KIND, "Store targets").version
+    version = find_resource(filled, KIND, "Store targets").version
     sent = {"storage": "lake", "name": "Store targets", "by": "table", "table": "clean.stores", "version": str(version)}
     there = "/resources/store_targets/mart/edit"
     # The lake is not his to read: he may call the mart something else, and not let it draw something else.
     assert send(tim, there, there, **{**sent, "table": "clean.items"}, do="save").status_code == 422
     assert send(tim, there, there, **sent, do="save").status_code == 303
-    assert settings_of(filled, "store_targets")["joins"] == [told]
+    assert settings_of(filled, "store_targets")["joins"] == [join]
 
 
 def test_a_mart_is_published_and_made_a_draft_again_by_who_edits_it(filled: Shop) -> None:
@@ -194,17 +194,17 @@ def test_a_mart_is_published_and_made_a_draft_again_by_who_edits_it(filled: Shop
     assert send(bella, f"{MART}/mart", f"{MART}/mart/publish").status_code == 403
     assert send(tara, f"{MART}/mart", f"{MART}/mart/publish").status_code == 303
     assert settings_of(filled, "daily_sales")["published"] is True
-    shown = bella.get(f"{MART}/mart").text
-    assert "It can be reported on" in shown
-    assert "How it is defined is shown to those who may edit it." in shown
-    assert "clean.orders" not in shown
+    page_text = bella.get(f"{MART}/mart").text
+    assert "It can be reported on" in page_text
+    assert "How it is defined is shown to those who may edit it." in page_text
+    assert "clean.orders" not in page_text
     assert send(tara, f"{MART}/mart", f"{MART}/mart/unpublish").status_code == 303
     assert settings_of(filled, "daily_sales")["published"] is False
     assert filled.client("nils").get(f"{MART}/mart").status_code == 404
 
 
 def test_a_mart_without_rows_is_not_published(filled: Shop) -> None:
-    said(filled, "margins", by="table", table="clean.orders")
+    update_settings(filled, "margins", by="table", table="clean.orders")
     tara = filled.client("tara")
     send(tara, f"{MART}/mart", "/resources/margins/mart/publish")
     assert settings_of(filled, "margins").get("published") is not True
@@ -221,9 +221,9 @@ def test_the_schema_is_edited_in_place(filled: Shop, open_as: Open, scripts: boo
     page.get_by_label("id is in the primary key").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. Types and hidden fields")).to_be_visible()
-    told = settings_of(filled, "daily_sales")
-    assert told["keys"] == ["id"]
-    assert told["columns"] == [
+    settings = settings_of(filled, "daily_sales")
+    assert settings["keys"] == ["id"]
+    assert settings["columns"] == [
         {"name": "store", "description": "The shop's town."},
         {"name": "amount", "alias": "Amount without tax"},
         {"name": "day", "type": "timestamp"},
@@ -238,7 +238,7 @@ def test_the_schema_is_edited_in_place(filled: Shop, open_as: Open, scripts: boo
 
 
 def test_a_hidden_field_that_is_not_kept_is_shown_to_editors_alone(filled: Shop) -> None:
-    said(filled, "daily_sales", columns=[{"name": "margin_secret", "hidden": True}])
+    update_settings(filled, "daily_sales", columns=[{"name": "margin_secret", "hidden": True}])
     assert "margin_secret" in filled.client("tara").get(f"{MART}/schema").text
     assert "margin_secret" not in filled.client("bella").get(f"{MART}/schema").text
     fields = {"name": "id", "hidden-0": "1", "key-0": "1"}
@@ -265,14 +265,14 @@ def test_checks_are_added_changed_and_taken_away(filled: Shop) -> None:
         {"check": "freshness", "fields": ["day"], "hours": 36},
         {"check": "sql", "sql": "SELECT 1", "name": "none is odd"},
     ]
-    for wrong, told in (
+    for wrong, message in (
         ({"check": "not null"}, "Name the field"),
         ({"check": "not null", "fields": "id, day"}, "of one field"),
         ({"check": "row count", "least": "many"}, "Write a whole number."),
         ({"check": "unique", "fields": "id, store"}, "already"),
     ):
         refused = send(tara, here, here, **wrong)
-        assert (refused.status_code, told in refused.text) == (422, True), refused.text
+        assert (refused.status_code, message in refused.text) == (422, True), refused.text
     assert "36" in tara.get(f"{here}?n=3").text
     assert send(tara, here, here, n="3", check="freshness", fields="day", hours="12").status_code == 303
     assert send(tara, f"{MART}/quality", f"{here}/remove", n="0", confirmed="1").status_code == 303
@@ -284,7 +284,7 @@ def test_checks_are_added_changed_and_taken_away(filled: Shop) -> None:
 
 
 def test_who_may_not_edit_a_mart_changes_nothing_of_it(filled: Shop) -> None:
-    said(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
+    update_settings(filled, "daily_sales", checks=[{"check": "unique", "fields": ["id"]}])
     bella = filled.client("bella")
     assert bella.get(f"{MART}/checks").status_code == 403
     assert bella.get(f"{MART}/mart/edit").status_code == 403
@@ -296,8 +296,8 @@ def test_who_may_not_edit_a_mart_changes_nothing_of_it(filled: Shop) -> None:
 
 
 def test_reports_on_a_mart_are_those_that_one_sees(filled: Shop) -> None:
-    run = begun(filled, "morning_sales", member="bella")
-    moved(filled, run, states.SUCCEEDED)
+    run = queue_run(filled, "morning_sales", member="bella")
+    record_run_state(filled, run, states.SUCCEEDED)
     page = filled.client("bella").get(f"{MART}/reports").text
     assert ("Morning sales" in page, "Board mail" in page, run in page) == (True, True, True)
     assert "/workspaces/sales/reports/new?mart=daily_sales" in page
@@ -313,6 +313,6 @@ def test_lineage_goes_from_the_lake_to_destinations_as_far_as_one_sees(filled: S
     assert "not visible to you" in bella
     assert "orders" not in bella
     assert "/resources/lake" not in bella
-    with filled.platform.write(by("tara")) as ctx:
+    with filled.platform.write(as_member("tara")) as ctx:
         ctx.make(Add(Attribute("daily_sales", "shared_for_reporting", "false")))
     assert filled.client("boris").get(f"{MART}/lineage").status_code == 404

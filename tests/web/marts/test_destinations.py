@@ -19,8 +19,8 @@ from lakehold.ledger.audit import AuditFilter
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.looked import looking
-from tests.web.lakehouse.pipelines import begun, by, moved
+from tests.web.lakehouse.probe_worker import demo_with_probe_worker
+from tests.web.lakehouse.recorded_runs import as_member, queue_run, record_run_state
 
 NEW = "/workspaces/sales/destinations/new"
 SECRET = "nobody should read this"
@@ -34,7 +34,7 @@ WAYS = ("files", "mail", "chat", "webhook", "database", "live")
 
 
 def made(shop: Shop, name: str) -> ResourceView:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         some = resources.page(ctx, "marts.destination", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
         return resources.get(ctx, item.uid)
@@ -43,13 +43,13 @@ def made(shop: Shop, name: str) -> ResourceView:
 @pytest.fixture
 def kept(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that tries destinations out."""
-    with looking(shop_folder, tmp_path / "data") as shop:
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as shop:
         yield shop
 
 
 def test_a_business_user_makes_one_of_each_way(shop: Shop) -> None:
     bella = shop.client("bella")
-    wanted: list[tuple[dict[str, str], dict[str, object], dict[str, str]]] = [
+    cases: list[tuple[dict[str, str], dict[str, object], dict[str, str]]] = [
         (
             {"to": "files", "name": "Sheets", "kind": "csv", "delimiter": ";", "header": "1"},
             {"to": "files", "kind": "csv", "delimiter": ";", "header": True},
@@ -75,18 +75,18 @@ def test_a_business_user_makes_one_of_each_way(shop: Shop) -> None:
         ),
         ({"to": "live", "name": "Live one"}, {"to": "live"}, {}),
     ]
-    for sent, settings, secrets in wanted:
+    for sent, settings, secrets in cases:
         answer = send(bella, NEW, NEW, **sent, do="save")
         assert answer.status_code == 303, answer.text
         found = made(shop, sent["name"])
         assert found.settings == settings
-        with shop.platform.read(by("bella")) as ctx:
+        with shop.platform.read(as_member("bella")) as ctx:
             assert credentials.load_for_use(ctx, found.uid) == secrets
         here = f"/resources/{found.uid}/destination"
         for page in (here, f"{here}/edit"):
-            shown = bella.get(page)
-            assert shown.status_code == 200
-            assert SECRET not in shown.text
+            answer_page = bella.get(page)
+            assert answer_page.status_code == 200
+            assert SECRET not in answer_page.text
         # The form says all that was kept: saved again, nothing is another.
         again = {name: value for name, value in sent.items() if name != "secret"}
         assert send(bella, f"{here}/edit", f"{here}/edit", **again, version=str(found.version)).status_code == 303
@@ -108,8 +108,8 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(
 ) -> None:
     answer = send(shop.client("bella"), NEW, NEW, **wrong, description="kept words", do="save")
     assert answer.status_code == 422
-    (told,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
-    assert said in told
+    (message,) = re.findall(rf'id="field-{field}">(.*?)</p>', answer.text, re.DOTALL)
+    assert said in message
     assert "kept words" in answer.text
 
 
@@ -143,9 +143,9 @@ def test_one_that_reports_use_is_deleted_and_brought_back(shop: Shop) -> None:
     assert f'action="{here}/restore"' in page
     # A Technical User who sees a report that goes there may restore it; who only uses it is told who can.
     assert f'action="{here}/restore"' in tara.get(f"{here}/destination").text
-    told = boris.get(f"{here}/destination").text
-    assert f'action="{here}/restore"' not in told
-    assert "It can be restored by its owners (Bella" in told
+    page_text = boris.get(f"{here}/destination").text
+    assert f'action="{here}/restore"' not in page_text
+    assert "It can be restored by its owners (Bella" in page_text
     assert send(boris, "/", f"{here}/restore").status_code == 403
     assert send(bella, f"{here}/destination", f"{here}/destination/try").status_code == 403
     assert send(tara, f"{here}/destination", f"{here}/restore").status_code == 303
@@ -153,8 +153,8 @@ def test_one_that_reports_use_is_deleted_and_brought_back(shop: Shop) -> None:
 
 
 def test_only_reports_that_one_sees_are_named(shop: Shop) -> None:
-    run = begun(shop, "morning_sales", member="bella")
-    moved(shop, run, "succeeded", step="send", rows=12)
+    run = queue_run(shop, "morning_sales", member="bella")
+    record_run_state(shop, run, "succeeded", step="send", rows=12)
     tara = shop.client("tara").get("/resources/board_mail/destination").text
     assert "Morning sales" in tara
     assert "Loyalty letter" in tara
@@ -172,19 +172,19 @@ def test_credentials_are_copied_by_who_may_after_a_question_and_it_is_written_do
     asked = send(bella, here, copy)
     assert "It is written down who copied them" in asked.text
     assert SECRET not in asked.text
-    shown = send(bella, here, copy, confirmed="1")
-    assert shown.headers["location"] == "/shown-once"
-    bella.cookies.update(shown.cookies)
+    answer_page = send(bella, here, copy, confirmed="1")
+    assert answer_page.headers["location"] == "/shown-once"
+    bella.cookies.update(answer_page.cookies)
     assert SECRET in bella.get("/shown-once").text
     assert send(boris, "/", copy, confirmed="1").status_code == 404
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         (line,) = ctx.audit.page(AuditFilter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "bella"
 
 
 def test_who_may_not_edit_one_sees_no_settings_and_gets_no_further(shop: Shop) -> None:
     boris = shop.client("boris")
-    with shop.platform.write(by("bella")) as ctx:
+    with shop.platform.write(as_member("bella")) as ctx:
         resource_edit.apply_edit(
             ctx, "board_mail", ResourceEdit(settings={"to": "mail", "receivers": ["quiet@shop.example"]})
         )
@@ -200,7 +200,7 @@ def test_who_may_not_edit_one_sees_no_settings_and_gets_no_further(shop: Shop) -
 
 
 def test_axe_finds_nothing_wrong(open_as: Open, violations: Violations, shop: Shop) -> None:
-    moved(shop, begun(shop, "morning_sales", member="bella"), "succeeded", step="send", rows=12)
+    record_run_state(shop, queue_run(shop, "morning_sales", member="bella"), "succeeded", step="send", rows=12)
     page = open_as("bella", NEW)
     pages = (NEW, *(f"{NEW}?to={way}" for way in WAYS), "/resources/board_mail/destination")
     for path in pages:
@@ -227,22 +227,22 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
     here, secret = f"/resources/{uid}/destination", f"/resources/{uid}/destination/secret"
     assert "There is no secret" in bella.get(here).text
 
-    def shown(answer: httpx.Response) -> str:
+    def answer_page(answer: httpx.Response) -> str:
         assert answer.headers["location"] == "/shown-once"
         bella.cookies.update(answer.cookies)
         (found,) = re.findall(r'value="(lhp_[^"]+)"', bella.get("/shown-once").text)
         return str(found)
 
-    first = shown(send(bella, here, secret))
+    first = answer_page(send(bella, here, secret))
     assert "lhp_" not in bella.get("/shown-once").text
     assert first not in bella.get(here).text
-    with shop.platform.write(by("bella")) as ctx:
+    with shop.platform.write(as_member("bella")) as ctx:
         resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": [uid]}))
     page = bella.get(here).text
     assert f"/api/v1/live/{uid}/morning_sales" in page
     assert "curl -H" in page
     assert "Rotate the secret of Live one?" in send(bella, here, secret).text
-    second = shown(send(bella, here, secret, confirmed="1"))
+    second = answer_page(send(bella, here, secret, confirmed="1"))
     assert second != first
     pull = f"/api/v1/live/{uid}"
     assert bella.get(pull, headers={"Authorization": f"Bearer {first}"}).status_code == 401
@@ -255,7 +255,7 @@ def test_a_live_one_has_a_secret_that_is_shown_once_rotated_and_revoked(shop: Sh
 
 
 def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Shop) -> None:
-    with shop.platform.write(by("tara")) as ctx:
+    with shop.platform.write(as_member("tara")) as ctx:
         resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
         volume = Volume(shop.platform.settings, readable_tables.identifier_of(ctx, "store_sheets"))
     here = "/resources/store_sheets/destination"
@@ -273,7 +273,7 @@ def test_files_that_reports_have_left_are_downloaded_by_who_may_use_it(shop: Sho
 
 
 def test_of_many_reports_the_first_are_named_and_the_rest_counted(shop: Shop) -> None:
-    with shop.platform.write(by("tara")) as ctx:
+    with shop.platform.write(as_member("tara")) as ctx:
         for n in range(60):
             ends = {"data_mart": "daily_sales", "destination": "store_sheets"}
             resources.create(ctx, "marts.report", f"Letter {n:02}", edges=ends)

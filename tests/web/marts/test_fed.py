@@ -10,14 +10,14 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from lakehold.catalog import credentials
-from tests.pipeline.inward.api import Api, Asked, Said, serving
+from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.looked import looking
-from tests.web.lakehouse.pipelines import by
-from tests.web.marts import filling
-from tests.web.marts.filling import found, settings_of
+from tests.web.lakehouse.probe_worker import demo_with_probe_worker
+from tests.web.lakehouse.recorded_runs import as_member
+from tests.web.marts import sample_data
+from tests.web.marts.sample_data import find_resource, settings_of
 from tests.web.visitors import visitors
 
 NEW = "/workspaces/sales/marts/fed"
@@ -28,8 +28,8 @@ SECRET = "t0ken-of-the-shop"
 @pytest.fixture
 def shop(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that looks at APIs."""
-    with looking(shop_folder, tmp_path / "data") as opened:
-        filling.lake(opened)
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as opened:
+        sample_data.use_lake_storage(opened)
         yield opened
 
 
@@ -40,27 +40,29 @@ def open_as(browser: Browser, shop: Shop) -> Iterator[Open]:
 
 
 @pytest.fixture
-def there() -> Iterator[Api]:
+def there() -> Iterator[FakeApi]:
     """An API that lets in who knows the secret."""
 
-    def orders(asked: Asked) -> Said:
+    def orders(asked: ApiRequest) -> ApiResponse:
         knows = asked.headers.get("Authorization") == f"Bearer {SECRET}"
-        return Said([{"id": 1, "city": "Bonn"}, {"id": 2, "city": "Ulm"}]) if knows else Said({}, 401)
+        return ApiResponse([{"id": 1, "city": "Bonn"}, {"id": 2, "city": "Ulm"}]) if knows else ApiResponse({}, 401)
 
-    with serving() as made:
+    with serve_fake_api() as made:
         made.routes["/v1/orders"] = orders
         yield made
 
 
 def api(base: str, **more: str) -> dict[str, str]:
     """The form of an API with one endpoint."""
-    told = {"connector": "api", "name": "Web orders", "storage": "lake", "address": base, "auth": "bearer"}
-    return {**told, "endpoint_name": "orders", "endpoint_path": "orders", "mode": "full", **more}
+    fields = {"connector": "api", "name": "Web orders", "storage": "lake", "address": base, "auth": "bearer"}
+    return {**fields, "endpoint_name": "orders", "endpoint_path": "orders", "mode": "full", **more}
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_mart_is_fed_by_an_api(shop: Shop, open_as: Open, there: Api, violations: Violations, scripts: bool) -> None:
+def test_a_mart_is_fed_by_an_api(
+    shop: Shop, open_as: Open, there: FakeApi, violations: Violations, scripts: bool
+) -> None:
     page = open_as("tara", "/workspaces/sales/marts/new", scripts=scripts, refused=True)
     page.get_by_role("link", name="A connector").click()
     page.get_by_role("link", name="API").click()
@@ -86,31 +88,31 @@ def test_a_mart_is_fed_by_an_api(shop: Shop, open_as: Open, there: Api, violatio
         assert violations(page) == []
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_text("Web orders was made. Refresh it to draw its rows.")).to_be_visible()
-    made = found(shop, KIND, "Web orders")
+    made = find_resource(shop, KIND, "Web orders")
     assert [end.uid for end in made.edges["storage"]] == ["lake"]
-    told = settings_of(shop, made.uid)
-    assert {name: told[name] for name in ("by", "connector", "stream", "mode", "keys")} == {
+    settings = settings_of(shop, made.uid)
+    assert {name: settings[name] for name in ("by", "connector", "stream", "mode", "keys")} == {
         "by": "connector",
         "connector": "api",
         "stream": "orders",
         "mode": "merge",
         "keys": ["id"],
     }
-    with shop.platform.read(by("tara")) as ctx:
+    with shop.platform.read(as_member("tara")) as ctx:
         assert credentials.load_for_use(ctx, made.uid) == {"token": SECRET}
 
 
-def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Shop, there: Api) -> None:
+def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Shop, there: FakeApi) -> None:
     tara = shop.client("tara")
     assert send(tara, NEW, NEW, **api(there.base, secret=SECRET), do="next").status_code == 303
-    made = found(shop, KIND, "Web orders")
+    made = find_resource(shop, KIND, "Web orders")
     here = f"/resources/{made.uid}/mart/feed"
     assert f'href="{here}"' in tara.get(f"/resources/{made.uid}/mart/edit").text
     changed = api(there.base, name="Orders of the web", version=str(made.version), storage="")
     assert send(tara, here, here, **changed, do="next").status_code == 303
-    with shop.platform.read(by("tara")) as ctx:
+    with shop.platform.read(as_member("tara")) as ctx:
         assert credentials.load_for_use(ctx, made.uid) == {"token": SECRET}
-    assert [end.uid for end in found(shop, KIND, "Orders of the web").edges["storage"]] == ["lake"]
+    assert [end.uid for end in find_resource(shop, KIND, "Orders of the web").edges["storage"]] == ["lake"]
     for part in ("mart", "mart/edit", "mart/feed"):
         assert SECRET not in tara.get(f"/resources/{made.uid}/{part}").text
     # Who has not seen the last change does not undo it.
@@ -131,7 +133,7 @@ def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Sh
     ],
 )
 def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(
-    shop: Shop, there: Api, more: dict[str, str], field: str, said: str
+    shop: Shop, there: FakeApi, more: dict[str, str], field: str, said: str
 ) -> None:
     sent = api(there.base, **{"secret": SECRET, "description": "kept words", **more})
     answer = send(shop.client("tara"), f"{NEW}?connector=api", NEW, **sent, do="next")
@@ -143,10 +145,10 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(
     assert SECRET not in answer.text
 
 
-def test_who_may_not_make_or_edit_it_has_no_form(shop: Shop, there: Api) -> None:
+def test_who_may_not_make_or_edit_it_has_no_form(shop: Shop, there: FakeApi) -> None:
     assert shop.client("bella").get(NEW).status_code == 403
     assert shop.client("nils").get(NEW).status_code == 404
-    before = len(there.asked)
+    before = len(there.requests)
     answer = send(shop.client("bella"), "/", NEW, **api(there.base, secret=SECRET), do="test")
-    assert (answer.status_code, len(there.asked)) == (403, before)
+    assert (answer.status_code, len(there.requests)) == (403, before)
     assert shop.client("bella").get("/resources/daily_sales/mart/feed").status_code == 403

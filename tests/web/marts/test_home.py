@@ -7,12 +7,12 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
-from tests.web.lakehouse.pipelines import begun, moved
-from tests.web.marts.filling import said
+from tests.web.lakehouse.recorded_runs import queue_run, record_run_state
+from tests.web.marts.sample_data import update_settings
 
 
 def test_a_business_user_finds_marts_and_own_reports_first(shop: Shop) -> None:
-    moved(shop, begun(shop, "morning_sales", member="bella"), "succeeded", step="send")
+    record_run_state(shop, queue_run(shop, "morning_sales", member="bella"), "succeeded", step="send")
     text = shop.client("bella").get("/").text
     assert text.index("Data marts to report on") < text.index("Your reports") < text.index("Your workspaces")
     assert 'href="/workspaces/sales/reports/new?mart=daily_sales"' in text
@@ -23,7 +23,7 @@ def test_a_business_user_finds_marts_and_own_reports_first(shop: Shop) -> None:
 
 
 def test_what_can_be_reported_on_comes_before_drafts(shop: Shop) -> None:
-    said(shop, "suppliers", published=True)
+    update_settings(shop, "suppliers", published=True)
     text = shop.client("bella").get("/").text
     assert (
         text.index("New report on Suppliers") < text.index("New report on Baskets") < text.index("New report on Daily")

@@ -15,7 +15,7 @@ from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.checks import CheckResult
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.filling import ORDERS, fill, order, place_of
+from tests.web.lakehouse.sample_rows import ORDERS, fill, order, place_of
 
 Open = Callable[..., Page]
 Violations = Callable[[Page], list[str]]

@@ -11,7 +11,7 @@ from lakehold.catalog import workspaces
 from lakehold.catalog.resource_view import owners_of
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import by
+from tests.web.lakehouse.recorded_runs import as_member
 
 INVITE = "/invites/new?workspace=sales"
 MEMBERS = "/workspaces/sales/members"
@@ -19,12 +19,12 @@ ROLES = {"admin": "Project Admin", "technical_user": "Technical User", "business
 
 
 def owners(shop: Shop, uid: str) -> list[str]:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return sorted(who for held in ctx.session.read_view(lambda view: owners_of(view, uid)).values() for who in held)
 
 
 def is_in(shop: Shop, member: str) -> bool:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return member in {each.subject.uid for each in workspaces.members(ctx, "sales")}
 
 
@@ -34,7 +34,7 @@ def is_in(shop: Shop, member: str) -> bool:
 )
 def test_who_invites_whom(shop: Shop, inviter: str, may: list[str]) -> None:
     if inviter == "nils":
-        with shop.platform.write(by("olga")) as ctx:
+        with shop.platform.write(as_member("olga")) as ctx:
             workspaces.set_member(ctx, "sales", "nils", roles=["admin"])
     client = shop.client(inviter)
     page = client.get(INVITE).text

@@ -14,8 +14,8 @@ from lakehold.workspaces.marts.notifications.preferences import NotificationChan
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.pipelines import by
-from tests.web.marts.filling import settings_of
+from tests.web.lakehouse.recorded_runs import as_member
+from tests.web.marts.sample_data import settings_of
 
 HERE = "/workspaces/sales/notifications"
 HOOK = "https://localhost/hooks/sales"
@@ -24,7 +24,7 @@ WITH_PASSWORD = "me:pw@localhost"
 
 
 def receive(shop: Shop, channel: NotificationChannel = NotificationChannel.FAILED_RUNS) -> list[str]:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         return receivers.channel_receivers(ctx, "sales", channel)
 
 
@@ -37,7 +37,7 @@ def owned(shop: Shop) -> None:
 
 def test_it_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
     owned(shop)
-    with shop.platform.write(by("adam")) as ctx:
+    with shop.platform.write(as_member("adam")) as ctx:
         receivers.set_subscription(ctx, "sales", "bella", {"failed_runs": True})
     for member in ("adam", "bella"):
         page = open_as(member, HERE)
@@ -158,7 +158,7 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     adam = shop.client("adam")
     assert send(adam, HERE, f"{HERE}/hook", address=HOOK, secret=SECRET).status_code == 303
     assert settings_of(shop, "sales")["failure_webhook"] == HOOK
-    with shop.platform.read(by("adam")) as ctx:
+    with shop.platform.read(as_member("adam")) as ctx:
         assert credentials.load_for_use(ctx, "sales") == {"failure_webhook": SECRET}
     page = adam.get(HERE).text
     assert (HOOK in page, "One is kept" in page, SECRET in page) == (True, True, False)
@@ -170,12 +170,12 @@ def test_the_address_for_failures_is_kept_and_its_secret_is_in_no_page(shop: Sho
     assert (old.status_code, "by now" in old.text) == (422, True)
     assert send(adam, HERE, f"{HERE}/hook", address="").status_code == 303
     assert "failure_webhook" not in settings_of(shop, "sales")
-    with shop.platform.read(by("adam")) as ctx:
+    with shop.platform.read(as_member("adam")) as ctx:
         assert credentials.load_for_use(ctx, "sales") == {}
 
 
 def test_who_cannot_be_reached_is_told_and_shown(shop: Shop) -> None:
-    with shop.platform.write(by("olga")) as ctx:
+    with shop.platform.write(as_member("olga")) as ctx:
         made = members.add(ctx, "Robin without mail")
         workspaces.set_member(ctx, "sales", made, roles=["technical_user"])
     assert "Technical User · no e-mail address" in shop.client("adam").get(HERE).text

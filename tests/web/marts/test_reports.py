@@ -21,8 +21,8 @@ from lakehold.workspaces.marts.message_blocks import MessageData
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
-from tests.web.lakehouse.filling import ORDERS, fill, order
-from tests.web.lakehouse.pipelines import begun, by, moved
+from tests.web.lakehouse.recorded_runs import as_member, queue_run, record_run_state
+from tests.web.lakehouse.sample_rows import ORDERS, fill, order
 
 NEW = "/workspaces/sales/reports/new"
 ON_SALES = f"{NEW}?mart=daily_sales"
@@ -76,7 +76,7 @@ def filled(shop: Shop) -> Shop:
 
 def _fill(shop: Shop) -> None:
     fill(shop.platform, "daily_sales", ORDERS, [order(n) for n in range(3)])
-    with shop.platform.write(by("tara")) as ctx:
+    with shop.platform.write(as_member("tara")) as ctx:
         settings = {**resource_metadata.load(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
         resource_edit.apply_edit(
             ctx, "daily_sales", ResourceEdit(settings={**settings, "columns": COLUMNS, "published": True})
@@ -84,7 +84,7 @@ def _fill(shop: Shop) -> None:
 
 
 def made(shop: Shop, name: str) -> ResourceView:
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         some = resources.page(ctx, "marts.report", within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
         return resources.get(ctx, item.uid)
@@ -125,7 +125,7 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
     assert sums.count('name="sum_column"') == 2
     assert 'value="today - 7"' not in sums
     assert "since: today - 7" in sums
-    with filled.platform.read(by("olga")) as ctx:
+    with filled.platform.read(as_member("olga")) as ctx:
         found = resources.page(ctx, "marts.report", within="sales", search="Weekly").items
     assert "Weekly" not in [each.name for each in found]
 
@@ -151,8 +151,8 @@ def test_what_is_wrong_is_told_at_its_place(
 ) -> None:
     answer = send(filled.client("bella"), ON_SALES, NEW, **{**ASKED, **wrong}, do="save")
     assert answer.status_code == 422
-    (told,) = re.findall(rf'<li><a href="#field-{field}">(.*?)</a>', answer.text, re.DOTALL)
-    assert said in told
+    (message,) = re.findall(rf'<li><a href="#field-{field}">(.*?)</a>', answer.text, re.DOTALL)
+    assert said in message
     assert f'id="field-{field}"' in answer.text
     assert "For the board." in answer.text
 
@@ -240,31 +240,31 @@ def test_a_report_whose_destination_is_gone_can_only_be_read_until_it_is_back(fi
 def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
     bella, here = filled.client("bella"), "/resources/morning_sales/report"
     assert "It was not sent yet." in bella.get(here).text
-    sent = begun(filled, "morning_sales", member="bella")
-    moved(filled, sent, "succeeded", step="send", rows=3, said=[("info", "3 rows delivered")])
-    held = begun(filled, "morning_sales", member="bella")
-    moved(filled, held, "succeeded", step="send", said=[("info", "Nothing was sent: there are no rows.")])
+    sent = queue_run(filled, "morning_sales", member="bella")
+    record_run_state(filled, sent, "succeeded", step="send", rows=3, said=[("info", "3 rows delivered")])
+    held = queue_run(filled, "morning_sales", member="bella")
+    record_run_state(filled, held, "succeeded", step="send", said=[("info", "Nothing was sent: there are no rows.")])
     text = bella.get(here).text
     assert "there are no rows." in text
     assert text.index("Not sent") < text.index("Last sent")
 
 
 def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None:
-    with filled.platform.write(by("adam")) as ctx:
+    with filled.platform.write(as_member("adam")) as ctx:
         resource_edit.apply_edit(ctx, "store_sheets", ResourceEdit(settings={"to": "files", "kind": "csv"}))
         resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": ["store_sheets"]}))
         volume = Volume(filled.platform.settings, readable_tables.identifier_of(ctx, "store_sheets"))
     with volume.open_partial() as rough:
         rough.write(b"day\n")
         volume.publish(rough, "Morning sales.csv", replace=False)
-    moved(filled, begun(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
+    record_run_state(filled, queue_run(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
     with filled.platform.database.write() as transaction:
-        told = json.dumps({"places": ["Morning sales.csv"], "sure": True})
-        transaction.connection.execute(run_step_table.update().values(told=told))
+        run_state = json.dumps({"places": ["Morning sales.csv"], "sure": True})
+        transaction.connection.execute(run_step_table.update().values(told=run_state))
     here, file = "/resources/morning_sales/report", "/resources/store_sheets/destination/file?path=Morning+sales.csv"
     assert f'href="{file}"' in filled.client("bella").get(here).text
     assert filled.client("bella").get(file).text == "day\n"
-    with filled.platform.write(by("adam")) as ctx:
+    with filled.platform.write(as_member("adam")) as ctx:
         for toggle in ("shared_for_use", "shared_for_maintenance"):
             ctx.make(Remove(Attribute("store_sheets", toggle, "true")))
     assert file not in filled.client("bella").get(here).text
@@ -273,7 +273,7 @@ def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None
 def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> None:
     boris, here = filled.client("boris"), "/resources/returns_watch/report"
     assert "It was not sent yet." in boris.get(here).text
-    with filled.platform.write(by("tara")) as ctx:
+    with filled.platform.write(as_member("tara")) as ctx:
         resource_edit.apply_edit(ctx, "returns", ResourceEdit(attributes={"shared_for_reporting": False}))
     text = boris.get(here).text
     assert "How it went is shown to those who see its data mart." in text
@@ -281,7 +281,7 @@ def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> Non
 
 
 def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
-    with filled.platform.write(by("bella")) as ctx:
+    with filled.platform.write(as_member("bella")) as ctx:
         settings = {"columns": ["store"], "where": [{"column": "store", "is": "=", "value": "quiet words"}]}
         resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(settings=settings))
     boris, here = filled.client("boris"), "/resources/morning_sales"
@@ -336,11 +336,11 @@ def test_a_report_is_made_without_scripts(filled: Shop, open_as: Open) -> None:
 def test_insights_say_when_how_often_and_where_to(filled: Shop) -> None:
     bella, here = filled.client("bella"), "/resources/morning_sales/insights"
     assert "neither sent nor read" in bella.get(here).text
-    run = begun(filled, "morning_sales", member="bella")
-    moved(filled, run, "succeeded", step="send", rows=1234)
+    run = queue_run(filled, "morning_sales", member="bella")
+    record_run_state(filled, run, "succeeded", step="send", rows=1234)
     with filled.platform.database.write() as transaction:
-        told = json.dumps({"places": ["board@shop.example"], "sure": True})
-        transaction.connection.execute(run_step_table.update().values(told=told))
+        run_state = json.dumps({"places": ["board@shop.example"], "sure": True})
+        transaction.connection.execute(run_step_table.update().values(told=run_state))
     text = bella.get(here).text
     assert "1,234" in text
     assert "board@shop.example" in text

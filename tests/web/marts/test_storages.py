@@ -15,10 +15,10 @@ from lakehold.ledger.audit import AuditFilter
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send, token
-from tests.web.lakehouse.looked import looking
-from tests.web.lakehouse.pipelines import by
-from tests.web.marts import filling
-from tests.web.marts.filling import found
+from tests.web.lakehouse.probe_worker import demo_with_probe_worker
+from tests.web.lakehouse.recorded_runs import as_member
+from tests.web.marts import sample_data
+from tests.web.marts.sample_data import find_resource
 from tests.web.visitors import visitors
 
 NEW = "/workspaces/sales/storages/new"
@@ -39,13 +39,13 @@ KIND = "marts.storage"
 @pytest.fixture
 def served(shop_folder: Path, tmp_path: Path) -> Iterator[Shop]:
     """With a worker that looks at files."""
-    with looking(shop_folder, tmp_path / "data") as shop:
+    with demo_with_probe_worker(shop_folder, tmp_path / "data") as shop:
         yield shop
 
 
 def test_every_page_is_open_to_everybody(shop: Shop, open_as: Open, violations: Violations) -> None:
-    filling.lake(shop)
-    sheets = filling.files(shop)
+    sample_data.use_lake_storage(shop)
+    sheets = sample_data.create_file_storage(shop)
     kinds = [f"{NEW}?kind={kind}" for kind in ("lake", "database", "files")]
     here = [f"/resources/lake/{part}" for part in ("storage", "tables", "storage/edit")]
     more = [f"/resources/{sheets}/{part}" for part in ("storage", "files")]
@@ -71,10 +71,10 @@ def filled(page: Page, path: Path) -> None:
 def test_a_technical_user_makes_a_storage_of_files_and_looks_at_one(
     served: Shop, browser_open: Open, tmp_path: Path, scripts: bool
 ) -> None:
-    (tmp_path / "sales.csv").write_text(filling.SALES, encoding="utf-8")
+    (tmp_path / "sales.csv").write_text(sample_data.SALES, encoding="utf-8")
     page = browser_open("tara", NEW, scripts=scripts)
     filled(page, tmp_path / "sales.csv")
-    page.goto(f"/resources/{found(served, KIND, 'Tills').uid}/storage")
+    page.goto(f"/resources/{find_resource(served, KIND, 'Tills').uid}/storage")
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_role("status").get_by_text("1 file found.")).to_be_visible()
     page.get_by_role("link", name="Tables").click()
@@ -92,7 +92,7 @@ def browser_open(browser: Browser, served: Shop) -> Iterator[Open]:
 
 
 def test_a_lake_shows_each_person_the_tables_that_they_may_read(shop: Shop) -> None:
-    filling.lake(shop)
+    sample_data.use_lake_storage(shop)
     tara, tim = shop.client("tara"), shop.client("tim")
     tables = tara.get("/resources/lake/tables").text
     assert "Clean.orders" in tables
@@ -109,7 +109,7 @@ def test_a_lake_shows_each_person_the_tables_that_they_may_read(shop: Shop) -> N
     assert send(tara, "/resources/lake/storage", "/resources/lake/storage/test").text.count("23 tables found.") == 1
     settings = {"kind": "lake", "name": "Store lake", "lakehouse": "lake_house", "do": "next"}
     assert send(tara, NEW, NEW, **settings).status_code == 303
-    assert found(shop, KIND, "Store lake").settings == {"kind": "lake", "lakehouse": "lake_house"}
+    assert find_resource(shop, KIND, "Store lake").settings == {"kind": "lake", "lakehouse": "lake_house"}
     assert "Choose the lakehouse" in send(tara, NEW, NEW, **{**settings, "lakehouse": ""}).text
 
 
@@ -121,7 +121,7 @@ def test_a_password_is_kept_and_never_comes_back(shop: Shop) -> None:
     nobody = send(tara, NEW, NEW, **DATABASE, secret=SECRET, do="next")
     assert "No worker is running" in nobody.text
     made = send(tara, NEW, NEW, **DATABASE, secret=SECRET, do="save")
-    storage = found(shop, KIND, "Old shop")
+    storage = find_resource(shop, KIND, "Old shop")
     assert (made.status_code, made.headers["location"]) == (303, f"/resources/{storage.uid}/storage")
     assert storage.settings == {
         "kind": "database",
@@ -132,16 +132,16 @@ def test_a_password_is_kept_and_never_comes_back(shop: Shop) -> None:
     here = f"/resources/{storage.uid}/storage"
     assert "Kept, and not shown" in tara.get(here).text
     assert SECRET not in tara.get(here).text + tara.get(f"{here}/edit").text
-    with shop.platform.read(by("tara")) as ctx:
+    with shop.platform.read(as_member("tara")) as ctx:
         assert credentials.load_for_use(ctx, storage.uid) == {"password": SECRET}
 
 
 def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) -> None:
     tara, tim = shop.client("tara"), shop.client("tim")
     send(tara, NEW, NEW, **DATABASE, secret=SECRET, do="save")
-    uid = found(shop, KIND, "Old shop").uid
+    uid = find_resource(shop, KIND, "Old shop").uid
     here, copy = f"/resources/{uid}/storage", f"/resources/{uid}/credentials/copy"
-    with shop.platform.write(by("tara")) as ctx:
+    with shop.platform.write(as_member("tara")) as ctx:
         ctx.make(Add(Attribute(uid, "shared_for_use", "true")))
     with shop.platform.access.write(company.TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "tim"))
@@ -154,7 +154,7 @@ def test_credentials_are_copied_by_who_may_and_it_is_written_down(shop: Shop) ->
     assert (asked.status_code, SECRET in asked.text) == (200, False)
     sent = send(tara, here, copy, confirmed="1")
     assert SECRET in tara.get(sent.headers["location"]).text
-    with shop.platform.read(by("olga")) as ctx:
+    with shop.platform.read(as_member("olga")) as ctx:
         (line,) = ctx.audit.page(AuditFilter(action="copy_credentials", outcome="done"))
     assert line.entry.member == "tara"
 
@@ -181,12 +181,12 @@ def test_a_business_user_has_nothing_to_do_with_storages(shop: Shop) -> None:
 
 
 def test_files_of_a_storage_are_for_those_who_may_use_it_and_changed_by_who_edits_it(shop: Shop) -> None:
-    uid = filling.files(shop)
+    uid = sample_data.create_file_storage(shop)
     here = f"/resources/{uid}/files"
     tara, tim = shop.client("tara"), shop.client("tim")
-    assert tara.get(f"{here}/download?path=sales.csv").text == filling.SALES
+    assert tara.get(f"{here}/download?path=sales.csv").text == sample_data.SALES
     assert tim.get(here).status_code == 404
-    with shop.platform.write(by("tara")) as ctx:
+    with shop.platform.write(as_member("tara")) as ctx:
         ctx.make(Add(Attribute(uid, "shared_for_use", "true")))
     with shop.platform.access.write(company.TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "tim"))

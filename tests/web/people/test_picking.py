@@ -6,21 +6,21 @@ from unittest import mock
 
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.web.people import picking
+from lakehold.web.people import member_picker
 from tests.web.demo import Shop
 
 
 def test_those_who_are_in_already_are_left_out_however_many_they_are(shop: Shop) -> None:
-    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx, mock.patch.object(picking, "MOST", 2):
+    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx, mock.patch.object(member_picker, "MAX_OPTIONS", 2):
         everybody = [*company.PEOPLE, "nightly"]
-        left = picking.people(ctx, but=set(everybody) - {"tara", "victor"})
+        left = member_picker.member_choices(ctx, but=set(everybody) - {"tara", "victor"})
         assert [uid for uid, _ in left.options] == ["tara", "victor"]
         assert not left.more
-        few = picking.people(ctx, but={"adam"})
+        few = member_picker.member_choices(ctx, but={"adam"})
         assert [uid for uid, _ in few.options] == ["ana", "bella"]
         assert few.more
 
 
 def test_who_is_chosen_is_among_them_even_if_there_are_too_many(shop: Shop) -> None:
-    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx, mock.patch.object(picking, "MOST", 1):
-        assert [uid for uid, _ in picking.people(ctx, chosen="tara").options] == ["tara", "adam"]
+    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx, mock.patch.object(member_picker, "MAX_OPTIONS", 1):
+        assert [uid for uid, _ in member_picker.member_choices(ctx, chosen="tara").options] == ["tara", "adam"]

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
-from lakehold.web.profile.devices import spoken
-from tests.corner import TENANT
+from lakehold.web.profile.user_agent import describe_user_agent
+from tests.demo_company import TENANT
 from tests.web.conftest import Open
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -92,4 +92,4 @@ def test_the_list_is_searched_and_sorted_by_its_address(shop: Shop) -> None:
     ],
 )
 def test_a_browser_is_told_in_words(agent: str, words: str) -> None:
-    assert spoken(agent) == words
+    assert describe_user_agent(agent) == words

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
-from tests.corner import TENANT
+from tests.demo_company import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -75,17 +75,17 @@ def test_a_token_is_narrowed_by_actions(shop: Shop) -> None:
 
 
 def test_what_one_may_not_see_is_refused_like_what_there_is_not(shop: Shop) -> None:
-    told = []
+    answers = []
     with shop.client("nils") as client:
         for uid in ("salaries", "nothing-like-this"):
             fields = {"name": "A b", "days": "30", "ids": f"\n{uid}\n"}
             answer = send(client, "/profile/tokens/new", "/profile/tokens", **fields)
             assert answer.status_code == 422
             assert 'value="A b"' in answer.text
-            told.append(re.sub(r'(csrf[-_]token" (value|content)=")[^"]+', r"\1", answer.text).replace(uid, "…"))
-        assert told[0] == told[1]
-        assert "There is no resource &#39;…&#39;." in told[0]
-        assert "Sales marts" not in told[0]
+            answers.append(re.sub(r'(csrf[-_]token" (value|content)=")[^"]+', r"\1", answer.text).replace(uid, "…"))
+        assert answers[0] == answers[1]
+        assert "There is no resource &#39;…&#39;." in answers[0]
+        assert "Sales marts" not in answers[0]
     with shop.platform.read(Caller(TENANT, "nils")) as ctx:
         assert tokens.list_of_member(ctx, "nils") == []
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import impersonation
 from lakehold.directory.caller import Caller
-from tests.corner import TENANT
+from tests.demo_company import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import SECRET, Shop, give_password
 from tests.web.forms import send

@@ -185,9 +185,9 @@ def test_what_was_decided_is_a_file(shop: Shop) -> None:
     (kept,) = [row for row in read if (row["holder"], row["resource"]) == ("ana", "clean")]
     assert (kept["decision"], kept["decided_by"], kept["role"], kept["until"]) == ("kept", "adam", "Viewer", "")
     assert [row["holder_name"] for row in read if row["holder"] == "nils"] == ["'=cmd()"]
-    told = [json.loads(line) for line in lines.text.splitlines()]
-    assert len(told) == len(read) == len(rows(shop, uid))
-    (timed,) = [line for line in told if line["holder"] == "nils"]
+    lines_read = [json.loads(line) for line in lines.text.splitlines()]
+    assert len(lines_read) == len(read) == len(rows(shop, uid))
+    (timed,) = [line for line in lines_read if line["holder"] == "nils"]
     assert (timed["holder_name"], timed["decision"], timed["until"] > timed["since"]) == ("=cmd()", "undecided", True)
     with shop.platform.read(by("adam")) as ctx:
         assert len(ctx.audit.page(AuditFilter(action="take campaign"))) == 2
@@ -195,13 +195,13 @@ def test_what_was_decided_is_a_file(shop: Shop) -> None:
 
 def test_a_form_that_is_not_right_is_shown_again_with_what_was_filled_in(shop: Shop) -> None:
     with shop.client("adam") as client:
-        empty = sent(client, "/reviews/new", "/reviews/new", workspace="", name="", asks="everything", due="")
+        empty_platform = sent(client, "/reviews/new", "/reviews/new", workspace="", name="", asks="everything", due="")
         late = sent(
             client, "/reviews/new", "/reviews/new", workspace="sales", name="Mine", asks="everything", due="2001-01-01"
         )
         wrong = sent(client, "/reviews/new", "/reviews/new", workspace="sales", name="Mine", asks="x", due="")
-    assert [answer.status_code for answer in (empty, late, wrong)] == [422, 422, 422]
-    assert "Choose a workspace." in empty.text
+    assert [answer.status_code for answer in (empty_platform, late, wrong)] == [422, 422, 422]
+    assert "Choose a workspace." in empty_platform.text
     assert "This day is over" in late.text
     assert 'value="Mine"' in late.text
     assert "does not ask about" in wrong.text
@@ -211,15 +211,15 @@ def test_it_is_searched_filtered_and_sorted_by_the_address(shop: Shop) -> None:
     uid = begun(shop)
     with shop.client("adam") as client:
 
-        def shown(query: str) -> list[str]:
+        def listed(query: str) -> list[str]:
             return re.findall(r'aria-label="Select ([^"]+)"', client.get(f"/reviews/{uid}?{query}").text)
 
-        assert shown("q=ana clean viewer") == [ANA_SAID]
-        assert shown("member=ana&kind=lakehouse.layer") == [ANA_SAID]
-        assert shown("state=removed") == []
-        assert shown("member=nobody") == shown("")
-        assert shown("sort=-resource") != shown("")
-        assert sorted(shown("sort=-resource")) == sorted(shown(""))
+        assert listed("q=ana clean viewer") == [ANA_SAID]
+        assert listed("member=ana&kind=lakehouse.layer") == [ANA_SAID]
+        assert listed("state=removed") == []
+        assert listed("member=nobody") == listed("")
+        assert listed("sort=-resource") != listed("")
+        assert sorted(listed("sort=-resource")) == sorted(listed(""))
 
 
 def test_who_may_not_take_it_away_is_told_who_can(shop: Shop) -> None:

@@ -11,8 +11,8 @@ from lakehold.catalog import resources
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
 from tests import postgres
-from tests.pipeline.shop import ED
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.shop import ED
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 MIDDLE = BackfillSpan("2026-01-05", "2026-01-08")
 
@@ -35,7 +35,7 @@ def changed(server: postgres.Server, database: str) -> None:
         connection.execute("INSERT INTO visits VALUES (50, 'late', '2026-01-06')")
 
 
-def visits(here: Moving, server: postgres.Server, database: str, name: str, **settings: object) -> str:
+def visits(here: InlineRuns, server: postgres.Server, database: str, name: str, **settings: object) -> str:
     address = f"jdbc:postgresql://127.0.0.1:{server.port}/{database}"
     source = here.source(name, {"connector": "database", "address": address, "user": postgres.USER})
     stream = {"stream": "public.visits", "mode": "incremental", "cursor": "day", **settings}
@@ -46,12 +46,12 @@ def visits(here: Moving, server: postgres.Server, database: str, name: str, **se
     return source
 
 
-def words(here: Moving, table: str) -> dict[object, object]:
+def words(here: InlineRuns, table: str) -> dict[object, object]:
     return {row[0]: row[1] for row in here.rows(table)}
 
 
 def test_without_keys_the_span_takes_the_place_of_what_it_was(
-    here: Moving, server: postgres.Server, database: str
+    here: InlineRuns, server: postgres.Server, database: str
 ) -> None:
     source = visits(here, server, database, "span_plain")
     old = dict.fromkeys(range(1, 10), "old")
@@ -66,7 +66,9 @@ def test_without_keys_the_span_takes_the_place_of_what_it_was(
     assert here.run(source).steps[0].rows == 0
 
 
-def test_with_keys_the_rows_of_the_span_are_found_by_them(here: Moving, server: postgres.Server, database: str) -> None:
+def test_with_keys_the_rows_of_the_span_are_found_by_them(
+    here: InlineRuns, server: postgres.Server, database: str
+) -> None:
     source = visits(here, server, database, "span_keyed", keys=["id"])
     for _ in range(2):
         assert here.run(source, span=BackfillSpan(until="2026-01-05")).state == "succeeded"
@@ -75,21 +77,21 @@ def test_with_keys_the_rows_of_the_span_are_found_by_them(here: Moving, server: 
         assert len(here.rows("span_keyed_visits")) == 9
 
 
-def test_what_is_no_value_of_the_cursor_is_told(here: Moving, server: postgres.Server, database: str) -> None:
+def test_what_is_no_value_of_the_cursor_is_told(here: InlineRuns, server: postgres.Server, database: str) -> None:
     source = visits(here, server, database, "span_wrong")
     run = here.run(source, span=BackfillSpan("yesterday"))
     assert (run.state, run.error.partition(",")[0]) == ("failed", "'yesterday' is no value of day")
     assert words(here, "span_wrong_visits") == dict.fromkeys(range(1, 10), "old")
 
 
-def made(here: Moving, name: str, kind: str = "query", **settings: object) -> str:
+def made(here: InlineRuns, name: str, kind: str = "query", **settings: object) -> str:
     with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["orders"], "writes": ["raw"], "into": "raw"}
-        told = {"table": name, **settings}
-        return resources.create(ctx, f"lakehouse.{kind}", name, uid=name, edges=edges, settings=told)
+        stream_settings = {"table": name, **settings}
+        return resources.create(ctx, f"lakehouse.{kind}", name, uid=name, edges=edges, settings=stream_settings)
 
 
-def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: Moving) -> None:
+def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: InlineRuns) -> None:
     uid = made(here, "span_query", sql="SELECT id, amount FROM raw.orders", cursor="id")
     for span, rows in ((BackfillSpan("10", "20"), 10), (BackfillSpan("10", "20"), 10), (BackfillSpan("15", "25"), 15)):
         assert here.run(uid, span=span).state == "succeeded"
@@ -98,15 +100,15 @@ def test_a_query_that_names_a_cursor_fills_a_part_of_its_table(here: Moving) -> 
     assert len(here.rows("span_query")) == 100
 
 
-def refusal(here: Moving, uid: str, wanted: RunOptions) -> LakeholdError:
+def refusal(here: InlineRuns, uid: str, options: RunOptions) -> LakeholdError:
     with pytest.raises(LakeholdError) as refused, here.shop.platform.write(ED) as ctx:
-        RUNS.start(ctx, uid, wanted)
+        RUNS.start(ctx, uid, options)
     return refused.value
 
 
-def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: Moving) -> None:
+def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: InlineRuns) -> None:
     span = RunOptions(span=BackfillSpan("1", "2"))
-    here.put("span.csv", "id\n1\n")
+    here.put_file("span.csv", "id\n1\n")
     source = here.source("span_files", {"connector": "files", "volume": "raw_files"})
     here.stream(source, "all", stream="span.csv")
     whole = refusal(here, source, span)

@@ -11,18 +11,18 @@ import pytest
 from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from tests import postgres
-from tests.pipeline.inward.api import Said, serving
-from tests.pipeline.shop import ED
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.shop import ED
+from tests.lake.sources.fake_api import ApiResponse, serve_fake_api
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 FILES = {"connector": "files", "volume": "raw_files"}
 FIRST = "id,word\n1,a\n2,b\n"
 Rows = Sequence[tuple[object, ...]]
 
 
-def filled(here: Moving, name: str, content: str = FIRST, **settings: object) -> str:
+def filled(here: InlineRuns, name: str, content: str = FIRST, **settings: object) -> str:
     """A source of one file, whose table has been filled once."""
-    here.put(f"{name}.csv", content)
+    here.put_file(f"{name}.csv", content)
     source = here.source(name, FILES)
     here.stream(source, "rows", stream=f"{name}.csv", **settings)
     assert here.run(source).state == "succeeded"
@@ -43,11 +43,11 @@ def filled(here: Moving, name: str, content: str = FIRST, **settings: object) ->
     ],
 )
 def test_other_fields_are_taken_or_refused_by_name(
-    here: Moving, evolution: str, content: str, words: str, after: Rows
+    here: InlineRuns, evolution: str, content: str, words: str, after: Rows
 ) -> None:
     name = f"evolves_{abs(hash((evolution, content)))}"
     source = filled(here, name, evolution=evolution)
-    here.put(f"{name}.csv", content)
+    here.put_file(f"{name}.csv", content)
     run = here.run(source)
     assert (run.state, words in run.error) == ("failed" if words else "succeeded", True), run.error
     assert run.steps[0].error == run.error
@@ -55,32 +55,32 @@ def test_other_fields_are_taken_or_refused_by_name(
 
 
 @pytest.mark.parametrize("mode", ["merge", "mirror"])
-def test_a_key_that_is_there_twice_or_not_at_all_changes_nothing(here: Moving, mode: str) -> None:
+def test_a_key_that_is_there_twice_or_not_at_all_changes_nothing(here: InlineRuns, mode: str) -> None:
     name = f"keys_{mode}"
     source = filled(here, name, mode=mode, keys=["id"])
     for content, words in (("id,word\n3,c\n3,d\n", "more than once, such as 3"), ("id,word\n3,c\n,d\n", "have no id")):
-        here.put(f"{name}.csv", content)
+        here.put_file(f"{name}.csv", content)
         run = here.run(source)
         assert (run.state, words in run.error) == ("failed", True), run.error
         assert here.rows(f"{name}_rows") == [(1, "a"), (2, "b")]
 
 
-def test_after_a_correction_the_same_run_goes_on(here: Moving) -> None:
+def test_after_a_correction_the_same_run_goes_on(here: InlineRuns) -> None:
     source = filled(here, "mended", mode="merge", keys=["id"])
-    here.put("mended.csv", "id,word\n2,x\n2,y\n")
+    here.put_file("mended.csv", "id,word\n2,x\n2,y\n")
     run = here.run(source)
     assert run.state == "failed"
-    here.put("mended.csv", "id,word\n2,x\n")
+    here.put_file("mended.csv", "id,word\n2,x\n")
     with here.shop.platform.write(ED) as ctx:
         RUNS.resume(ctx, run.id)
-    assert here.go(run.id).error == ""
+    assert here.execute(run.id).error == ""
     assert here.rows("mended_rows") == [(1, "a"), (2, "x")]
 
 
-def test_more_bad_rows_than_are_let_pass_are_refused_with_an_example(here: Moving) -> None:
+def test_more_bad_rows_than_are_let_pass_are_refused_with_an_example(here: InlineRuns) -> None:
     fields = [{"name": "id", "type": "bigint"}, {"name": "word", "type": "string"}]
     source = filled(here, "many_bad", format={"kind": "separated", "fields": fields}, most_bad=1)
-    here.put("many_bad.csv", "id,word\n3,c\nx,d\ny,e\n")
+    here.put_file("many_bad.csv", "id,word\n3,c\nx,d\ny,e\n")
     run = here.run(source)
     assert run.state == "failed"
     assert "2 rows cannot be read and 1 are let pass" in run.error
@@ -93,49 +93,49 @@ def test_more_bad_rows_than_are_let_pass_are_refused_with_an_example(here: Movin
     [(None, "no file|no stream|There is no|has no"), ("", "is empty"), ("id,word\n", "The source has no rows")],
     ids=["no file", "an empty file", "a header alone"],
 )
-def test_a_file_with_nothing_in_it_empties_no_table(here: Moving, content: str | None, words: str) -> None:
+def test_a_file_with_nothing_in_it_empties_no_table(here: InlineRuns, content: str | None, words: str) -> None:
     name = f"empty_{'none' if content is None else len(content)}"
     source = filled(here, name)
     if content is None:
         here.volume().remove(f"{name}.csv")
     else:
-        here.put(f"{name}.csv", content)
+        here.put_file(f"{name}.csv", content)
     run = here.run(source)
     assert run.state == "failed"
     assert any(each in run.error for each in words.split("|")), run.error
     assert here.rows(f"{name}_rows") == [(1, "a"), (2, "b")]
 
 
-def test_a_header_alone_adds_nothing(here: Moving) -> None:
+def test_a_header_alone_adds_nothing(here: InlineRuns) -> None:
     source = filled(here, "added", mode="append")
-    here.put("added.csv", "id,word\n")
+    here.put_file("added.csv", "id,word\n")
     run = here.run(source)
     assert (run.state, run.error, run.steps[0].rows) == ("succeeded", "", 0)
     assert here.rows("added_rows") == [(1, "a"), (2, "b")]
 
 
-def test_a_table_may_be_emptied_if_that_is_allowed(here: Moving) -> None:
+def test_a_table_may_be_emptied_if_that_is_allowed(here: InlineRuns) -> None:
     source = filled(here, "emptied", allow_empty=True)
-    here.put("emptied.csv", "id,word\n")
+    here.put_file("emptied.csv", "id,word\n")
     assert here.run(source).error == ""
     assert here.rows("emptied_rows") == []
 
 
 @pytest.mark.parametrize("mode", ["full", "append"])
-def test_an_api_without_a_record_is_told_of_and_empties_nothing(here: Moving, mode: str) -> None:
-    with serving() as api:
-        api.routes["/v1/x"] = lambda _: Said({"rows": [{"id": 1}]})
+def test_an_api_without_a_record_is_told_of_and_empties_nothing(here: InlineRuns, mode: str) -> None:
+    with serve_fake_api() as api:
+        api.routes["/v1/x"] = lambda _: ApiResponse({"rows": [{"id": 1}]})
         endpoint = {"name": "x", "path": "x", "records": "rows"}
         source = here.source(f"quiet_{mode}", {"connector": "api", "address": api.base, "endpoints": [endpoint]})
         here.stream(source, "x", stream="x", mode=mode)
         assert here.run(source).state == "succeeded"
-        api.routes["/v1/x"] = lambda _: Said({"rows": []})
+        api.routes["/v1/x"] = lambda _: ApiResponse({"rows": []})
         run = here.run(source)
     assert (run.state, "There is no record" in run.error) == ("failed", True), run.error
     assert here.rows(f"quiet_{mode}_x") == [(1,)]
 
 
-def test_a_database_table_without_a_row_makes_a_table_without_one(here: Moving, server: postgres.Server) -> None:
+def test_a_database_table_without_a_row_makes_a_table_without_one(here: InlineRuns, server: postgres.Server) -> None:
     name = server.create()
     with psycopg.connect(server.url(name), autocommit=True) as connection:
         connection.execute("CREATE TABLE nobody (id int, word text)")
@@ -148,7 +148,7 @@ def test_a_database_table_without_a_row_makes_a_table_without_one(here: Moving, 
 
 
 def test_who_a_database_does_not_know_is_told_so_and_goes_on_when_it_does(
-    here: Moving, server: postgres.Server
+    here: InlineRuns, server: postgres.Server
 ) -> None:
     name = server.create()
     with psycopg.connect(server.url(name), autocommit=True) as connection:
@@ -160,15 +160,15 @@ def test_who_a_database_does_not_know_is_told_so_and_goes_on_when_it_does(
     with here.shop.platform.write(ED) as ctx:
         resource_edit.apply_edit(ctx, source, ResourceEdit(settings=_database(server, name)))
         RUNS.resume(ctx, run.id)
-    assert here.go(run.id).error == ""
+    assert here.execute(run.id).error == ""
     assert here.rows("stranger_t") == [(1,)]
     server.drop(name)
 
 
 @pytest.mark.parametrize(("status", "words"), [(401, "credentials"), (403, "credentials"), (500, "500")])
-def test_an_api_that_refuses_is_told_by_what_it_says(here: Moving, status: int, words: str) -> None:
-    with serving() as api:
-        api.routes["/v1/x"] = lambda _: Said({"error": "no"}, status)
+def test_an_api_that_refuses_is_told_by_what_it_says(here: InlineRuns, status: int, words: str) -> None:
+    with serve_fake_api() as api:
+        api.routes["/v1/x"] = lambda _: ApiResponse({"error": "no"}, status)
         settings = {"connector": "api", "address": api.base, "limits": {"retries": 0}}
         source = here.source(f"refuses_{status}", {**settings, "endpoints": [{"name": "x", "path": "x"}]})
         here.stream(source, "x", stream="x")
@@ -176,13 +176,13 @@ def test_an_api_that_refuses_is_told_by_what_it_says(here: Moving, status: int, 
     assert (run.state, words in run.error or str(status) in run.error) == ("failed", True), run.error
 
 
-def test_a_destination_that_is_not_there_is_told_of(here: Moving) -> None:
+def test_a_destination_that_is_not_there_is_told_of(here: InlineRuns) -> None:
     there = {"to": "database", "address": "jdbc:postgresql://127.0.0.1:9/x", "user": "x"}
     run = here.run(here.destination("away", there, ("customers",)))
     assert (run.state, "cannot be reached" in run.error) == ("failed", True), run.error
 
 
-def test_an_hour_that_is_there_twice_stays_two(here: Moving) -> None:
+def test_an_hour_that_is_there_twice_stays_two(here: InlineRuns) -> None:
     """On the day when clocks go back, by offset; and a moment that no clock shows when they go forward."""
     filled(here, "clocks", "id,at\n1,2026-10-25T02:30:00+02:00\n2,2026-10-25T02:30:00+01:00\n")
     moments = [(1, datetime(2026, 10, 25, 0, 30, tzinfo=UTC)), (2, datetime(2026, 10, 25, 1, 30, tzinfo=UTC))]

@@ -18,10 +18,10 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import app_factory
 from lakehold.workspaces.lakehouse import dropped_tables
 from lakehold.workspaces.lakehouse.executors import table_maintenance
-from tests.pipeline.shop import ADA, ED, TENANT
+from tests.lake.shop import ADA, ED, TENANT
 from tests.web.forms import send
 from tests.web.site import running
-from tests.workspaces.lakehouse.moving import Moving
+from tests.workspaces.lakehouse.inline_runs import InlineRuns
 from tests.workspaces.lakehouse.test_upkeep import table
 
 HERE = "/workspaces/shop/deleted"
@@ -29,7 +29,7 @@ Visitor = Callable[[str], httpx.Client]
 
 
 @pytest.fixture(scope="module")
-def visitor(here: Moving) -> Iterator[Visitor]:
+def visitor(here: InlineRuns) -> Iterator[Visitor]:
     """Somebody who has signed in, without a browser."""
     platform, clients = here.shop.platform, list[httpx.Client]()
     with running(app_factory.create_web_app(platform)) as address:
@@ -49,14 +49,14 @@ def visitor(here: Moving) -> Iterator[Visitor]:
             client.close()
 
 
-def deleted(here: Moving, spark: SparkSession, name: str) -> None:
+def deleted(here: InlineRuns, spark: SparkSession, name: str) -> None:
     table(here, spark, name, 2)
     with here.shop.platform.write(ADA) as ctx:
         resources.delete(ctx, name)
 
 
 def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
-    here: Moving, visitor: Visitor, spark: SparkSession
+    here: InlineRuns, visitor: Visitor, spark: SparkSession
 ) -> None:
     table(here, spark, "forgotten", 2)
     with here.shop.platform.access.write(TENANT) as session:
@@ -72,21 +72,21 @@ def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
         assert send(visitor(member), page, HERE, table="forgotten").status_code == 404
     client = visitor("ed")
     page = client.get(HERE).text
-    told = ("forgotten", "30 days", "Deleted from raw", "(Manager)")
-    assert [words for words in told if words not in page] == []
+    expected_texts = ("forgotten", "30 days", "Deleted from raw", "(Manager)")
+    assert [words for words in expected_texts if words not in page] == []
     again = send(client, HERE, HERE, table="forgotten", name="orders")
     assert (again.status_code, "in the layer already" in again.text) == (422, True)
     gone = send(client, HERE, HERE, table="forgotten", name="found")
     assert (gone.status_code, gone.headers["location"][:9]) == (303, "/runs/run")
     assert "The table is being restored." in client.get(gone.headers["location"]).text
-    run = here.go(gone.headers["location"].removeprefix("/runs/"))
+    run = here.execute(gone.headers["location"].removeprefix("/runs/"))
     assert (run.state, run.error) == ("succeeded", "")
     assert here.rows("found") == [(0, "word 0"), (1, "word 1")]
     assert "forgotten" not in client.get(HERE).text
     assert send(client, HERE, HERE, table="forgotten").status_code == 404
 
 
-def test_when_its_days_are_over_it_is_gone(here: Moving, visitor: Visitor, spark: SparkSession) -> None:
+def test_when_its_days_are_over_it_is_gone(here: InlineRuns, visitor: Visitor, spark: SparkSession) -> None:
     deleted(here, spark, "outlived")
     platform, client = here.shop.platform, visitor("ada")
     assert "outlived" in client.get(HERE).text
@@ -100,7 +100,7 @@ def test_when_its_days_are_over_it_is_gone(here: Moving, visitor: Visitor, spark
 
 
 def test_many_that_others_have_deleted_hide_none_of_ones_own(
-    here: Moving, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    here: InlineRuns, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dropped_tables, "_MAX_LISTED", 2)
     table(here, spark, "own", 1)

@@ -12,13 +12,13 @@ from pydantic import SecretStr
 from lakehold.catalog import credentials, resources
 from lakehold.kit.errors import LakeholdError
 from tests import postgres
-from tests.pipeline.outward.receiver import Answer, receiver
-from tests.pipeline.shop import ED, RITA
-from tests.smtp import sink
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.destinations.receiver import Answer, run_receiver
+from tests.lake.shop import ED, RITA
+from tests.smtp import mail_server
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 
-def test_a_table_becomes_a_file_of_a_volume(here: Moving) -> None:
+def test_a_table_becomes_a_file_of_a_volume(here: InlineRuns) -> None:
     uid = here.destination("file", {"to": "files", "name": "all orders", "kind": "csv"}, volume="raw_files")
     run = here.run(uid)
     assert (run.state, run.error, run.steps[0].rows) == ("succeeded", "", 100)
@@ -27,14 +27,14 @@ def test_a_table_becomes_a_file_of_a_volume(here: Moving) -> None:
     assert any(line.endswith("rows delivered: all orders.csv") for line in here.lines(run))
 
 
-def test_each_of_several_tables_has_its_own_file(here: Moving) -> None:
+def test_each_of_several_tables_has_its_own_file(here: InlineRuns) -> None:
     settings = {"to": "files", "name": "out", "kind": "parquet"}
     uid = here.destination("files", settings, ("orders", "customers"), volume="raw_files")
     assert here.run(uid).state == "succeeded"
     assert {"out-orders.parquet", "out-customers.parquet"} <= {file.path for file in here.volume().list_folder()}
 
 
-def test_rows_are_changed_in_a_database(here: Moving, server: postgres.Server) -> None:
+def test_rows_are_changed_in_a_database(here: InlineRuns, server: postgres.Server) -> None:
     name = server.create()
     there = {"address": f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", "user": postgres.USER}
     settings = {"to": "database", **there, "table": "people", "mode": "upsert", "keys": ["id"]}
@@ -46,57 +46,59 @@ def test_rows_are_changed_in_a_database(here: Moving, server: postgres.Server) -
     server.drop(name)
 
 
-def test_a_webhook_that_fails_half_way_goes_on_where_it_was(here: Moving) -> None:
-    with receiver() as hook:
+def test_a_webhook_that_fails_half_way_goes_on_where_it_was(here: InlineRuns) -> None:
+    with run_receiver() as hook:
         settings: dict[str, object] = {"to": "webhook", "address": hook.url, "batch": 40}
         uid = here.destination("hook", settings)
         with here.shop.platform.write(ED) as ctx:
             credentials.save(ctx, uid, {"secret": "shared-and-secret"})
         hook.answers[:] = [Answer(204), Answer(400, b"no")]
         run = here.run(uid)
-        assert (run.state, len(hook.came)) == ("failed", 2)
+        assert (run.state, len(hook.requests)) == ("failed", 2)
         with here.shop.platform.write(ED) as ctx:
             RUNS.resume(ctx, run.id)
-        done = here.go(run.id)
+        done = here.execute(run.id)
         assert (done.state, done.steps[0].rows) == ("succeeded", 100)
-        sizes = [len(request.rows) for request in hook.came]
+        sizes = [len(request.rows) for request in hook.requests]
         assert sizes == [40, 40, 40, 20]
         assert "t0psecret" not in "".join(here.lines(done))
 
 
-def test_a_mail_brings_the_rows(here: Moving) -> None:
-    with sink() as post:
+def test_a_mail_brings_the_rows(here: InlineRuns) -> None:
+    with mail_server() as post:
         platform = here.shop.platform
         platform.settings = platform.settings.model_copy(update={"smtp": SecretStr(post.url)})
         settings = {"to": "mail", "receivers": ["ann@x.test"], "subject": "Customers", "body": "**Here**", "name": "c"}
         uid = here.destination("mail", settings, ("customers",))
         run = here.run(uid)
         assert (run.state, run.error) == ("succeeded", "")
-        mail = post.next()
+        mail = post.next_mail()
         assert (mail["To"], mail["Subject"]) == ("ann@x.test", "Customers")
         (attached,) = mail.iter_attachments()
         assert attached.get_filename() == "c.csv"
 
 
-def test_without_a_mail_server_it_says_so(here: Moving) -> None:
+def test_without_a_mail_server_it_says_so(here: InlineRuns) -> None:
     platform = here.shop.platform
     platform.settings = platform.settings.model_copy(update={"smtp": SecretStr("")})
     settings = {"to": "mail", "receivers": ["ann@x.test"], "subject": "Customers"}
     assert "No mails can be sent" in here.run(here.destination("unsent", settings, ("customers",))).error
 
 
-def test_a_destination_without_a_volume_or_a_table_is_refused_at_once(here: Moving) -> None:
+def test_a_destination_without_a_volume_or_a_table_is_refused_at_once(here: InlineRuns) -> None:
     uid = here.destination("lost", {"to": "files"})
     with here.shop.platform.write(ED) as ctx, pytest.raises(LakeholdError, match="no volume"):
         RUNS.start(ctx, uid)
     with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "into": "raw"}
-        empty = resources.create(ctx, "lakehouse.destination", "empty", edges=edges, settings={"to": "webhook"})
+        empty_platform = resources.create(
+            ctx, "lakehouse.destination", "empty", edges=edges, settings={"to": "webhook"}
+        )
     with here.shop.platform.write(ED) as ctx, pytest.raises(LakeholdError, match="no table"):
-        RUNS.start(ctx, empty)
+        RUNS.start(ctx, empty_platform)
 
 
-def test_a_viewer_sends_nothing(here: Moving) -> None:
+def test_a_viewer_sends_nothing(here: InlineRuns) -> None:
     uid = here.destination("not_yours", {"to": "webhook", "address": "http://127.0.0.1:9"})
     with here.shop.platform.write(RITA) as ctx, pytest.raises(LakeholdError):
         RUNS.start(ctx, uid)

@@ -15,8 +15,8 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.runs.service import Run
-from tests.pipeline.shop import ED, TENANT
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.shop import ED, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 SMALL = "64k"
 ROWS = 20_000
@@ -36,14 +36,14 @@ def full(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def much(here: Moving) -> str:
+def much(here: InlineRuns) -> str:
     """A file with more than fits, in whatever way it is packed."""
     some = random.Random(7)  # noqa: S311 - the same words each time
-    here.put("much.csv", "id,word\n" + "".join(f"{n},{some.randbytes(20).hex()}\n" for n in range(ROWS)))
+    here.put_file("much.csv", "id,word\n" + "".join(f"{n},{some.randbytes(20).hex()}\n" for n in range(ROWS)))
     return "much.csv"
 
 
-def table(here: Moving, name: str) -> Path:
+def table(here: InlineRuns, name: str) -> Path:
     """A table that has nothing yet: its folder."""
     with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.table", name, uid=name, edges={"layer": "raw"})
@@ -51,7 +51,7 @@ def table(here: Moving, name: str) -> Path:
     return Path(here.shop.platform.settings.warehouse_url) / place.namespace / place.table
 
 
-def source(here: Moving, name: str, stream: str, into: str) -> str:
+def source(here: InlineRuns, name: str, stream: str, into: str) -> str:
     here.source(name, {"connector": "files", "volume": "raw_files"})
     with here.shop.platform.write(ED) as ctx:
         edges, settings = {"source": name, "writes": [into]}, {"stream": stream}
@@ -59,13 +59,13 @@ def source(here: Moving, name: str, stream: str, into: str) -> str:
     return name
 
 
-def told(run: Run) -> bool:
+def reports_full_disk(run: Run) -> bool:
     """Whether it says that, and nothing of the machine."""
     return run.state == "failed" and "no room left" in run.error and "/" not in run.error
 
 
 @pytest.mark.parametrize("part", ["data", "metadata"])
-def test_a_table_that_finds_no_room_is_as_it_was_and_filled_later(here: Moving, much: str, part: str) -> None:
+def test_a_table_that_finds_no_room_is_as_it_was_and_filled_later(here: InlineRuns, much: str, part: str) -> None:
     name = f"full_{part}"
     folder = table(here, f"{name}_table")
     uid = source(here, name, much, f"{name}_table")
@@ -73,14 +73,14 @@ def test_a_table_that_finds_no_room_is_as_it_was_and_filled_later(here: Moving, 
         if part == "metadata":
             (folder / part / "stuffing").write_bytes(b"x" * 63_000)
         run = here.run(uid)
-        assert told(run), run.error
+        assert reports_full_disk(run), run.error
     with here.shop.platform.write(ED) as ctx:
         RUNS.resume(ctx, run.id)
-    done = here.go(run.id)
+    done = here.execute(run.id)
     assert (done.state, done.error, done.steps[0].rows) == ("succeeded", "", ROWS)
 
 
-def test_a_query_that_finds_no_room_says_so(here: Moving) -> None:
+def test_a_query_that_finds_no_room_says_so(here: InlineRuns) -> None:
     folder = table(here, "full_query")
     sql = f"SELECT id, sha2(cast(id AS string), 256) AS word FROM range({ROWS})"
     with here.shop.platform.write(ED) as ctx:
@@ -89,11 +89,11 @@ def test_a_query_that_finds_no_room_says_so(here: Moving) -> None:
         resources.create(ctx, "lakehouse.query", "full", uid="full", edges=edges, settings=settings)
     with full(folder / "data"):
         run = here.run("full")
-        assert told(run), run.error
+        assert reports_full_disk(run), run.error
     assert here.shop.tables.read(here.shop.place("full_query")).count() == 0
 
 
-def test_a_file_that_finds_no_room_leaves_the_one_of_before(here: Moving, much: str) -> None:
+def test_a_file_that_finds_no_room_leaves_the_one_of_before(here: InlineRuns, much: str) -> None:
     table(here, "full_out")
     assert here.run(source(here, "full_in", much, "full_out")).state == "succeeded"
     with here.shop.platform.access.write(TENANT) as session:
@@ -105,6 +105,6 @@ def test_a_file_that_finds_no_room_leaves_the_one_of_before(here: Moving, much: 
     with full(folder):
         (folder / "out.csv").write_text("old")
         run = here.run(uid)
-        assert told(run), run.error
+        assert reports_full_disk(run), run.error
         assert (folder / "out.csv").read_text() == "old"
         assert [file for file in (folder / ".lakehold").rglob("*") if file.is_file()] == []

@@ -8,30 +8,30 @@ import psycopg
 import pytest
 
 from tests import postgres
-from tests.api.client import Api, problem, served, told
-from tests.pipeline.inward.api import Said, serving
-from tests.pipeline.shop import TENANT
-from tests.workspaces.lakehouse.moving import Moving
+from tests.api.client import Api, json_body, problem, serve_api
+from tests.lake.shop import TENANT
+from tests.lake.sources.fake_api import ApiResponse, serve_fake_api
+from tests.workspaces.lakehouse.inline_runs import InlineRuns
 
 HERE = {"lakehouse": "shop", "layer": "raw"}
 
 
 @pytest.fixture(scope="module")
-def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.platform, TENANT) as found:
+def api(here: InlineRuns) -> Iterator[Api]:
+    with serve_api(here.shop.platform, TENANT) as found:
         yield found
 
 
-def test_files_are_shown_with_the_guess_of_how_they_are_read(here: Moving, api: Api) -> None:
-    here.put("look/a.csv", "id;when\n1;2026-01-01\n")
+def test_files_are_shown_with_the_guess_of_how_they_are_read(here: InlineRuns, api: Api) -> None:
+    here.put_file("look/a.csv", "id;when\n1;2026-01-01\n")
     asked = {**HERE, "settings": {"connector": "files", "volume": "raw_files", "folder": "look"}}
-    found = told(api.post("/api/v1/sources/look", "ed", asked))
+    found = json_body(api.post("/api/v1/sources/look", "ed", asked))
     assert [stream["name"] for stream in found["streams"]] == ["a.csv"]
-    sample = told(api.post("/api/v1/sources/look", "ed", {**asked, "stream": "a.csv"}))
+    sample = json_body(api.post("/api/v1/sources/look", "ed", {**asked, "stream": "a.csv"}))
     assert sample["fields"] == [{"name": "id", "type": "bigint"}, {"name": "when", "type": "date"}]
     assert (sample["rows"], sample["format"]["delimiter"]) == ([["1", "2026-01-01"]], ";")
     fixed = sample["format"] | {"fields": [{"name": "id", "type": "string"}, {"name": "when", "type": "date"}]}
-    changed = told(api.post("/api/v1/sources/look", "ed", {**asked, "stream": "a.csv", "how": {"format": fixed}}))
+    changed = json_body(api.post("/api/v1/sources/look", "ed", {**asked, "stream": "a.csv", "how": {"format": fixed}}))
     assert changed["fields"][0] == {"name": "id", "type": "string"}
 
 
@@ -42,14 +42,17 @@ def test_a_database_and_an_api_are_looked_at(api: Api, server: postgres.Server) 
         connection.execute("INSERT INTO t VALUES (1, 'one')")
     address = f"jdbc:postgresql://127.0.0.1:{server.port}/{name}"
     database = {**HERE, "settings": {"connector": "database", "address": address, "user": postgres.USER}}
-    (stream,) = told(api.post("/api/v1/sources/look", "ed", database))["streams"]
+    (stream,) = json_body(api.post("/api/v1/sources/look", "ed", database))["streams"]
     assert (stream["name"], stream["keys"]) == ("public.t", ["id"])
-    assert told(api.post("/api/v1/sources/look", "ed", {**database, "stream": "public.t"}))["rows"] == [[1, "one"]]
+    assert json_body(api.post("/api/v1/sources/look", "ed", {**database, "stream": "public.t"}))["rows"] == [[1, "one"]]
     server.drop(name)
-    with serving() as other:
-        other.routes["/v1/x"] = lambda _: Said([{"id": 1}])
+    with serve_fake_api() as other:
+        other.routes["/v1/x"] = lambda _: ApiResponse([{"id": 1}])
         settings = {"connector": "api", "address": other.base, "endpoints": [{"name": "x", "path": "x"}]}
-        assert told(api.post("/api/v1/sources/look", "ed", {**HERE, "settings": settings}))["streams"][0]["name"] == "x"
+        assert (
+            json_body(api.post("/api/v1/sources/look", "ed", {**HERE, "settings": settings}))["streams"][0]["name"]
+            == "x"
+        )
 
 
 def test_only_who_may_make_a_source_looks(api: Api) -> None:
@@ -61,32 +64,32 @@ def test_only_who_may_make_a_source_looks(api: Api) -> None:
     problem(api.post("/api/v1/sources/look", "ed", {**HERE, "settings": {"connector": "?"}}), 422, "invalid_input")
 
 
-def test_the_credentials_that_are_kept_are_used_by_editors_alone(here: Moving, api: Api) -> None:
-    with serving() as other:
-        other.routes["/v1/x"] = lambda asked: Said([{"id": asked.headers.get("Authorization", "")}])
+def test_the_credentials_that_are_kept_are_used_by_editors_alone(here: InlineRuns, api: Api) -> None:
+    with serve_fake_api() as other:
+        other.routes["/v1/x"] = lambda asked: ApiResponse([{"id": asked.headers.get("Authorization", "")}])
         settings = {"connector": "api", "address": other.base, "auth": {"kind": "bearer"}}
         whole: dict[str, object] = {**settings, "endpoints": [{"name": "x", "path": "x"}]}
         source = here.source("kept", whole, {"token": "k3pt"})
         asked = {"source": source, "settings": whole, "stream": "x"}
-        assert told(api.post("/api/v1/sources/look", "ed", asked))["rows"] == [["Bearer k3pt"]]
+        assert json_body(api.post("/api/v1/sources/look", "ed", asked))["rows"] == [["Bearer k3pt"]]
         assert api.post("/api/v1/sources/look", "rita", asked).status_code in {403, 404}
 
 
 def test_a_query_says_what_it_gives_and_reads(api: Api) -> None:
     asked = {"workspace": "shop", "sql": "SELECT o.id FROM raw.orders o JOIN raw.customers c ON c.id = o.customer"}
-    found = told(api.post("/api/v1/queries/describe", "ed", asked))
+    found = json_body(api.post("/api/v1/queries/describe", "ed", asked))
     assert found == {"fields": [{"name": "id", "type": "bigint"}], "reads": ["customers", "orders"]}
     asked["sql"] = "SELECT * FROM secret.hidden"
     problem(api.post("/api/v1/queries/describe", "ed", asked), 422, "query_failed")
 
 
-def test_a_result_is_saved_as_a_table_with_what_it_was_read_from(here: Moving, api: Api) -> None:
+def test_a_result_is_saved_as_a_table_with_what_it_was_read_from(here: InlineRuns, api: Api) -> None:
     asked = {"workspace": "shop", "sql": "SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer"}
-    made = told(api.post("/api/v1/queries/save", "ed", {**asked, "layer": "raw", "name": "by_customer"}), 202)
-    run = here.go(made["run"])
+    made = json_body(api.post("/api/v1/queries/save", "ed", {**asked, "layer": "raw", "name": "by_customer"}), 202)
+    run = here.execute(made["run"])
     assert (run.state, run.error, run.steps[0].rows) == ("succeeded", "", 5)
     assert len(here.rows("by_customer")) == 5
-    table = told(api.get(f"/api/v1/resources/{made['table']}", "ed"))
+    table = json_body(api.get(f"/api/v1/resources/{made['table']}", "ed"))
     assert [end["id"] for end in table["edges"]["saved_from"]] == ["orders"]
     again = here.run(made["table"])
     assert again.state == "succeeded"

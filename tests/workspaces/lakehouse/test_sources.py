@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 from lakehold.access import Attribute
 from lakehold.kit.errors import LakeholdError
 from tests import postgres
-from tests.pipeline.inward.api import Api, Asked, Said, serving
-from tests.pipeline.shop import RITA
-from tests.workspaces.lakehouse.moving import RUNS, Moving, moving
+from tests.lake.shop import RITA
+from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns, inline_runs
 
 FILES = {"connector": "files", "volume": "raw_files"}
 SECRET = "k3y-of-the-api"
@@ -31,13 +31,13 @@ def database(server: postgres.Server) -> Iterator[str]:
     server.drop(name)
 
 
-def told(server: postgres.Server, database: str) -> dict[str, object]:
+def database_settings(server: postgres.Server, database: str) -> dict[str, object]:
     address = f"jdbc:postgresql://127.0.0.1:{server.port}/{database}"
     return {"connector": "database", "address": address, "user": postgres.USER}
 
 
-def test_a_file_becomes_a_table_and_bad_rows_stand_beside_it(here: Moving) -> None:
-    here.put("orders.csv", "id,price\n1,2.5\n2,dear\n3,4.5\n")
+def test_a_file_becomes_a_table_and_bad_rows_stand_beside_it(here: InlineRuns) -> None:
+    here.put_file("orders.csv", "id,price\n1,2.5\n2,dear\n3,4.5\n")
     source = here.source("till", FILES)
     fields = [{"name": "id", "type": "bigint"}, {"name": "price", "type": "double"}]
     here.stream(source, "sold", stream="orders.csv", format={"kind": "separated", "fields": fields})
@@ -51,23 +51,25 @@ def test_a_file_becomes_a_table_and_bad_rows_stand_beside_it(here: Moving) -> No
     assert any("kept aside" in line for line in here.lines(run))
 
 
-def test_files_that_fit_a_star_are_one_stream(here: Moving) -> None:
-    here.put("days/a-1.csv", "id\n1\n")
-    here.put("days/a-2.csv", "id,more\n2,x\n")
-    here.put("days/b-1.csv", "id\n9\n")
+def test_files_that_fit_a_star_are_one_stream(here: InlineRuns) -> None:
+    here.put_file("days/a-1.csv", "id\n1\n")
+    here.put_file("days/a-2.csv", "id,more\n2,x\n")
+    here.put_file("days/b-1.csv", "id\n9\n")
     source = here.source("days", {**FILES, "folder": "days"})
     here.stream(source, "all", stream="a-*.csv", mode="merge", keys=["id"])
     assert here.run(source).state == "succeeded"
-    here.put("days/a-3.csv", "id,more\n3,y\n")
+    here.put_file("days/a-3.csv", "id,more\n3,y\n")
     assert here.run(source).state == "succeeded"
     assert {row[0] for row in here.rows("days_all")} == {1, 2, 3}
-    here.put("days/a-4.csv", "id,more\n3,z\n")
+    here.put_file("days/a-4.csv", "id,more\n3,z\n")
     twice = here.run(source)
     assert (twice.state, "key" in twice.error) == ("failed", True)
 
 
-def test_a_database_is_read_on_from_where_the_table_ends(here: Moving, server: postgres.Server, database: str) -> None:
-    source = here.source("crm", told(server, database))
+def test_a_database_is_read_on_from_where_the_table_ends(
+    here: InlineRuns, server: postgres.Server, database: str
+) -> None:
+    source = here.source("crm", database_settings(server, database))
     stream = {"stream": "public.people", "mode": "incremental", "cursor": "seen", "keys": ["id"]}
     here.stream(source, "people", **stream)
     assert here.run(source).steps[0].rows == 20
@@ -82,8 +84,8 @@ def test_a_database_is_read_on_from_where_the_table_ends(here: Moving, server: p
     assert len(here.rows("crm_people")) == 11
 
 
-def test_rows_that_are_gone_from_a_mirror_go(here: Moving, server: postgres.Server, database: str) -> None:
-    source = here.source("mirror", told(server, database))
+def test_rows_that_are_gone_from_a_mirror_go(here: InlineRuns, server: postgres.Server, database: str) -> None:
+    source = here.source("mirror", database_settings(server, database))
     here.stream(source, "people", stream="public.people", mode="mirror", keys=["id"])
     before = here.run(source).steps[0].rows
     with psycopg.connect(server.url(database), autocommit=True) as connection:
@@ -92,7 +94,7 @@ def test_rows_that_are_gone_from_a_mirror_go(here: Moving, server: postgres.Serv
     assert len(here.rows("mirror_people")) == before - 1
 
 
-def test_a_wrong_password_and_an_unreachable_host_are_told_and_no_secret_is(here: Moving) -> None:
+def test_a_wrong_password_and_an_unreachable_host_are_told_and_no_secret_is(here: InlineRuns) -> None:
     address = "jdbc:postgresql://127.0.0.1:9/nothing"
     source = here.source("gone", {"connector": "database", "address": address, "user": "x"}, {"password": SECRET})
     here.stream(source, "people", stream="public.people")
@@ -113,7 +115,7 @@ def test_a_wrong_password_and_an_unreachable_host_are_told_and_no_secret_is(here
         ({"connector": "api", "address": "http://127.0.0.1", "auth": {"kind": "bearer"}}, "has no token"),
     ],
 )
-def test_settings_that_cannot_be_are_told_by_name(here: Moving, settings: dict[str, object], words: str) -> None:
+def test_settings_that_cannot_be_are_told_by_name(here: InlineRuns, settings: dict[str, object], words: str) -> None:
     source = here.source(f"wrong_{abs(hash(words))}", settings)
     here.stream(source, "some", stream="some")
     run = here.run(source)
@@ -121,13 +123,15 @@ def test_settings_that_cannot_be_are_told_by_name(here: Moving, settings: dict[s
     assert words in run.error
 
 
-def test_an_api_that_pages_and_fails_is_read_to_its_end(here: Moving) -> None:
-    with serving() as api:
-        answers = iter([Said(status=503), *(Said({"rows": [{"id": 2 * n}, {"id": 2 * n + 1}]}) for n in range(3))])
+def test_an_api_that_pages_and_fails_is_read_to_its_end(here: InlineRuns) -> None:
+    with serve_fake_api() as api:
+        answers = iter(
+            [ApiResponse(status=503), *(ApiResponse({"rows": [{"id": 2 * n}, {"id": 2 * n + 1}]}) for n in range(3))]
+        )
 
-        def answer(asked: Asked) -> Said:
+        def answer(asked: ApiRequest) -> ApiResponse:
             assert asked.headers["Authorization"] == f"Bearer {SECRET}"
-            return next(answers, Said({"rows": []}))
+            return next(answers, ApiResponse({"rows": []}))
 
         api.routes["/v1/events"] = answer
         endpoint = {"name": "events", "path": "events", "records": "rows", "paging": {"by": "page"}}
@@ -139,12 +143,12 @@ def test_an_api_that_pages_and_fails_is_read_to_its_end(here: Moving) -> None:
     assert SECRET not in "".join(here.lines(run))
 
 
-def _api(api: Api, endpoint: Mapping[str, object]) -> dict[str, object]:
+def _api(api: FakeApi, endpoint: Mapping[str, object]) -> dict[str, object]:
     return {"connector": "api", "address": api.base, "auth": {"kind": "bearer"}, "endpoints": [endpoint]}
 
 
-def test_a_stream_that_is_disabled_is_left_out(here: Moving) -> None:
-    here.put("x.csv", "id\n1\n")
+def test_a_stream_that_is_disabled_is_left_out(here: InlineRuns) -> None:
+    here.put_file("x.csv", "id\n1\n")
     source = here.source("half", FILES)
     here.stream(source, "on", stream="x.csv")
     here.stream(source, "off", stream="nosuch.csv")
@@ -155,7 +159,7 @@ def test_a_stream_that_is_disabled_is_left_out(here: Moving) -> None:
     assert run.state == "succeeded"
 
 
-def test_who_may_not_write_there_runs_nothing(here: Moving) -> None:
+def test_who_may_not_write_there_runs_nothing(here: InlineRuns) -> None:
     source = here.source("mine", FILES)
     here.stream(source, "some", stream="x.csv")
     with here.shop.platform.write(RITA) as ctx, pytest.raises(LakeholdError):
@@ -165,7 +169,7 @@ def test_who_may_not_write_there_runs_nothing(here: Moving) -> None:
 def test_an_address_in_this_network_is_refused_unless_that_is_allowed(
     spark: SparkSession, template_file: Path, tmp_path: Path
 ) -> None:
-    with moving(spark, template_file, tmp_path, private_addresses=False) as strict:
+    with inline_runs(spark, template_file, tmp_path, private_addresses=False) as strict:
         source = strict.source("near", {"connector": "database", "address": "jdbc:postgresql://127.0.0.1/x"})
         strict.stream(source, "some", stream="public.people")
         assert "nothing may be sent to" in strict.run(source).error

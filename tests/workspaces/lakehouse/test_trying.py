@@ -12,17 +12,17 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableErr
 from lakehold.lake.errors import DeliveryError
 from lakehold.runs import worker_client
 from tests import postgres
-from tests.pipeline.shop import ED, RITA
-from tests.workspaces.lakehouse.moving import Moving
+from tests.lake.shop import ED, RITA
+from tests.workspaces.lakehouse.inline_runs import InlineRuns
 
 
-def tried(here: Moving, settings: Mapping[str, object], by: Caller = ED, **more: object) -> str:
+def tried(here: InlineRuns, settings: Mapping[str, object], by: Caller = ED, **more: object) -> str:
     """What the worker says of one that would read the orders."""
     asked = {"settings": settings, "lakehouse": "shop", "reads": ["orders"], **more}
     return worker_client.check_destination(here.shop.platform, by, asked)
 
 
-def test_a_database_lets_us_in_or_says_why_not(here: Moving, server: postgres.Server) -> None:
+def test_a_database_lets_us_in_or_says_why_not(here: InlineRuns, server: postgres.Server) -> None:
     name = server.create()
     there = {"to": "database", "address": f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", "user": postgres.USER}
     assert tried(here, {**there, "table": "rows"}) == "The database lets us in."
@@ -37,7 +37,7 @@ def test_a_database_lets_us_in_or_says_why_not(here: Moving, server: postgres.Se
         tried(here, {**there, "mode": "upsert"})
 
 
-def test_a_file_a_webhook_and_a_mail_are_tried_without_being_sent(here: Moving) -> None:
+def test_a_file_a_webhook_and_a_mail_are_tried_without_being_sent(here: InlineRuns) -> None:
     file = {"to": "files", "name": "tried", "kind": "csv"}
     assert tried(here, file, volume="raw_files") == "tried.csv can be written."
     assert not here.volume().exists("tried.csv")
@@ -48,7 +48,7 @@ def test_a_file_a_webhook_and_a_mail_are_tried_without_being_sent(here: Moving) 
         tried(here, {"to": "mail", "receivers": ["a@shop.example"], "subject": "Rows"})
 
 
-def test_only_who_may_make_or_edit_it_tries_it(here: Moving) -> None:
+def test_only_who_may_make_or_edit_it_tries_it(here: InlineRuns) -> None:
     settings = {"to": "files", "name": "tried", "kind": "csv"}
     uid = here.destination("tried", settings, volume="raw_files")
     asked = {"settings": settings, "destination": uid, "volume": "raw_files"}

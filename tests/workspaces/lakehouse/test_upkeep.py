@@ -18,18 +18,18 @@ from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
 from lakehold.workspaces.lakehouse import dropped_tables, maintenance
 from lakehold.workspaces.lakehouse.executors import table_maintenance
-from tests.api.client import Api, Json, problem, served, told
-from tests.pipeline.shop import ADA, ED, TENANT
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.api.client import Api, Json, json_body, problem, serve_api
+from tests.lake.shop import ADA, ED, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 
 @pytest.fixture(scope="module")
-def api(here: Moving) -> Iterator[Api]:
-    with served(here.shop.platform, TENANT) as found:
+def api(here: InlineRuns) -> Iterator[Api]:
+    with serve_api(here.shop.platform, TENANT) as found:
         yield found
 
 
-def table(here: Moving, spark: SparkSession, name: str, writes: int) -> TableIdentifier:
+def table(here: InlineRuns, spark: SparkSession, name: str, writes: int) -> TableIdentifier:
     """A table of the layer raw with so many writes of one row each, and one snapshot of when it was empty."""
     with here.shop.platform.write(ED) as ctx:
         resources.create(ctx, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
@@ -40,20 +40,20 @@ def table(here: Moving, spark: SparkSession, name: str, writes: int) -> TableIde
     return place
 
 
-def done(here: Moving, begun: Json) -> list[str]:
-    run = here.go(begun["id"] if "id" in begun else begun["run"])
+def done(here: InlineRuns, begun: Json) -> list[str]:
+    run = here.execute(begun["id"] if "id" in begun else begun["run"])
     assert (run.state, run.error) == ("succeeded", "")
     return here.lines(run)
 
 
-def snapshots(here: Moving, place: TableIdentifier) -> list[IcebergSnapshot]:
+def snapshots(here: InlineRuns, place: TableIdentifier) -> list[IcebergSnapshot]:
     return list(here.shop.tables.current_metadata(place).snapshots)
 
 
-def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSession) -> None:
+def test_upkeep_changes_files_and_no_row(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     place = table(here, spark, "crumbs", 6)
     before = here.rows("crumbs")
-    begun = told(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)
+    begun = json_body(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)
     first, second, third = done(here, begun)
     assert first.startswith("6 files became 1")
     assert second.startswith("0 snapshots older than 30 days")
@@ -62,7 +62,7 @@ def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSes
     later = now() + 31 * DAY
     here.shop.platform.clock = lambda: later
     try:
-        run = here.go(told(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)["id"])
+        run = here.execute(json_body(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)["id"])
     finally:
         here.shop.platform.clock = now
     assert here.lines(run)[1].startswith("3 snapshots older than 30 days")
@@ -70,26 +70,26 @@ def test_upkeep_changes_files_and_no_row(here: Moving, api: Api, spark: SparkSes
     assert here.rows("crumbs") == before
 
 
-def test_a_table_is_rolled_back_by_who_may(here: Moving, api: Api, spark: SparkSession) -> None:
+def test_a_table_is_rolled_back_by_who_may(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     place = table(here, spark, "back", 3)
     then = snapshots(here, place)[1].id
     body = {"snapshot": str(then)}
-    done(here, told(api.post("/api/v1/tables/back/rollback", "ed", body), 202))
+    done(here, json_body(api.post("/api/v1/tables/back/rollback", "ed", body), 202))
     assert here.rows("back") == [(0, "word 0")]
     problem(api.post("/api/v1/tables/back/rollback", "ed", {"snapshot": "7"}), 404, "not_found")
     problem(api.post("/api/v1/tables/back/rollback", "sam", body), 404, "not_found")
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "viewer", "back"))
-    for path, wanted in (("rollback", body), ("upkeep", None), ("descriptions", {"descriptions": {"id": "x"}})):
-        problem(api.post(f"/api/v1/tables/back/{path}", "rita", wanted), 403, "forbidden")
+    for path, request_body in (("rollback", body), ("upkeep", None), ("descriptions", {"descriptions": {"id": "x"}})):
+        problem(api.post(f"/api/v1/tables/back/{path}", "rita", request_body), 403, "forbidden")
     problem(api.post("/api/v1/tables/raw/upkeep", "ed"), 422, "invalid_input")
 
 
-def test_fields_say_what_they_mean(here: Moving, api: Api, spark: SparkSession) -> None:
+def test_fields_say_what_they_mean(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     table(here, spark, "meaning", 1)
     path = "/api/v1/tables/meaning/descriptions"
-    done(here, told(api.post(path, "ed", {"descriptions": {"word": "It's \\ a word."}}), 202))
-    found = told(api.get("/api/v1/tables/meaning", "ed"))["fields"]
+    done(here, json_body(api.post(path, "ed", {"descriptions": {"word": "It's \\ a word."}}), 202))
+    found = json_body(api.get("/api/v1/tables/meaning", "ed"))["fields"]
     assert [(field["name"], field["description"]) for field in found] == [("id", ""), ("word", "It's \\ a word.")]
     problem(api.post(path, "ed", {"descriptions": {"nosuch": "x"}}), 422, "invalid_input")
     problem(api.post(path, "ed", {"descriptions": {}}), 422, "invalid_input")
@@ -97,16 +97,16 @@ def test_fields_say_what_they_mean(here: Moving, api: Api, spark: SparkSession) 
 
 def dropped(api: Api, member: str) -> dict[str, dict[str, Any]]:
     """What they could bring back, by its id; tests beside this one delete tables too."""
-    return {each["id"]: each for each in told(api.get("/api/v1/dropped-tables", member))["items"]}
+    return {each["id"]: each for each in json_body(api.get("/api/v1/dropped-tables", member))["items"]}
 
 
-def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark: SparkSession) -> None:
+def test_a_deleted_table_comes_back_with_its_rows(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     table(here, spark, "mislaid", 2)
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "manager", "mislaid"))
     with here.shop.platform.write(ADA) as ctx:
         resource_edit.apply_edit(ctx, "mislaid", ResourceEdit(description="What was lost."))
-    told(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
+    json_body(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
     assert dropped(api, "ada")["mislaid"]["held"] == [{"subject": "rita", "role": "manager"}]
     # Ed could not delete it, and Rita cannot make one there.
     for member in ("ed", "rita", "sam"):
@@ -114,22 +114,22 @@ def test_a_deleted_table_comes_back_with_its_rows(here: Moving, api: Api, spark:
         problem(api.post("/api/v1/dropped-tables/mislaid/restore", member, {}), 404, "not_found")
     table(here, spark, "taken", 0)
     problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {"name": "taken"}), 409, "conflict")
-    begun = told(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 202)
+    begun = json_body(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 202)
     assert done(here, begun) == ["The table has 2 rows again"]
-    back = told(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
+    back = json_body(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
     assert (back["name"], back["description"]) == ("mislaid", "What was lost.")
     # What was hers alone has ended with it.
     problem(api.get(f"/api/v1/resources/{begun['table']}", "rita"), 404, "not_found")
     assert here.rows("mislaid") == [(0, "word 0"), (1, "word 1")]
     assert "mislaid" not in dropped(api, "ada")
     problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 404, "not_found")
-    done(here, told(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
+    done(here, json_body(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
     assert len(here.rows("mislaid")) == 2
 
 
-def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark: SparkSession) -> None:
+def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     place = table(here, spark, "old", 2)
-    told(api.call("DELETE", "/api/v1/resources/old", "ada"))
+    json_body(api.call("DELETE", "/api/v1/resources/old", "ada"))
     platform = here.shop.platform
     assert place not in dropped_tables.expired_places(platform)
     platform.clock = lambda: now() + 31 * DAY
@@ -143,7 +143,7 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: Moving, api: Api, spark
     assert "old" not in dropped(api, "ada")
 
 
-def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, spark: SparkSession) -> None:
+def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: InlineRuns, spark: SparkSession) -> None:
     platform = here.shop.platform
     assert maintenance.schedule_maintenance(platform) == 0
     table(here, spark, "busy", 20)
@@ -157,7 +157,7 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, 
     with platform.read(ADA) as ctx:
         (run,) = RUNS.page(ctx, resource="busy")
     assert (run.cause, run.started_by) == ("for upkeep", "")
-    ended = here.go(run.id)
+    ended = here.execute(run.id)
     assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
     assert maintenance.schedule_maintenance(platform) == 0
     with platform.read(ED) as ctx:
@@ -165,7 +165,7 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, 
 
 
 @pytest.mark.parametrize(
-    ("ages", "last", "wanted"),
+    ("ages", "last", "is_due"),
     [
         ([], None, False),
         ([1], None, False),
@@ -178,9 +178,9 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: Moving, 
         ([3] * 20, 2, False),
     ],
 )
-def test_when_there_is_something_to_do(ages: list[int], last: int | None, wanted: bool) -> None:
+def test_when_there_is_something_to_do(ages: list[int], last: int | None, is_due: bool) -> None:
     at = now()
     day = [datetime.fromtimestamp((at - age * DAY) / SECOND, UTC) for age in ages]
     found = tuple(IcebergSnapshot(number, None, each, "append", {}) for number, each in enumerate(day))
     known = IcebergMetadata("", (), found, found[-1] if found else None)
-    assert maintenance.needs_maintenance(known, None if last is None else at - last * DAY, at, 30) is wanted
+    assert maintenance.needs_maintenance(known, None if last is None else at - last * DAY, at, 30) is is_due

@@ -18,10 +18,10 @@ import pytest
 from lakehold.directory import tokens
 from lakehold.directory.platform import Platform
 from lakehold.lake.volumes import INTERNAL_FOLDER
-from tests.cli.ways import served
-from tests.corner import Corner, by
+from tests.cli.command_runner import serve_platform
+from tests.demo_company import DemoPlatform, as_member
 from tests.processes import PATIENCE, Process
-from tests.runs.workers import known
+from tests.runs.workers import worker_environment
 from tests.workspaces.lakehouse.test_full_disk import full
 from tests.workspaces.lakehouse.test_volumes import deeds, folder_of
 
@@ -36,10 +36,10 @@ LITTLE = 48_000
 class Erik:
     """An editor, and a server that he sends files to."""
 
-    def __init__(self, corner: Corner, address: str, platform: Platform | None = None) -> None:
+    def __init__(self, corner: DemoPlatform, address: str, platform: Platform | None = None) -> None:
         self.corner = corner
         self.address = address
-        with (platform or corner).write(by("erik")) as ctx:
+        with (platform or corner).write(as_member("erik")) as ctx:
             self.secret = tokens.create(ctx, "test").secret
 
     @contextmanager
@@ -65,8 +65,8 @@ class Erik:
 
 
 @pytest.fixture
-def erik(corner: Corner) -> Iterator[Erik]:
-    with served(corner) as address:
+def erik(corner: DemoPlatform) -> Iterator[Erik]:
+    with serve_platform(corner) as address:
         yield Erik(corner, address)
 
 
@@ -112,8 +112,8 @@ def test_a_file_that_is_cut_off_leaves_nothing_and_is_no_fault_of_ours(erik: Eri
     with heard("lakehold.requests") as asked, heard("lakehold.errors") as wrong:
         with erik.sending("cut.csv", 1_000) as line:
             line.sendall(b"x" * 500)
-        told = asked.get(timeout=PATIENCE)
-        assert vars(told)["told"]["status"] == 499
+        answer = asked.get(timeout=PATIENCE)
+        assert vars(answer)["told"]["status"] == 499
         assert wrong.empty()
     assert (erik.seen, erik.rough, deeds(erik.corner)) == ([], [], [])
 
@@ -142,20 +142,20 @@ def test_what_a_killed_server_has_left_goes_with_the_next_file(erik: Erik) -> No
 def test_a_file_that_finds_no_room_is_not_there_and_nothing_says_that_it_was(erik: Erik, size: int) -> None:
     with full(folder_of(erik.corner)):
         (folder_of(erik.corner) / "stuffing").write_bytes(b"x" * 65_536)
-        told = erik.asks("PUT", f"{FILES}/more.csv", b"x" * size)
+        answer = erik.asks("PUT", f"{FILES}/more.csv", b"x" * size)
         if size:
-            assert (told.status_code, "disk is full" in told.json()["detail"]) == (503, True)
+            assert (answer.status_code, "disk is full" in answer.json()["detail"]) == (503, True)
         else:
-            assert told.status_code in {201, 503}
-        kept = ["more.csv"] if told.status_code == 201 else []
+            assert answer.status_code in {201, 503}
+        kept = ["more.csv"] if answer.status_code == 201 else []
         assert (erik.seen, erik.rough) == ([*kept, "stuffing"], [])
     assert len(deeds(erik.corner)) == len(kept)
 
 
 @pytest.mark.parametrize("corner", ["sqlite"], indirect=True)
-def test_a_large_file_takes_no_memory(corner: Corner) -> None:
-    with Process("server", {**known(corner), "LAKEHOLD_PORT": "0"}) as server:
-        found = re.search(r"http://[\d.]+:\d+", server.hear("running on"))
+def test_a_large_file_takes_no_memory(corner: DemoPlatform) -> None:
+    with Process("server", {**worker_environment(corner), "LAKEHOLD_PORT": "0"}) as server:
+        found = re.search(r"http://[\d.]+:\d+", server.wait_for_line("running on"))
         assert found
         # Its clock is the machine's.
         platform = Platform(corner.settings)

@@ -9,15 +9,15 @@ import pytest
 
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
-from tests.api.client import Api, problem, served, told
-from tests.corner import TENANT, Corner, by
+from tests.api.client import Api, json_body, problem, serve_api
+from tests.demo_company import TENANT, DemoPlatform, as_member
 
 FILES = "/api/v1/volumes/clean_files/files"
 
 
 @pytest.fixture
-def api(corner: Corner) -> Iterator[Api]:
-    with served(corner, TENANT) as found:
+def api(corner: DemoPlatform) -> Iterator[Api]:
+    with serve_api(corner, TENANT) as found:
         yield found
 
 
@@ -26,22 +26,22 @@ def put(api: Api, path: str, content: bytes = b"id\n1\n", by: str = "erik", quer
 
 
 def paths(api: Api, folder: str = "", by: str = "ana") -> list[str]:
-    found = told(api.get(FILES, by, params={"folder": folder}))
+    found = json_body(api.get(FILES, by, params={"folder": folder}))
     return [file["path"] for file in found["items"]]
 
 
-def folder_of(corner: Corner) -> Path:
-    with corner.read(by("olga")) as ctx:
+def folder_of(corner: DemoPlatform) -> Path:
+    with corner.read(as_member("olga")) as ctx:
         place = TableIdentifier(ctx.session.tenant, ctx.view.resource("clean_files"))
     return Volume(corner.settings, place).folder
 
 
-def deeds(corner: Corner) -> list[str]:
+def deeds(corner: DemoPlatform) -> list[str]:
     return [line.entry.action for line in corner.log() if line.entry.action.endswith("file")]
 
 
-def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: Corner) -> None:
-    made = told(api.call("PUT", f"{FILES}/2031/Ürders.csv", "erik", content=b"id\n1\n"), 201)
+def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: DemoPlatform) -> None:
+    made = json_body(api.call("PUT", f"{FILES}/2031/Ürders.csv", "erik", content=b"id\n1\n"), 201)
     assert (made["path"], made["bytes"], made["folder"]) == ("2031/Ürders.csv", 5, False)
     assert paths(api) == ["2031"]
     assert paths(api, "2031") == ["2031/Ürders.csv"]
@@ -77,7 +77,7 @@ def test_a_file_is_replaced_only_if_that_is_said(api: Api) -> None:
     assert api.get(f"{FILES}/a.csv", "ana").content == b"new"
 
 
-def test_a_deleted_file_is_gone_with_its_empty_folder(api: Api, corner: Corner) -> None:
+def test_a_deleted_file_is_gone_with_its_empty_folder(api: Api, corner: DemoPlatform) -> None:
     assert put(api, "deep/er/a.csv") == 201
     assert api.call("DELETE", f"{FILES}/deep/er/a.csv", "erik").status_code == 204
     assert paths(api) == []
@@ -92,7 +92,7 @@ def test_a_deleted_file_is_gone_with_its_empty_folder(api: Api, corner: Corner) 
         *("a%5cb", "%20a", "a%00b", "a%0ab", "x" * 201, "/".join(["d"] * 11)),
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused(api: Api, corner: Corner, path: str) -> None:
+def test_a_name_that_leads_elsewhere_is_refused(api: Api, corner: DemoPlatform, path: str) -> None:
     for method in ("PUT", "GET", "DELETE"):
         answer = api.call(method, f"{FILES}/{path}", "erik", content=b"x" if method == "PUT" else None)
         assert answer.status_code in {404, 422}, answer.text
@@ -108,14 +108,14 @@ def test_a_folder_is_no_file_and_a_file_no_folder(api: Api) -> None:
     problem(api.get(FILES, "ana", params={"folder": "nosuch"}), 404, "not_found")
 
 
-def test_a_link_on_the_disk_leads_nowhere(api: Api, corner: Corner) -> None:
+def test_a_link_on_the_disk_leads_nowhere(api: Api, corner: DemoPlatform) -> None:
     assert put(api, "a.csv") == 201
     (folder_of(corner) / "link").symlink_to(corner.settings.data / "key")
     assert paths(api) == ["a.csv"]
     problem(api.get(f"{FILES}/link", "ana"), 404, "not_found")
 
 
-def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner: Corner) -> None:
+def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner: DemoPlatform) -> None:
     assert put(api, "large.bin", b"x" * 3_000_000) == 201
     corner.settings = corner.settings.model_copy(update={"upload_megabytes": 4})
 
@@ -129,12 +129,12 @@ def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner
     assert list((folder_of(corner) / ".lakehold").iterdir()) == []
 
 
-def test_pages_of_many_files(api: Api, corner: Corner) -> None:
+def test_pages_of_many_files(api: Api, corner: DemoPlatform) -> None:
     assert put(api, "0.csv") == 201
     for number in range(1, 30):
         (folder_of(corner) / f"{number}.csv").touch()
-    first = told(api.get(FILES, "ana", params={"limit": 20}))
-    second = told(api.get(FILES, "ana", params={"limit": 20, "after": first["next"]}))
+    first = json_body(api.get(FILES, "ana", params={"limit": 20}))
+    second = json_body(api.get(FILES, "ana", params={"limit": 20, "after": first["next"]}))
     assert len({file["path"] for file in first["items"] + second["items"]}) == 30
     assert second["next"] is None
 

@@ -18,14 +18,14 @@ from lakehold.catalog import credentials, resources
 from lakehold.directory.caller import Caller
 from lakehold.runs.service import Run
 from tests import postgres
-from tests.pipeline.shop import ED, RITA, TENANT
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.shop import ED, RITA, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 SECRET = "hunter2geheim"
 NOWHERE = "db.nowhere.invalid"
 
 
-def read_by(here: Moving, run: Run, reader: Caller) -> str:
+def read_by(here: InlineRuns, run: Run, reader: Caller) -> str:
     """All that somebody reads of a run."""
     with here.shop.platform.read(reader) as ctx:
         seen = RUNS.get(ctx, run.id)
@@ -34,14 +34,14 @@ def read_by(here: Moving, run: Run, reader: Caller) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _viewers(here: Moving) -> None:
+def _viewers(here: InlineRuns) -> None:
     """Rita sees all that is in the layer, and may edit nothing."""
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "viewer", "raw"))
 
 
-def failed(here: Moving, run: Run, words: str, *hidden: str) -> None:
-    told = read_by(here, run, RITA)
+def failed(here: InlineRuns, run: Run, words: str, *hidden: str) -> None:
+    visible_text = read_by(here, run, RITA)
     assert (run.state, words in run.error) == ("failed", True), run.error
     assert len(run.error) < 400
     for word in (
@@ -54,12 +54,12 @@ def failed(here: Moving, run: Run, words: str, *hidden: str) -> None:
         "/root",
         str(here.shop.platform.settings.data),
     ):
-        assert word not in told, told
+        assert word not in visible_text, visible_text
     with here.shop.platform.read(RITA) as ctx:
         assert resources.get(ctx, run.resource).settings is None
 
 
-def source(here: Moving, name: str, settings: dict[str, object], stream: str, **secrets: str) -> str:
+def source(here: InlineRuns, name: str, settings: dict[str, object], stream: str, **secrets: str) -> str:
     uid = here.source(f"words_{name}", settings)
     here.stream(uid, "rows", stream=stream)
     with here.shop.platform.write(ED) as ctx:
@@ -79,7 +79,7 @@ def source(here: Moving, name: str, settings: dict[str, object], stream: str, **
 )
 @pytest.mark.parametrize("way", ["in", "out"])
 def test_a_database_that_does_not_answer(  # noqa: PLR0917 - what is tried
-    here: Moving, server: postgres.Server, way: str, name: str, address: str, user: str, words: str
+    here: InlineRuns, server: postgres.Server, way: str, name: str, address: str, user: str, words: str
 ) -> None:
     there = {"address": address.format(port=server.port), "user": user}
     if way == "in":
@@ -148,11 +148,13 @@ def untrusted(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
 
 def api(address: str, path: str = "rows") -> dict[str, object]:
     auth, endpoints = {"kind": "bearer"}, [{"name": "rows", "path": path}]
-    told = {"connector": "api", "address": address, "auth": auth, "limits": {"retries": 0}}
-    return {**told, "endpoints": endpoints}
+    api_settings = {"connector": "api", "address": address, "auth": auth, "limits": {"retries": 0}}
+    return {**api_settings, "endpoints": endpoints}
 
 
-def test_an_api_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(here: Moving, untrusted: ssl.SSLContext) -> None:
+def test_an_api_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
+    here: InlineRuns, untrusted: ssl.SSLContext
+) -> None:
     with echoing() as port, echoing(untrusted) as safe:
         for name, settings, words in (
             ("api_echo", api(f"http://127.0.0.1:{port}/{SECRET}"), "does not let us in: it answers 403 at /rows"),
@@ -166,7 +168,7 @@ def test_an_api_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(here: Movin
 
 
 def test_a_webhook_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
-    here: Moving, untrusted: ssl.SSLContext
+    here: InlineRuns, untrusted: ssl.SSLContext
 ) -> None:
     with echoing() as port, echoing(untrusted) as safe:
         for name, address, words in (

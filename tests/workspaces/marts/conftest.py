@@ -1,4 +1,6 @@
-"""A project of marts beside a lakehouse, for all tests of this room: each has marts and reports of its own there."""
+"""A marts project beside a lakehouse, for all tests of this package. Each test has marts and reports of its own
+there.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.workspaces.lakehouse.moving import moving
-from tests.workspaces.marts.project import Project, furnished
+from tests.workspaces.lakehouse.inline_runs import inline_runs
+from tests.workspaces.marts.project import MartsProject, create_project
 
 
 @pytest.fixture(scope="package")
-def here(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    with moving(spark, template_file, tmp_path_factory.mktemp("marts"), databases="jdbc:sqlite:") as found:
-        yield furnished(found)
+def here(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MartsProject]:
+    with inline_runs(spark, template_file, tmp_path_factory.mktemp("marts"), databases="jdbc:sqlite:") as found:
+        yield create_project(found)

@@ -1,4 +1,4 @@
-"""A project of marts: Ed is its Technical User, Rita a Business User, Ada everybody's admin."""
+"""A marts project. Ed is its Technical User, Rita a Business User, Ada an Admin of the tenant."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lakehold.directory.caller import Caller
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
 from lakehold.runs.service import Run
-from tests.pipeline.shop import ED, RITA, TENANT
-from tests.workspaces.lakehouse.moving import RUNS, Moving
+from tests.lake.shop import ED, RITA, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 LAKE = "lake_storage"
 SALES = "SELECT id, customer, amount, day FROM raw.orders"
@@ -21,16 +21,16 @@ _numbers = count()
 
 
 @dataclass(slots=True)
-class Project:
-    """It, and what is made there."""
+class MartsProject:
+    """The project, and the resources that tests create in it."""
 
-    moving: Moving
+    inline_runs: InlineRuns
 
     def storage(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
         """A storage of Ed's."""
-        with self.moving.shop.platform.write(ED) as ctx:
+        with self.inline_runs.shop.platform.write(ED) as ctx:
             uid = resources.create(
-                ctx, "marts.storage", name, uid=_new(name), edges={"project": "sales"}, settings=settings
+                ctx, "marts.storage", name, uid=_unique_name(name), edges={"project": "sales"}, settings=settings
             )
             if secrets:
                 credentials.save(ctx, uid, dict(secrets))
@@ -40,11 +40,11 @@ class Project:
         self, settings: Mapping[str, object], *, storage: str = LAKE, joins: tuple[str, ...] = (), name: str = ""
     ) -> str:
         """A data mart of Ed's, published and open for reports."""
-        uid = _new("mart")
-        with self.moving.shop.platform.write(ED) as ctx:
+        uid = _unique_name("mart")
+        with self.inline_runs.shop.platform.write(ED) as ctx:
             edges = {"project": "sales", "storage": storage, "joins": joins}
-            told = {"published": True, **settings}
-            resources.create(ctx, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=told)
+            mart_settings = {"published": True, **settings}
+            resources.create(ctx, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=mart_settings)
             ctx.make(Add(Attribute(uid, "shared_for_reporting", "true")))
         return uid
 
@@ -52,8 +52,8 @@ class Project:
         self, settings: Mapping[str, object], *, by: Caller = RITA, secrets: dict[str, str] | None = None
     ) -> str:
         """A destination of Rita's."""
-        uid = _new("destination")
-        with self.moving.shop.platform.write(by) as ctx:
+        uid = _unique_name("destination")
+        with self.inline_runs.shop.platform.write(by) as ctx:
             resources.create(ctx, "marts.destination", uid, uid=uid, edges={"project": "sales"}, settings=settings)
             if secrets:
                 credentials.save(ctx, uid, dict(secrets))
@@ -61,17 +61,19 @@ class Project:
 
     def report(self, mart: str, destination: str, settings: Mapping[str, object], *, by: Caller = RITA) -> str:
         """A report of Rita's."""
-        uid = _new("report")
-        with self.moving.shop.platform.write(by) as ctx:
+        uid = _unique_name("report")
+        with self.inline_runs.shop.platform.write(by) as ctx:
             edges = {"data_mart": mart, "destination": destination}
             resources.create(ctx, "marts.report", uid, uid=uid, edges=edges, settings=settings)
         return uid
 
     def run(self, uid: str, *, by: Caller) -> Run:
         """From its start to its end."""
-        return self.moving.run(uid, by=by)
+        return self.inline_runs.run(uid, by=by)
 
-    def filled(self, settings: Mapping[str, object], *, storage: str = LAKE, joins: tuple[str, ...] = ()) -> str:
+    def create_refreshed_mart(
+        self, settings: Mapping[str, object], *, storage: str = LAKE, joins: tuple[str, ...] = ()
+    ) -> str:
         """A data mart that has been refreshed."""
         uid = self.mart(settings, storage=storage, joins=joins)
         run = self.run(uid, by=ED)
@@ -80,29 +82,29 @@ class Project:
 
     def rows(self, mart: str, what: str = "*", *, by: Caller = ED) -> list[tuple[object, ...]]:
         """What is in it, asked as somebody."""
-        return sorted(self.moving.shop.ask(by, f"SELECT {what} FROM lake.Sales.`{mart}`"), key=str)
+        return sorted(self.inline_runs.shop.ask(by, f"SELECT {what} FROM lake.Sales.`{mart}`"), key=str)
 
     def files(self, uid: str) -> Volume:
         """The files of a storage or a destination."""
-        with self.moving.shop.platform.read(ED) as ctx:
+        with self.inline_runs.shop.platform.read(ED) as ctx:
             return Volume(
-                self.moving.shop.platform.settings, TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
+                self.inline_runs.shop.platform.settings, TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
             )
 
     def lines(self, run: Run) -> str:
         """What it said."""
-        with self.moving.shop.platform.read(ED) as ctx:
+        with self.inline_runs.shop.platform.read(ED) as ctx:
             return "\n".join(line.text for line in RUNS.log_lines(ctx, run.id))
 
 
-def furnished(found: Moving) -> Project:
-    """With a storage that is the lakehouse."""
+def create_project(found: InlineRuns) -> MartsProject:
+    """Create the project, with a storage that is the lakehouse."""
     with found.shop.platform.access.write(TENANT) as session:
         store = session.store
         store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
         store.add(Grant("ed", "technical_user", "sales"))
         store.add(Grant("rita", "business_user", "sales"))
-    project = Project(found)
+    project = MartsProject(found)
     with found.shop.platform.write(ED) as ctx:
         edges = {"project": "sales"}
         settings = {"kind": "lake", "lakehouse": "shop"}
@@ -110,5 +112,5 @@ def furnished(found: Moving) -> Project:
     return project
 
 
-def _new(name: str) -> str:
+def _unique_name(name: str) -> str:
     return f"{name}_{next(_numbers)}"

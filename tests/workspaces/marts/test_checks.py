@@ -7,9 +7,9 @@ import pytest
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runnable import RunOptions
 from lakehold.workspaces.marts import checks as quality
-from tests.pipeline.shop import ED, RITA
-from tests.workspaces.lakehouse.moving import RUNS
-from tests.workspaces.marts.project import Project
+from tests.lake.shop import ED, RITA
+from tests.workspaces.lakehouse.inline_runs import RUNS
+from tests.workspaces.marts.project import MartsProject
 
 pytestmark = pytest.mark.slow
 ROWS = (
@@ -43,13 +43,13 @@ OUTCOMES = [
 ]
 
 
-def test_each_check_comes_out_as_the_rows_are(here: Project) -> None:
+def test_each_check_comes_out_as_the_rows_are(here: MartsProject) -> None:
     mart = here.mart({"by": "sql", "sql": ROWS, "checks": CHECKS})
     wrong = {"check": "sql", "name": "no customer", "sql": f"SELECT * FROM lake.Sales.{mart} WHERE customer IS NULL"}
     mart = here.mart({"by": "sql", "sql": ROWS, "checks": [*CHECKS, wrong]}, name=mart + "_")
     run = here.run(mart, by=ED)
     assert run.state == "succeeded", run.error
-    with here.moving.shop.platform.read(RITA) as ctx:
+    with here.inline_runs.shop.platform.read(RITA) as ctx:
         found = list(reversed(quality.list_results(ctx, mart)))
     assert [(each.name, each.state, each.said) for each in found[:10]] == OUTCOMES
     assert found[10].state == "unknown"
@@ -59,28 +59,28 @@ def test_each_check_comes_out_as_the_rows_are(here: Project) -> None:
     assert "many rows: there are 10 rows" in here.lines(run)
 
 
-def test_one_that_stops_fails_the_run_and_is_remembered_all_the_same(here: Project) -> None:
+def test_one_that_stops_fails_the_run_and_is_remembered_all_the_same(here: MartsProject) -> None:
     checks = [{"check": "row count", "least": 1000, "stops": True}]
     mart = here.mart({"by": "sql", "sql": ROWS, "checks": checks})
     run = here.run(mart, by=ED)
     assert (run.state, run.steps[0].state, run.steps[1].state) == ("failed", "succeeded", "failed")
     assert "1,000 at the least" in run.error
-    with here.moving.shop.platform.read(ED) as ctx:
+    with here.inline_runs.shop.platform.read(ED) as ctx:
         assert [each.state for each in quality.list_results(ctx, mart)] == ["broken"]
 
 
-def test_checks_alone_do_not_refresh(here: Project) -> None:
-    mart = here.filled({"by": "sql", "sql": ROWS, "checks": [{"check": "row count", "least": 1}]})
-    with here.moving.shop.platform.write(ED) as ctx:
+def test_checks_alone_do_not_refresh(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": ROWS, "checks": [{"check": "row count", "least": 1}]})
+    with here.inline_runs.shop.platform.write(ED) as ctx:
         run = RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"})).id
-    assert [step.name for step in here.moving.go(run).steps] == ["check"]
-    with here.moving.shop.platform.read(ED) as ctx:
+    assert [step.name for step in here.inline_runs.execute(run).steps] == ["check"]
+    with here.inline_runs.shop.platform.read(ED) as ctx:
         assert len(quality.list_results(ctx, mart)) == 2
 
 
-def test_where_there_are_none_there_is_nothing_to_look_at(here: Project) -> None:
+def test_where_there_are_none_there_is_nothing_to_look_at(here: MartsProject) -> None:
     mart = here.mart({"by": "sql", "sql": ROWS})
-    with pytest.raises(ConflictError, match="no checks"), here.moving.shop.platform.write(ED) as ctx:
+    with pytest.raises(ConflictError, match="no checks"), here.inline_runs.shop.platform.write(ED) as ctx:
         RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"}))
 
 
@@ -96,7 +96,7 @@ def test_where_there_are_none_there_is_nothing_to_look_at(here: Project) -> None
         ({"check": "accepted values", "fields": ["word"]}, "names them"),
     ],
 )
-def test_a_check_that_means_nothing_is_refused_by_name(here: Project, check: dict[str, object], said: str) -> None:
+def test_a_check_that_means_nothing_is_refused_by_name(here: MartsProject, check: dict[str, object], said: str) -> None:
     mart = here.mart({"by": "sql", "sql": ROWS, "checks": [check]})
     with pytest.raises(InvalidInputError, match=said):
         here.run(mart, by=ED)

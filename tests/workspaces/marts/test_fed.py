@@ -15,10 +15,10 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts.executors import connections
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
-from tests.api.client import problem, served, told
-from tests.pipeline.inward.api import Api, Asked, Said, serving
-from tests.pipeline.shop import ED, RITA, SAM, TENANT
-from tests.workspaces.marts.project import LAKE, Project
+from tests.api.client import json_body, problem, serve_api
+from tests.lake.shop import ED, RITA, SAM, TENANT
+from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
+from tests.workspaces.marts.project import LAKE, MartsProject
 
 pytestmark = pytest.mark.slow
 
@@ -26,18 +26,18 @@ SECRET = "t0ken-of-the-shop"
 ALL = [{"id": n, "day": f"2026-01-0{n}", "amount": n * 1.5} for n in range(1, 6)]
 
 
-def shop(asked: Asked) -> Said:
+def shop(asked: ApiRequest) -> ApiResponse:
     """Two records on a page, to those who know the secret; from a day on, if one is asked for."""
     if asked.headers.get("Authorization") != f"Bearer {SECRET}":
-        return Said({"error": "who are you?"}, 401)
+        return ApiResponse({"error": "who are you?"}, 401)
     found = [each for each in ALL if str(each["day"]) > asked.params.get("since", "")]
     page = int(asked.params["page"])
-    return Said({"items": found[page * 2 - 2 : page * 2]})
+    return ApiResponse({"items": found[page * 2 - 2 : page * 2]})
 
 
 @contextmanager
-def open_shop() -> Iterator[Api]:
-    with serving() as there:
+def open_shop() -> Iterator[FakeApi]:
+    with serve_fake_api() as there:
         there.routes["/v1/orders"] = shop
         yield there
 
@@ -62,9 +62,9 @@ def database(file: Path, **more: object) -> dict[str, object]:
     return {"by": "connector", "stream": "orders", **reach, **more}
 
 
-def test_a_database_feeds_it_whole_or_only_with_what_is_new(here: Project, file: Path) -> None:
-    whole = here.filled(database(file))
-    new = here.filled(database(file, mode="incremental", cursor="id"))
+def test_a_database_feeds_it_whole_or_only_with_what_is_new(here: MartsProject, file: Path) -> None:
+    whole = here.create_refreshed_mart(database(file))
+    new = here.create_refreshed_mart(database(file, mode="incremental", cursor="id"))
     with sqlite3.connect(file) as more:
         more.execute("UPDATE orders SET amount = 9 WHERE id = 1")
         more.execute("INSERT INTO orders VALUES (3, 3.5)")
@@ -75,12 +75,12 @@ def test_a_database_feeds_it_whole_or_only_with_what_is_new(here: Project, file:
     assert here.rows(whole, by=RITA) == here.rows(whole)
 
 
-def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
+def test_an_api_feeds_it_with_a_secret_of_its_own(here: MartsProject) -> None:
     with open_shop() as there:
         mart = here.mart(api(there.base, mode="incremental", cursor="day"))
         refused = here.run(mart, by=ED)
         assert (refused.state, "no token" in refused.error) == ("failed", True)
-        with here.moving.shop.platform.write(ED) as ctx:
+        with here.inline_runs.shop.platform.write(ED) as ctx:
             credentials.save(ctx, mart, {"token": SECRET})
         assert here.run(mart, by=ED).steps[0].rows == 5
         ALL.append({"id": 6, "day": "2026-01-06", "amount": 9.0})
@@ -90,7 +90,7 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
             ALL.pop()
         assert here.rows(mart, "count(*), max(id)") == [(6, 6)]
         # Sent elsewhere, its secret is forgotten.
-        with here.moving.shop.platform.write(ED) as ctx:
+        with here.inline_runs.shop.platform.write(ED) as ctx:
             resource_edit.apply_edit(
                 ctx,
                 mart,
@@ -100,36 +100,36 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: Project) -> None:
         assert SECRET not in here.lines(refused)
 
 
-def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: Project) -> None:
-    platform = here.moving.shop.platform
+def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: MartsProject) -> None:
+    platform = here.inline_runs.shop.platform
     with open_shop() as there:
-        wanted = FeedProbeTarget(api(there.base), project="sales", secrets={"token": SECRET})
-        assert [each["name"] for each in connections.probe_feed(platform, ED, wanted)["streams"]] == ["orders"]
+        feed = FeedProbeTarget(api(there.base), project="sales", secrets={"token": SECRET})
+        assert [each["name"] for each in connections.probe_feed(platform, ED, feed)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
         with platform.write(ED) as ctx:
             credentials.save(ctx, mart, {"token": SECRET})
         sample = connections.probe_feed(platform, ED, FeedProbeTarget(api(there.base), mart, stream="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):
-            connections.probe_feed(platform, RITA, wanted)
+            connections.probe_feed(platform, RITA, feed)
         with pytest.raises(DeniedError):
             connections.probe_feed(platform, RITA, FeedProbeTarget(api(there.base), mart))
         with pytest.raises(HiddenError):
             connections.probe_feed(platform, SAM, FeedProbeTarget(api(there.base), mart))
-        before = len(there.asked)
+        before = len(there.requests)
         with open_shop() as elsewhere, pytest.raises(InvalidInputError, match="no token"):
             # To edit it is not to have its secret sent elsewhere.
             connections.probe_feed(platform, ED, FeedProbeTarget(api(elsewhere.base), mart))
-        assert len(there.asked) == before
+        assert len(there.requests) == before
     for settings, said in (({"connector": "files"}, "cannot be 'files'"), ({}, "connector")):
         with pytest.raises(InvalidInputError, match=said):
             connections.probe_feed(platform, ED, FeedProbeTarget(settings, project="sales"))
 
 
-def test_it_is_tried_over_rest_before_it_is_kept(here: Project) -> None:
-    with served(here.moving.shop.platform, TENANT) as rest, open_shop() as there:
+def test_it_is_tried_over_rest_before_it_is_kept(here: MartsProject) -> None:
+    with serve_api(here.inline_runs.shop.platform, TENANT) as rest, open_shop() as there:
         body = {"storage": LAKE, "settings": api(there.base), "credentials": {"token": SECRET}}
-        assert [row[0] for row in told(rest.post("/api/v1/marts/try", "ed", body))["rows"]] == [1, 2, 3, 4, 5]
+        assert [row[0] for row in json_body(rest.post("/api/v1/marts/try", "ed", body))["rows"]] == [1, 2, 3, 4, 5]
         wrong = {**body, "settings": api(there.base, mode="merge", keys=["nothing"])}
         assert (
             "no field 'nothing'" in problem(rest.post("/api/v1/marts/try", "ed", wrong), 422, "invalid_input")["detail"]
@@ -138,6 +138,6 @@ def test_it_is_tried_over_rest_before_it_is_kept(here: Project) -> None:
         refused = rest.post("/api/v1/marts/try", "ed", off)
         assert (refused.status_code, "wr0ng" in refused.text) == (422, False)
         # Who may use no storage learns nothing, and nobody is asked.
-        before = len(there.asked)
+        before = len(there.requests)
         assert rest.post("/api/v1/marts/try", "rita", body).status_code == 404
-        assert len(there.asked) == before
+        assert len(there.requests) == before

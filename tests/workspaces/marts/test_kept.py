@@ -14,8 +14,8 @@ from lakehold.directory.errors import HiddenError
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition, reads_from
 from lakehold.workspaces.settings_reader import SettingsReader
-from tests.pipeline.shop import ED, TENANT
-from tests.workspaces.marts.project import SALES, Project
+from tests.lake.shop import ED, TENANT
+from tests.workspaces.marts.project import SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 
@@ -36,11 +36,11 @@ def run(file: Path, text: str) -> Sequence[tuple[object, ...]]:
         return opened.execute(text).fetchall()
 
 
-def database(here: Project, file: Path) -> str:
+def database(here: MartsProject, file: Path) -> str:
     return here.storage("db", {"kind": "database", "address": f"jdbc:sqlite:{file}"})
 
 
-def folder(here: Project, **files: str) -> str:
+def folder(here: MartsProject, **files: str) -> str:
     storage = here.storage("files", {"kind": "files"})
     for name, text in files.items():
         with here.files(storage).open_partial() as rough:
@@ -49,8 +49,8 @@ def folder(here: Project, **files: str) -> str:
     return storage
 
 
-def test_its_rows_are_a_table_of_the_database_and_each_refresh_writes_it_anew(here: Project, file: Path) -> None:
-    mart = here.filled({**SOLD, "kept_as": "sold"}, storage=database(here, file))
+def test_its_rows_are_a_table_of_the_database_and_each_refresh_writes_it_anew(here: MartsProject, file: Path) -> None:
+    mart = here.create_refreshed_mart({**SOLD, "kept_as": "sold"}, storage=database(here, file))
     assert run(file, "SELECT * FROM sold ORDER BY id") == [(1, 1.5), (2, 2.5), (3, 3.5)]
     run(file, "DELETE FROM orders WHERE id = 1")
     done = here.run(mart, by=ED)
@@ -59,18 +59,18 @@ def test_its_rows_are_a_table_of_the_database_and_each_refresh_writes_it_anew(he
     assert run(file, "SELECT * FROM sold ORDER BY id") == here.rows(mart) == [(2, 2.5), (3, 3.5)]
 
 
-def test_its_rows_are_a_file_of_the_folder_that_other_marts_can_draw_from(here: Project) -> None:
+def test_its_rows_are_a_file_of_the_folder_that_other_marts_can_draw_from(here: MartsProject) -> None:
     storage = folder(here, may="day,sold\n1,5\n2,7\n")
-    here.filled({"by": "table", "table": "may.csv", "kept_as": "copy"}, storage=storage)
+    here.create_refreshed_mart({"by": "table", "table": "may.csv", "kept_as": "copy"}, storage=storage)
     assert parquet.read_table(here.files(storage).path_on_disk("copy.parquet")).to_pylist() == [
         {"day": 1, "sold": 5},
         {"day": 2, "sold": 7},
     ]
-    second = here.filled({"by": "table", "table": "copy.parquet"}, storage=storage)
+    second = here.create_refreshed_mart({"by": "table", "table": "copy.parquet"}, storage=storage)
     assert here.rows(second) == [(1, 5), (2, 7)]
 
 
-def test_what_is_there_and_is_no_copy_of_ours_stays(here: Project, file: Path) -> None:
+def test_what_is_there_and_is_no_copy_of_ours_stays(here: MartsProject, file: Path) -> None:
     run(file, "CREATE TABLE people (id INTEGER, amount REAL)")
     run(file, "INSERT INTO people VALUES (7, 7.5)")
     failed = here.run(here.mart({**SOLD, "kept_as": "people"}, storage=database(here, file)), by=ED)
@@ -88,18 +88,18 @@ def test_what_is_there_and_is_no_copy_of_ours_stays(here: Project, file: Path) -
     assert put.path_on_disk("copy.parquet").read_bytes() == b"somebody's own"
 
 
-def test_rows_that_a_check_stops_are_not_copied(here: Project, file: Path) -> None:
+def test_rows_that_a_check_stops_are_not_copied(here: MartsProject, file: Path) -> None:
     check = {"name": "enough", "check": "row count", "least": 3, "stops": True}
-    mart = here.filled({**SOLD, "kept_as": "checked", "checks": [check]}, storage=database(here, file))
+    mart = here.create_refreshed_mart({**SOLD, "kept_as": "checked", "checks": [check]}, storage=database(here, file))
     run(file, "DELETE FROM orders WHERE id = 1")
     assert here.run(mart, by=ED).state == "failed"
     assert len(here.rows(mart)) == 2
     assert len(run(file, "SELECT * FROM checked")) == 3
 
 
-def test_a_name_in_a_storage_is_one_marts(here: Project, file: Path) -> None:
+def test_a_name_in_a_storage_is_one_marts(here: MartsProject, file: Path) -> None:
     storage = database(here, file)
-    here.filled({**SOLD, "kept_as": "mine"}, storage=storage)
+    here.create_refreshed_mart({**SOLD, "kept_as": "mine"}, storage=storage)
     second = here.mart({**SOLD, "kept_as": "MINE"}, storage=storage)
     with pytest.raises(ConflictError, match="Another data mart of this storage is kept as 'MINE'"):
         here.run(second, by=ED)
@@ -108,11 +108,11 @@ def test_a_name_in_a_storage_is_one_marts(here: Project, file: Path) -> None:
         here.run(lake, by=ED)
 
 
-def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: Project, file: Path) -> None:
+def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: MartsProject, file: Path) -> None:
     storage = database(here, file)
-    mart = here.filled({**SOLD, "kept_as": "lost"}, storage=storage)
+    mart = here.create_refreshed_mart({**SOLD, "kept_as": "lost"}, storage=storage)
     run(file, "DELETE FROM orders")
-    with here.moving.shop.platform.access.write(TENANT) as session:
+    with here.inline_runs.shop.platform.access.write(TENANT) as session:
         session.store.remove(Grant("ed", "owner", storage))
     with pytest.raises(HiddenError):
         here.run(mart, by=ED)
@@ -137,9 +137,9 @@ def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: Project, file: 
 )
 def test_a_copy_is_not_where_its_rows_come_from(by: str, text: str, name: str, so: bool) -> None:
     assert reads_from(by, text, name) is so
-    told = SettingsReader({"by": by, by: text, "kept_as": name}, DATA_MART_LABEL)
+    settings = SettingsReader({"by": by, by: text, "kept_as": name}, DATA_MART_LABEL)
     if so:
         with pytest.raises(InvalidInputError, match="it draws from that"):
-            MartDefinition.from_settings(told)
+            MartDefinition.from_settings(settings)
     else:
-        assert MartDefinition.from_settings(told).kept_as == name
+        assert MartDefinition.from_settings(settings).kept_as == name

@@ -18,30 +18,30 @@ from lakehold.kit.errors import ConflictError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.workspaces.marts import insights
 from lakehold.workspaces.marts.live import pulls, secrets
-from tests.api.client import Api, problem, served, told
-from tests.pipeline.shop import ADA, ED, RITA, TENANT
-from tests.workspaces.marts.project import SALES, Project
+from tests.api.client import Api, json_body, problem, serve_api
+from tests.lake.shop import ADA, ED, RITA, TENANT
+from tests.workspaces.marts.project import SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 FIRST = {"columns": ["id", "amount"], "sort": [{"column": "id"}], "limit": 2}
 
 
 @pytest.fixture(scope="module")
-def api(here: Project) -> Iterator[Api]:
-    with served(here.moving.shop.platform, TENANT) as found:
+def api(here: MartsProject) -> Iterator[Api]:
+    with serve_api(here.inline_runs.shop.platform, TENANT) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def mart(here: Project) -> str:
-    return here.filled({"by": "sql", "sql": SALES})
+def mart(here: MartsProject) -> str:
+    return here.create_refreshed_mart({"by": "sql", "sql": SALES})
 
 
 @pytest.fixture
-def live(here: Project) -> tuple[str, str]:
+def live(here: MartsProject) -> tuple[str, str]:
     """A destination of Rita's, and its secret."""
     uid = here.destination({"to": "live"})
-    with here.moving.shop.platform.write(RITA) as ctx:
+    with here.inline_runs.shop.platform.write(RITA) as ctx:
         return uid, secrets.create_secret(ctx, uid).text
 
 
@@ -49,12 +49,14 @@ def pull(api: Api, live: tuple[str, str], report: str, **params: str) -> httpx.R
     return api.get(f"/api/v1/live/{live[0]}/{report}", token=live[1], params=params)
 
 
-def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+def test_a_report_is_pulled_as_the_tool_wants_it(
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
+) -> None:
     report = here.report(mart, live[0], FIRST)
-    listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
+    listed = json_body(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
     assert listed == [{"id": report, "name": report, "refused": ""}]
     found = pull(api, live, report)
-    assert told(found)["rows"] == [[0, "0.00"], [1, "1.50"]]
+    assert json_body(found)["rows"] == [[0, "0.00"], [1, "1.50"]]
     assert found.headers["x-lakehold-complete"] == "true"
     assert pull(api, live, report, format="csv").text == "id,amount\n0,0.00\n1,1.50\n"
     arrow = pull(api, live, report, format="arrow").content
@@ -62,7 +64,7 @@ def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: 
     by_accept = api.get(f"/api/v1/live/{live[0]}/{report}", token=live[1], headers={"accept": "text/csv"})
     assert by_accept.headers["content-type"].startswith("text/csv")
     problem(pull(api, live, report, format="xls"), 422, "invalid_input")
-    with here.moving.shop.platform.read(RITA) as ctx:
+    with here.inline_runs.shop.platform.read(RITA) as ctx:
         found_out = insights.report_insight(ctx, report)
         kept = secrets.get_secret(ctx, live[0])
     assert (found_out.pulled.times, found_out.pulled.rows) == (4, 8)
@@ -72,11 +74,11 @@ def test_a_report_is_pulled_as_the_tool_wants_it(here: Project, api: Api, mart: 
 
 
 def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
-    here: Project, api: Api, mart: str, live: tuple[str, str]
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
 ) -> None:
     report = here.report(mart, live[0], FIRST)
     other = here.destination({"to": "live"})
-    with here.moving.shop.platform.write(RITA) as ctx:
+    with here.inline_runs.shop.platform.write(RITA) as ctx:
         others = secrets.create_secret(ctx, other).text
     at = f"/api/v1/live/{live[0]}/{report}"
     for wrong in ({"token": others}, {"by": "rita"}, {"by": "ada"}, {}, {"headers": {"cookie": "lakehold_session=x"}}):
@@ -84,15 +86,17 @@ def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
     problem(api.get("/api/v1/members", token=live[1]), 401, "unauthorized")
     problem(api.get(f"/api/v1/live/{other}/{report}", token=others), 404, "not_found")
     problem(pull(api, live, "nowhere"), 404, "not_found")
-    assert told(pull(api, live, report))["rows"]
+    assert json_body(pull(api, live, report))["rows"]
 
 
-def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+def test_a_secret_is_made_anew_and_revoked_at_once(
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
+) -> None:
     uid, first = live
     report = here.report(mart, uid, FIRST)
     at = f"/api/v1/destinations/{uid}/secret"
     assert api.post(at, "ed").status_code == 404
-    made = told(api.post(at, "rita"), 201)
+    made = json_body(api.post(at, "rita"), 201)
     assert made["secret"].startswith(made["made"]["prefix"])
     problem(pull(api, live, report), 401, "unauthorized")
     assert pull(api, (uid, made["secret"]), report).status_code == 200
@@ -101,10 +105,10 @@ def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart
     problem(pull(api, (uid, made["secret"]), report), 401, "unauthorized")
     problem(api.get(at, "rita"), 404, "not_found")
     problem(api.call("DELETE", at, "rita"), 409, "conflict")
-    again = told(api.post(at, "rita"), 201)["secret"]
+    again = json_body(api.post(at, "rita"), 201)["secret"]
     problem(pull(api, (uid, first), report), 401, "unauthorized")
     assert pull(api, (uid, again), report).status_code == 200
-    with here.moving.shop.platform.read(ADA) as ctx:
+    with here.inline_runs.shop.platform.read(ADA) as ctx:
         done = [
             (entry.action, entry.outcome)
             for entry in (each.entry for each in ctx.audit.page(AuditFilter(resource=uid)))
@@ -114,14 +118,14 @@ def test_a_secret_is_made_anew_and_revoked_at_once(here: Project, api: Api, mart
     assert ("pull", "denied") in done
 
 
-def test_only_what_is_live_has_a_secret(here: Project, api: Api) -> None:
+def test_only_what_is_live_has_a_secret(here: MartsProject, api: Api) -> None:
     sent = here.destination({"to": "files", "kind": "csv"})
     problem(api.post(f"/api/v1/destinations/{sent}/secret", "rita"), 409, "conflict")
     mart = here.mart({"by": "sql", "sql": SALES})
     problem(api.post(f"/api/v1/destinations/{mart}/secret", "ed"), 422, "invalid_input")
 
 
-def test_whoever_guesses_has_to_wait(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+def test_whoever_guesses_has_to_wait(here: MartsProject, api: Api, mart: str, live: tuple[str, str]) -> None:
     report = here.report(mart, live[0], FIRST)
     wrong = [pull(api, (live[0], f"lhp_{'x' * 10}_{number:038}"), report).status_code for number in range(8)]
     assert (wrong[0], wrong[-1]) == (401, 429)
@@ -129,9 +133,9 @@ def test_whoever_guesses_has_to_wait(here: Project, api: Api, mart: str, live: t
     assert pull(api, live, report).status_code == 200
 
 
-def test_it_is_pulled_as_who_saved_it_last(here: Project, api: Api, live: tuple[str, str]) -> None:
-    mart = here.filled({"by": "sql", "sql": SALES})
-    platform = here.moving.shop.platform
+def test_it_is_pulled_as_who_saved_it_last(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    platform = here.inline_runs.shop.platform
     report = here.report(mart, live[0], FIRST)
     with platform.write(ED) as ctx:
         ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
@@ -139,28 +143,30 @@ def test_it_is_pulled_as_who_saved_it_last(here: Project, api: Api, live: tuple[
     assert "Rita" in refused["detail"]
     assert "may not run" in refused["detail"]
     assert "rows" not in refused
-    listed = told(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
+    listed = json_body(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
     assert ("Rita" in listed[0]["refused"], listed[0]["id"]) == (True, report)
     with platform.write(ADA) as ctx:
         resource_edit.apply_edit(ctx, report, ResourceEdit(settings={**FIRST, "limit": 1}))
-    assert told(pull(api, live, report))["rows"] == [[0, "0.00"]]
+    assert json_body(pull(api, live, report))["rows"] == [[0, "0.00"]]
 
 
-def test_somebody_else_takes_a_report_over(here: Project, api: Api, live: tuple[str, str]) -> None:
-    mart = here.filled({"by": "sql", "sql": SALES})
+def test_somebody_else_takes_a_report_over(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
     report = here.report(mart, live[0], FIRST)
-    with here.moving.shop.platform.write(ED) as ctx:
+    with here.inline_runs.shop.platform.write(ED) as ctx:
         ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
     at = f"/api/v1/reports/{report}/take-over"
     problem(pull(api, live, report), 403, "forbidden")
     problem(api.post(at, "rita"), 403, "forbidden")
     problem(api.post(f"/api/v1/reports/{mart}/take-over", "ada"), 422, "invalid_input")
     assert api.post(at, "ada").status_code == 204
-    assert len(told(pull(api, live, report))["rows"]) == 2
+    assert len(json_body(pull(api, live, report))["rows"]) == 2
 
 
-def test_a_narrow_token_does_not_save_what_it_could_not_read(here: Project, api: Api, live: tuple[str, str]) -> None:
-    mart = here.filled({"by": "sql", "sql": SALES})
+def test_a_narrow_token_does_not_save_what_it_could_not_read(
+    here: MartsProject, api: Api, live: tuple[str, str]
+) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
     report = here.report(mart, live[0], FIRST)
     token = api.token("rita", actions=frozenset({"see", "edit"}))
     tag = api.get(f"/api/v1/resources/{report}", token=token).headers["etag"]
@@ -170,8 +176,8 @@ def test_a_narrow_token_does_not_save_what_it_could_not_read(here: Project, api:
     assert "may not run" in problem(pull(api, live, report), 403, "forbidden")["detail"]
 
 
-def test_whoever_has_left_pulls_nothing(here: Project, api: Api, live: tuple[str, str], mart: str) -> None:
-    platform = here.moving.shop.platform
+def test_whoever_has_left_pulls_nothing(here: MartsProject, api: Api, live: tuple[str, str], mart: str) -> None:
+    platform = here.inline_runs.shop.platform
     with platform.access.write(TENANT) as session:
         session.store.create("tenant.member", "Gus", uid="gus", edges={"tenant": TENANT})
         session.store.add(Grant("gus", "business_user", "sales"))
@@ -187,10 +193,10 @@ def test_whoever_has_left_pulls_nothing(here: Project, api: Api, live: tuple[str
 
 
 def test_a_deleted_destination_gives_nothing_until_it_is_back(
-    here: Project, api: Api, mart: str, live: tuple[str, str]
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
 ) -> None:
     report = here.report(mart, live[0], FIRST)
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     with platform.write(RITA) as ctx:
         assert resources.delete(ctx, live[0]) is False
     problem(pull(api, live, report), 409, "conflict")
@@ -201,7 +207,9 @@ def test_a_deleted_destination_gives_nothing_until_it_is_back(
     assert pull(api, live, report).status_code == 200
 
 
-def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(here: Project, api: Api, live: tuple[str, str]) -> None:
+def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(
+    here: MartsProject, api: Api, live: tuple[str, str]
+) -> None:
     draft = here.mart({"by": "sql", "sql": SALES, "published": False})
     report = here.report(draft, live[0], FIRST)
     assert "draft" in problem(pull(api, live, report), 409, "conflict")["detail"]
@@ -209,10 +217,10 @@ def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(here: Project, api:
         here.run(report, by=RITA)
 
 
-def test_what_was_pulled_long_ago_is_forgotten(here: Project, api: Api, mart: str, live: tuple[str, str]) -> None:
+def test_what_was_pulled_long_ago_is_forgotten(here: MartsProject, api: Api, mart: str, live: tuple[str, str]) -> None:
     report = here.report(mart, live[0], FIRST)
     pull(api, live, report)
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     assert pulls.delete_old_pulls(platform) == 0
     with platform.database.write("live") as transaction:
         transaction.connection.execute(pulls.live_pull_table.update().values(at=0))

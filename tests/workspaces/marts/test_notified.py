@@ -17,19 +17,19 @@ from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.workspaces.marts.notifications import receivers
-from tests.pipeline.shop import ADA, ED, RITA, TENANT
-from tests.smtp import Sink, sink
-from tests.workspaces.lakehouse.moving import RUNS
-from tests.workspaces.marts.project import SALES, Project
+from tests.lake.shop import ADA, ED, RITA, TENANT
+from tests.smtp import MailServer, mail_server
+from tests.workspaces.lakehouse.inline_runs import RUNS
+from tests.workspaces.marts.project import SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 WRONG = "SELECT salary FROM raw.orders"
 
 
 @pytest.fixture
-def post(here: Project) -> Iterator[Sink]:
+def post(here: MartsProject) -> Iterator[MailServer]:
     """A mail server; and Sam is a Technical User who sees what is shared in the context north, Pat the admin."""
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     before = platform.settings
     with platform.access.write(TENANT) as session:
         if session.current_view().ids.get("pat") is None:
@@ -40,7 +40,7 @@ def post(here: Project) -> Iterator[Sink]:
     with platform.write(ADA) as ctx:
         for member in ("ada", "ed", "rita", "sam", "pat"):
             members.set_email(ctx, member, f"{member}@x.test")
-    with sink() as made:
+    with mail_server() as made:
         platform.settings = before.model_copy(update={"smtp": SecretStr(made.url)})
         yield made
     platform.settings = before
@@ -49,28 +49,28 @@ def post(here: Project) -> Iterator[Sink]:
             session.store.remove(grant)
 
 
-def arrived(here: Project, post: Sink) -> dict[str, EmailMessage]:
+def arrived(here: MartsProject, post: MailServer) -> dict[str, EmailMessage]:
     """What waits in the outbox is sent, and has come to whom."""
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     with platform.database.read() as transaction:
         waiting = outbox.due_messages(transaction, platform.clock(), limit=100)
     for mail in waiting:
         problem = outbox_delivery.send(platform, mail.id, mail.tries)
         outbox_delivery.record_result(platform, mail.id, mail.tries, problem)
         assert problem == ""
-    found = [post.next() for _ in waiting]
-    assert post.taken.empty()
+    found = [post.next_mail() for _ in waiting]
+    assert post.accepted.empty()
     by_receiver = {str(mail["To"]).partition("@")[0]: mail for mail in found}
     assert len(by_receiver) == len(found), "Somebody was told twice."
     return by_receiver
 
 
-def chosen(here: Project, member: str, **wanted: bool | None) -> None:
-    with here.moving.shop.platform.write(ADA) as ctx:
-        receivers.set_subscription(ctx, "sales", member, wanted)
+def chosen(here: MartsProject, member: str, **choices: bool | None) -> None:
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        receivers.set_subscription(ctx, "sales", member, choices)
 
 
-def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: Sink) -> None:
+def test_a_refresh_that_fails_mails_just_the_right_people(here: MartsProject, post: MailServer) -> None:
     mart = here.mart({"by": "sql", "sql": WRONG}, name="Salaries of all")
     run = here.run(mart, by=ED)
     assert run.state == "failed"
@@ -83,7 +83,7 @@ def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: S
     assert f"/runs/{run.id}" in text
     chosen(here, "rita", failed_runs=True)
     chosen(here, "ed", failed_runs=False)
-    with here.moving.shop.platform.access.write(TENANT) as session:
+    with here.inline_runs.shop.platform.access.write(TENANT) as session:
         session.store.add(Attribute("sales", "scope", "entire_project", "sam"))
     here.run(mart, by=ED)
     assert set(arrived(here, post)) == {"pat", "rita", "sam"}
@@ -91,7 +91,7 @@ def test_a_refresh_that_fails_mails_just_the_right_people(here: Project, post: S
         chosen(here, member, failed_runs=None)
 
 
-def test_a_check_that_breaks_mails_what_was_found(here: Project, post: Sink) -> None:
+def test_a_check_that_breaks_mails_what_was_found(here: MartsProject, post: MailServer) -> None:
     checks = [{"check": "row count", "least": 1000}, {"check": "unique", "fields": ["id"]}]
     mart = here.mart({"by": "sql", "sql": SALES, "checks": checks})
     assert here.run(mart, by=ED).state == "succeeded"
@@ -104,10 +104,10 @@ def test_a_check_that_breaks_mails_what_was_found(here: Project, post: Sink) -> 
 
 
 def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_the_destination(
-    here: Project, post: Sink
+    here: MartsProject, post: MailServer
 ) -> None:
-    platform, triggers, firing = here.moving.shop.platform, Triggers(RUNS), DueTriggers(RUNS)
-    mart = here.filled({"by": "sql", "sql": SALES})
+    platform, triggers, firing = here.inline_runs.shop.platform, Triggers(RUNS), DueTriggers(RUNS)
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
     to = here.destination({"to": "mail", "receivers": ["board@x.test"], "kind": "csv"})
     report = here.report(mart, to, {"columns": ["id"]})
     chosen(here, "rita", failed_runs=True)
@@ -118,7 +118,7 @@ def test_a_scheduled_report_whose_owner_lost_the_mart_tells_receivers_and_not_th
     assert firing.start_due(platform, platform.clock() + DAY) == 1
     with platform.read(ADA) as ctx:
         run = RUNS.page(ctx, resource=report, limit=1)[0].id
-    assert here.moving.go(run).state == "failed"
+    assert here.inline_runs.execute(run).state == "failed"
     mails = arrived(here, post)
     # Rita still owns her report. What became of its run is for those who see the mart.
     assert set(mails) == {"ed", "pat"}

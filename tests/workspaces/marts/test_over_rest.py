@@ -9,18 +9,18 @@ import httpx
 import pytest
 
 from lakehold.runs import run_table as states
-from tests.cli.ways import Way, served
-from tests.workspaces.marts.project import LAKE, SALES, Project
+from tests.cli.command_runner import CommandRunner, serve_platform
+from tests.workspaces.marts.project import LAKE, SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 As = Callable[[str], httpx.Client]
 
 
 @pytest.fixture(scope="module")
-def by(here: Project) -> Iterator[As]:
+def by(here: MartsProject) -> Iterator[As]:
     """A client of somebody's."""
-    with served(here.moving.shop.platform) as address, ExitStack() as stack:
-        way = Way(here.moving.shop.platform, address)
+    with serve_platform(here.inline_runs.shop.platform) as address, ExitStack() as stack:
+        way = CommandRunner(here.inline_runs.shop.platform, address)
 
         def client(member: str) -> httpx.Client:
             headers = {"authorization": f"Bearer {way.token(member)}"}
@@ -31,20 +31,20 @@ def by(here: Project) -> Iterator[As]:
 
 def made(client: httpx.Client, kind: str, name: str, edges: dict[str, str], settings: dict[str, object]) -> str:
     ends = {edge: [end] for edge, end in edges.items()}
-    told = {"kind": kind, "name": name, "edges": ends, "settings": settings}
-    answer = client.post("/api/v1/resources", json=told)
+    body = {"kind": kind, "name": name, "edges": ends, "settings": settings}
+    answer = client.post("/api/v1/resources", json=body)
     assert answer.status_code == 201, answer.text
     uid: str = answer.json()["id"]
     return uid
 
 
-def ran(here: Project, client: httpx.Client, uid: str) -> str:
+def ran(here: MartsProject, client: httpx.Client, uid: str) -> str:
     answer = client.post("/api/v1/runs", json={"resource": uid})
     assert answer.status_code in {200, 201, 202}, answer.text
-    return here.moving.go(answer.json()["id"]).state
+    return here.inline_runs.execute(answer.json()["id"]).state
 
 
-def test_from_a_storage_to_a_report(here: Project, by: As) -> None:
+def test_from_a_storage_to_a_report(here: MartsProject, by: As) -> None:
     ed, rita = by("ed"), by("rita")
     settings: dict[str, object] = {"by": "sql", "sql": SALES, "checks": [{"check": "unique", "fields": ["id"]}]}
     mart = made(ed, "marts.data_mart", "Orders of all", edges={"project": "sales", "storage": LAKE}, settings=settings)
@@ -109,8 +109,8 @@ def test_only_a_mart_is_reported_on_and_has_checks(by: As) -> None:
         assert (answer.status_code, answer.json()["detail"]) == (422, f"'{LAKE}' is no data mart.")
 
 
-def test_who_may_not_use_a_mart_previews_nothing(here: Project, by: As) -> None:
-    mart = here.filled({"by": "sql", "sql": SALES})
-    told = {"mart": mart, "settings": {}}
-    assert by("sam").post("/api/v1/reports/preview", json=told).status_code == 404
-    assert by("sam").post("/api/v1/reports/preview", json={**told, "mart": "nowhere"}).status_code == 404
+def test_who_may_not_use_a_mart_previews_nothing(here: MartsProject, by: As) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    body = {"mart": mart, "settings": {}}
+    assert by("sam").post("/api/v1/reports/preview", json=body).status_code == 404
+    assert by("sam").post("/api/v1/reports/preview", json={**body, "mart": "nowhere"}).status_code == 404

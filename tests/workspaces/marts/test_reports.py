@@ -14,27 +14,27 @@ from lakehold.kit.errors import ConflictError
 from lakehold.lake.errors import QueryError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
-from tests.pipeline.shop import ADA, ED, RITA, TENANT
-from tests.workspaces.lakehouse.moving import RUNS
-from tests.workspaces.marts.project import SALES, Project
+from tests.lake.shop import ADA, ED, RITA, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS
+from tests.workspaces.marts.project import SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 FILE = {"to": "files", "kind": "csv"}
 
 
 @pytest.fixture(scope="package")
-def mart(here: Project) -> str:
-    return here.filled({"by": "sql", "sql": SALES})
+def mart(here: MartsProject) -> str:
+    return here.create_refreshed_mart({"by": "sql", "sql": SALES})
 
 
-def sent(here: Project, destination: str) -> str:
+def sent(here: MartsProject, destination: str) -> str:
     """The text of the only file that has arrived."""
     volume = here.files(destination)
     (file,) = [each for each in volume.list_folder() if not each.is_folder]
     return volume.path_on_disk(file.path).read_text()
 
 
-def asked(here: Project, mart: str, settings: Mapping[str, object]) -> list[str]:
+def asked(here: MartsProject, mart: str, settings: Mapping[str, object]) -> list[str]:
     """What a report delivers, line by line."""
     destination = here.destination(FILE)
     run = here.run(here.report(mart, destination, settings), by=RITA)
@@ -42,7 +42,7 @@ def asked(here: Project, mart: str, settings: Mapping[str, object]) -> list[str]
     return sent(here, destination).splitlines()
 
 
-def test_a_business_user_reports_on_a_mart_that_is_shared(here: Project, mart: str) -> None:
+def test_a_business_user_reports_on_a_mart_that_is_shared(here: MartsProject, mart: str) -> None:
     settings = {
         "columns": ["customer"],
         "sums": [{"how": "count", "name": "orders"}, {"how": "sum", "column": "amount", "name": "amount"}],
@@ -63,7 +63,9 @@ def test_a_business_user_reports_on_a_mart_that_is_shared(here: Project, mart: s
         ({"column": "amount", "is": ">", "value": ":least"}, 2),
     ],
 )
-def test_conditions_are_of_their_columns_types(here: Project, mart: str, where: dict[str, object], count: int) -> None:
+def test_conditions_are_of_their_columns_types(
+    here: MartsProject, mart: str, where: dict[str, object], count: int
+) -> None:
     settings = {"sums": [{"how": "count", "name": "n"}], "where": [where], "parameters": {"least": "145.5"}}
     assert asked(here, mart, settings) == ["n", str(count)]
 
@@ -84,7 +86,9 @@ def test_conditions_are_of_their_columns_types(here: Project, mart: str, where: 
         ({"delivery": {"address": "http://127.0.0.1"}}, "does not say 'address'"),
     ],
 )
-def test_what_cannot_be_asked_is_told_by_name(here: Project, mart: str, settings: dict[str, object], said: str) -> None:
+def test_what_cannot_be_asked_is_told_by_name(
+    here: MartsProject, mart: str, settings: dict[str, object], said: str
+) -> None:
     destination = here.destination(FILE)
     run = here.run(here.report(mart, destination, settings), by=RITA)
     assert run.state == "failed"
@@ -92,10 +96,10 @@ def test_what_cannot_be_asked_is_told_by_name(here: Project, mart: str, settings
     assert here.files(destination).list_folder() == []
 
 
-def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
-    customers = here.filled({"by": "table", "table": "raw.customers"})
+def test_a_joined_mart_is_asked_too_and_must_be_usable(here: MartsProject) -> None:
+    customers = here.create_refreshed_mart({"by": "table", "table": "raw.customers"})
     joins = [{"mart": customers, "name": "who", "on": {"customer": "id"}}]
-    orders = here.filled({"by": "sql", "sql": SALES, "joins": joins}, joins=(customers,))
+    orders = here.create_refreshed_mart({"by": "sql", "sql": SALES, "joins": joins}, joins=(customers,))
     settings = {
         "columns": ["id", "who.name"],
         "where": [{"column": "who.name", "is": "=", "value": "customer 3"}],
@@ -104,14 +108,14 @@ def test_a_joined_mart_is_asked_too_and_must_be_usable(here: Project) -> None:
     assert asked(here, orders, settings) == ["id,who.name", "3,customer 3"]
     destination = here.destination(FILE)
     report = here.report(orders, destination, settings)
-    with here.moving.shop.platform.write(ED) as ctx:
+    with here.inline_runs.shop.platform.write(ED) as ctx:
         ctx.make(Remove(Attribute(customers, "shared_for_reporting", "true")))
     with pytest.raises(DeniedError):
         here.run(report, by=RITA)
     assert here.files(destination).list_folder() == []
 
 
-def test_of_two_marts_with_one_name_each_has_its_own_rows(here: Project) -> None:
+def test_of_two_marts_with_one_name_each_has_its_own_rows(here: MartsProject) -> None:
     one, two = (
         here.mart({"by": "sql", "sql": f"SELECT id FROM raw.orders WHERE id = {number}"}, name="Namesakes")
         for number in (1, 2)
@@ -123,7 +127,7 @@ def test_of_two_marts_with_one_name_each_has_its_own_rows(here: Project) -> None
     assert here.rows(two, by=RITA) == [(2,)]
 
 
-def test_it_is_sent_only_if_there_are_rows(here: Project, mart: str) -> None:
+def test_it_is_sent_only_if_there_are_rows(here: MartsProject, mart: str) -> None:
     destination = here.destination(FILE)
     settings = {"send": "rows", "where": [{"column": "id", "is": "<", "value": "0"}]}
     run = here.run(here.report(mart, destination, settings), by=RITA)
@@ -132,12 +136,12 @@ def test_it_is_sent_only_if_there_are_rows(here: Project, mart: str) -> None:
     assert here.files(destination).list_folder() == []
 
 
-def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
-    mart = here.filled({"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 3"})
+def test_it_is_sent_only_if_something_has_changed(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 3"})
     report = here.report(mart, here.destination(FILE), {"send": "changed"})
     assert "delivered" in here.lines(here.run(report, by=RITA))
     assert "nothing has changed" in here.lines(here.run(report, by=RITA))
-    with here.moving.shop.platform.write(ED) as ctx:
+    with here.inline_runs.shop.platform.write(ED) as ctx:
         resource_edit.apply_edit(
             ctx,
             mart,
@@ -149,20 +153,20 @@ def test_it_is_sent_only_if_something_has_changed(here: Project) -> None:
     assert "delivered" in here.lines(here.run(report, by=RITA))
 
 
-def test_a_draft_is_not_reported_on(here: Project) -> None:
+def test_a_draft_is_not_reported_on(here: MartsProject) -> None:
     draft = here.mart({"published": False}, name="Unsaid")
     report = here.report(draft, here.destination(FILE), {})
     with pytest.raises(ConflictError, match="The data mart Unsaid is a draft"):
         here.run(report, by=RITA)
 
 
-def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None:
-    mart, to = here.filled({"by": "sql", "sql": SALES}), here.destination(FILE)
+def test_reports_of_one_name_do_not_take_each_others_file(here: MartsProject) -> None:
+    mart, to = here.create_refreshed_mart({"by": "sql", "sql": SALES}), here.destination(FILE)
     one, two = (
         here.report(mart, to, {"columns": ["id"], "where": [{"column": "id", "is": "=", "value": str(number)}]})
         for number in (1, 2)
     )
-    with here.moving.shop.platform.write(RITA) as ctx:
+    with here.inline_runs.shop.platform.write(RITA) as ctx:
         for uid in (one, two):
             resource_edit.apply_edit(ctx, uid, ResourceEdit(name="Weekly"))
     assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
@@ -170,10 +174,10 @@ def test_reports_of_one_name_do_not_take_each_others_file(here: Project) -> None
     assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}
 
 
-def test_without_its_destination_it_cannot_run_until_that_is_back(here: Project, mart: str) -> None:
+def test_without_its_destination_it_cannot_run_until_that_is_back(here: MartsProject, mart: str) -> None:
     destination = here.destination(FILE)
     report = here.report(mart, destination, {"limit": 1})
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     with platform.write(RITA) as ctx:
         ctx.make(Add(Attribute(destination, "deleted", "true")))
     with pytest.raises(DeniedError):
@@ -185,25 +189,25 @@ def test_without_its_destination_it_cannot_run_until_that_is_back(here: Project,
     assert here.run(report, by=RITA).state == "succeeded"
 
 
-def test_who_has_lost_the_mart_sends_nothing(here: Project) -> None:
-    mart = here.filled({"by": "sql", "sql": SALES})
+def test_who_has_lost_the_mart_sends_nothing(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
     destination = here.destination(FILE)
     report = here.report(mart, destination, {})
-    with here.moving.shop.platform.access.write(TENANT) as session:
+    with here.inline_runs.shop.platform.access.write(TENANT) as session:
         session.store.remove(Grant("rita", "business_user", "sales"))
     try:
         with pytest.raises(Exception, match="report"):
             here.run(report, by=RITA)
     finally:
-        with here.moving.shop.platform.access.write(TENANT) as session:
+        with here.inline_runs.shop.platform.access.write(TENANT) as session:
             session.store.add(Grant("rita", "business_user", "sales"))
     assert here.files(destination).list_folder() == []
 
 
-def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: Project, mart: str) -> None:
+def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: MartsProject, mart: str) -> None:
     triggers = Triggers(RUNS)
     report = here.report(mart, here.destination(FILE), {"limit": 1})
-    platform = here.moving.shop.platform
+    platform = here.inline_runs.shop.platform
     with platform.write(RITA) as ctx:
         saved = triggers.save(ctx, report, TriggerSchedule("0 6 * * 1", "Europe/Berlin"))
         assert (saved.saved_by, saved.active) == ("rita", True)

@@ -1,9 +1,9 @@
-"""The audit log, for those who may see it: `/audit`.
+"""Pages of the audit log: `/audit`.
 
-- `routes`: the list with its filters, one entry, and whether the chain is whole
-- `asking`: what the address asks for, and the same question to the export of REST
-- `telling`: an entry in words: who, through what, and what changed
+- `routes`: the list with its filters, one entry, and the verification of the hash chain
+- `filters`: parses the filters from the address, and builds the address of the REST export with the same filters
+- `entries`: renders audit entries as rows: member, channel, resource, and changed fields
 
-Who may see the log sees all of it, also the names of what they may not see elsewhere; but only what they may see is a
-link.
+Members with the right to see the audit log see all of it, including the names of resources that are hidden from them
+elsewhere; but only resources that they may see are links.
 """

@@ -1,4 +1,4 @@
-"""The audit log: the newest first, one entry, and whether it is whole."""
+"""Routes of the audit log: the list (newest first), one entry, and the verification of the chain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.web import pages
-from lakehold.web.audit import asking, telling
+from lakehold.web.audit import entries, filters
 from lakehold.web.list_view import ListColumn
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import router
@@ -34,18 +34,24 @@ _COMMON = (
 
 @routes.get("")
 def audit_page(request: Request, ctx: ReadContext) -> Response:
-    """The log, as the address filters it."""
-    _need(ctx)
-    asked = asking.asked(request, ctx)
-    found = [] if asked.errors else ctx.audit.page(asked.wanted, before=_number(asked.listing.after), limit=_SIZE + 1)
-    shown = found[:_SIZE]
+    """Show the log with the filters of the address."""
+    _require_audit_right(ctx)
+    list_request = filters.parse_list_request(request, ctx)
+    found = (
+        []
+        if list_request.errors
+        else ctx.audit.page(
+            list_request.entry_filter, before=_parse_number(list_request.listing.after), limit=_SIZE + 1
+        )
+    )
+    page_entries = found[:_SIZE]
     values: dict[str, object] = {
-        "asked": asked,
-        "listing": asked.listing,
+        "asked": list_request,
+        "listing": list_request.listing,
         "columns": _COLUMNS,
-        "lines": telling.lines(ctx, shown),
-        "after": str(shown[-1].n) if len(found) > _SIZE else "",
-        "outcomes": asking.OUTCOMES,
+        "lines": entries.entry_rows(ctx, page_entries),
+        "after": str(page_entries[-1].n) if len(found) > _SIZE else "",
+        "outcomes": filters.OUTCOMES,
         "common": _COMMON,
     }
     return pages.render(request, "audit/list.html", values)
@@ -53,31 +59,33 @@ def audit_page(request: Request, ctx: ReadContext) -> Response:
 
 @routes.get("/verify")
 def verify_page(request: Request, ctx: ReadContext) -> Response:
-    """Walk the whole chain, and say what was found."""
-    _need(ctx)
-    return pages.render(request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _crumbs(ctx, "Verify")})
+    """Verify the whole hash chain and show the result."""
+    _require_audit_right(ctx)
+    return pages.render(
+        request, "audit/verify.html", {"verdict": ctx.audit.verify(), "crumbs": _breadcrumbs(ctx, "Verify")}
+    )
 
 
 @routes.get("/{seq}")
 def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
-    """One entry: everything that was written down."""
-    _need(ctx)
-    n = _number(seq)
+    """Show one entry with everything that was recorded."""
+    _require_audit_right(ctx)
+    n = _parse_number(seq)
     found = [] if n is None else ctx.audit.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Look its number up in the log.")
-    (line,) = telling.lines(ctx, found)
-    return pages.render(request, "audit/entry.html", {"line": line, "crumbs": _crumbs(ctx, f"Entry {n}")})
+    (line,) = entries.entry_rows(ctx, found)
+    return pages.render(request, "audit/entry.html", {"line": line, "crumbs": _breadcrumbs(ctx, f"Entry {n}")})
 
 
-def _need(ctx: RequestContext) -> None:
+def _require_audit_right(ctx: RequestContext) -> None:
     ctx.need("see_audit", ctx.caller.tenant)
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(_LARGEST)) else None
 
 
-def _crumbs(ctx: RequestContext, here: str) -> list[Breadcrumb]:
+def _breadcrumbs(ctx: RequestContext, here: str) -> list[Breadcrumb]:
     tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
     return [Breadcrumb(tenant, "/"), Breadcrumb("Audit log", "/audit"), Breadcrumb(here)]

@@ -1,9 +1,8 @@
-"""Groups: who is in them, and what they hold.
+"""Pages of groups.
 
-- `routes`: the list, and making one
-- `one`: a group's page, its name and its end
-- `members`: letting people in and out
-- `routers`: all of them, in order
+- `group_list`: all groups, and creating one
+- `group_page`: a group's page with its members and roles; renaming and deleting it; adding and removing members
+- `routers`: all routers of this package, in order
 
-Their tenant roles are set in the room `people`.
+Tenant roles of groups are set in lakehold.web.people.tenant_roles.
 """

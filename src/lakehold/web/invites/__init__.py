@@ -1,6 +1,6 @@
-"""Invites: who was asked to come, and asking somebody.
+"""Pages of invites.
 
-- `routes`: those that are open: send again, revoke
-- `new`: asking somebody; the link is shown once, or mailed
-- `offers`: to what the caller may invite, in the words of each model
+- `invite_pages`: pending invites (resend, revoke), and creating one; its link is shown once or mailed
+- `invite_options`: roles, values and labels that the caller may invite with, in the words of each model
+- `routers`: all routers of this package, in order
 """

@@ -1,9 +1,9 @@
-"""All pages of the room, in order."""
+"""All routers of this package, in order."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web.invites import new, routes
+from lakehold.web.invites import invite_pages
 
-ROUTERS: list[APIRouter] = [new.routes, routes.routes]
+ROUTERS: list[APIRouter] = [invite_pages.new_invite_routes, invite_pages.routes]

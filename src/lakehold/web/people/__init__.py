@@ -1,11 +1,12 @@
-"""People: who is there, what they hold, what they can reach, and how they leave.
+"""Pages of members: the list, a member's page, roles, effective access, removal, and service accounts.
 
-- `routes`: the list of all members, and adding one; `acting`: what the caller may do with a member, or why not
-- `one`: a member's page; `editing`: their name and e-mail address
-- `reach`: everything that they can reach, by workspace and kind, and through what
-- `roles`: tenant and security roles, of members and of groups; `joining`: the groups that they are in
-- `signing`: where they are signed in, and links that let them in
-- `services`: service accounts and their tokens
-- `leaving`: how a member is removed, and what becomes of what they own
-- `picking`: choosing a member or a group in a form, however many there are
+- `member_list`: all members, and adding one
+- `member_actions`: the actions that the caller may take on a member, or the reason why not
+- `member_page`: a member's page; editing name and e-mail address, groups, sessions and sign-in links
+- `effective_access`: every resource that a member can access, by workspace and kind, and through which grant
+- `tenant_roles`: tenant and security roles of members and groups
+- `service_accounts`: service accounts and their tokens
+- `member_removal`: removing a member, and transferring what they own
+- `member_picker`: the choice of a member or group in a form, however many there are
+- `routers`: all routers of this package, in order
 """

@@ -1,8 +1,9 @@
-"""Oneself, at `/profile`.
+"""The caller's own profile, at `/profile`.
 
-- `page`: the name, the e-mail address, the password and the theme, on one page
-- `names`, `passwords`: what its forms do
-- `sign_ins`: where one is signed in, and how to end that; `devices`: which browser it was, in words
-- `tokens`: one's API tokens, and those of service accounts for who keeps them; `new_tokens`: how one is made
-- `own`: what all of them share: the tabs, and that these pages are seen with one's own eyes only
+- `profile_page`: name, e-mail address, password and theme, and what their forms do
+- `sign_ins`: the caller's sessions, and ending them
+- `user_agent`: describes a browser by its User-Agent header
+- `api_tokens`: the caller's API tokens, those of service accounts for who manages them, and creating one
+- `profile_tabs`: the tabs that all of them share; these pages are not shown during impersonation
+- `routers`: all routers of this package
 """

@@ -1,4 +1,4 @@
-"""Where one is signed in."""
+"""The caller's sessions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListColumn, ListState
-from lakehold.web.profile import devices, own
+from lakehold.web.profile import profile_tabs, user_agent
 from lakehold.web.routing import SubmittedForm, router
 
-routes = router(own.SIGN_INS)
+routes = router(profile_tabs.SIGN_INS)
 
 COLUMNS = [
     ListColumn("Where", "where"),
@@ -33,8 +33,8 @@ _METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One browser."""
+class SignInRow:
+    """One session, with a label for its browser."""
 
     found: SignIn
     device: str
@@ -44,9 +44,9 @@ class Row:
 
 @routes.get("")
 def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
-    """All of them, this one first."""
+    """Show all sessions, the current one first."""
     listing = ListState.from_request(request, sorts=("-used", "where", "since"))
-    rows = _rows(listing, sign_ins.list_of_member(ctx, ctx.caller.member))
+    rows = _sign_in_rows(listing, sign_ins.list_of_member(ctx, ctx.caller.member))
     values: dict[str, object] = {
         "listing": listing,
         "columns": COLUMNS,
@@ -54,40 +54,45 @@ def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
         "total": len(rows),
         "others": [row for row in rows if not row.found.current],
     }
-    return own.page(request, ctx, "sign_ins.html", values, at=own.SIGN_INS)
+    return profile_tabs.render_tab(request, ctx, "sign_ins.html", values, at=profile_tabs.SIGN_INS)
 
 
 @routes.post("/end")
 def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
-    """Stay signed in here alone."""
+    """End all sessions except the current one."""
     here = ctx.caller.sign_in_id
     question = "Sign out everywhere else?"
     text = "Only this browser stays signed in. API tokens go on working."
-    if asked := confirm(request, sent, question, text, do="Sign out", back=own.SIGN_INS):
-        return asked
+    if confirmation := confirm(request, sent, question, text, do="Sign out", back=profile_tabs.SIGN_INS):
+        return confirmation
     ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
     return pages.redirect(
-        request, own.SIGN_INS, Flash(f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
+        request, profile_tabs.SIGN_INS, Flash(f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
     )
 
 
 @routes.post("/{sign_in}/end")
 def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
-    """Sign out in one browser. In this one, that is the way out."""
-    ended = _named(ctx, sign_in)
+    """End one session. Ending the current one signs out."""
+    ended = _device_name(ctx, sign_in)
     sign_ins.end(ctx, ctx.caller.member, sign_in)
     if sign_in == ctx.caller.sign_in_id:
         return pages.redirect(request, "/sign-in", Flash("You are signed out."))
-    return pages.redirect(request, own.SIGN_INS, Flash(f"{ended} is signed out."))
+    return pages.redirect(request, profile_tabs.SIGN_INS, Flash(f"{ended} is signed out."))
 
 
-def _rows(listing: ListState, found: list[SignIn]) -> list[Row]:
+def _sign_in_rows(listing: ListState, found: list[SignIn]) -> list[SignInRow]:
     rows = [
-        Row(each, devices.spoken(each.agent), _METHODS.get(each.method, each.method.capitalize()), _end(each))
+        SignInRow(
+            each,
+            user_agent.describe_user_agent(each.agent),
+            _METHODS.get(each.method, each.method.capitalize()),
+            _end_action(each),
+        )
         for each in found
     ]
-    wanted = fold_name(listing.search)
-    rows = [row for row in rows if wanted in fold_name(f"{row.device} {row.found.address} {row.method}")]
+    search_text = fold_name(listing.search)
+    rows = [row for row in rows if search_text in fold_name(f"{row.device} {row.found.address} {row.method}")]
     keys = {
         "where": lambda row: fold_name(row.device),
         "since": lambda row: row.found.made_at,
@@ -97,10 +102,10 @@ def _rows(listing: ListState, found: list[SignIn]) -> list[Row]:
     return sorted(rows, key=lambda row: not row.found.current)
 
 
-def _end(each: SignIn) -> PageAction:
-    return PageAction("Sign out", f"{own.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
+def _end_action(each: SignIn) -> PageAction:
+    return PageAction("Sign out", f"{profile_tabs.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
 
 
-def _named(ctx: RequestContext, sign_in: str) -> str:
+def _device_name(ctx: RequestContext, sign_in: str) -> str:
     found = sign_ins.list_of_member(ctx, ctx.caller.member)
-    return next((devices.spoken(each.agent) for each in found if each.id == sign_in), "")
+    return next((user_agent.describe_user_agent(each.agent) for each in found if each.id == sign_in), "")

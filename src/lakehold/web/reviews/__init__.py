@@ -1,11 +1,10 @@
 """Access reviews: campaigns over a workspace, at `/reviews`.
 
-- `lists`: all campaigns with how far they are, and beginning a new one
-- `campaign`: one campaign: who holds what, since when, when it was last used, and what was decided
-- `asking`: what the address of a campaign's list asks for
-- `deciding`: keep, remove, take back, close
-- `results`: what was decided, as a file
-- `working_out`: who could do what, worked out by Spark in the background, and its file
+- `campaign_list`: all campaigns with their progress, and starting one
+- `campaign_page`: one campaign: who holds which role, since when, when it was last used, and the decision; with the
+  filters of its list
+- `decisions`: keep, remove, reopen, close; and the export of the decisions as CSV or JSON lines
+- `access_report`: the report of everybody's effective access, computed by Spark in a background job, and its download
 
-What a campaign is and who takes part in it is said by `lakehold.catalog.campaigns`.
+lakehold.catalog.campaigns defines what a campaign is and who takes part in it.
 """

@@ -14,7 +14,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import date_fields, pages, urls
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.people import picking
+from lakehold.web.people import member_picker
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.workspaces import membership
 from lakehold.web.workspaces.members import breadcrumbs, find_member, workspace_ref
@@ -102,7 +102,9 @@ def _form(
         "space": space,
         "form": urls.workspace(uid, _form_path(request)),
         "subject": subject,
-        "picked": picking.people_and_groups(ctx, find, but=inside, chosen=filled.subject) if not changes else None,
+        "picked": member_picker.principal_choices(ctx, find, but=inside, chosen=filled.subject)
+        if not changes
+        else None,
         "filled": filled,
         "chosen_values": dict(filled.values),
         "roles": membership.role_fields(ctx, uid),

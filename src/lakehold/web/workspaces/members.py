@@ -20,7 +20,7 @@ from lakehold.web import kind_pages, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.invites import offers
+from lakehold.web.invites import invite_options
 from lakehold.web.labels import format_count, humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import Breadcrumb
@@ -80,7 +80,7 @@ def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "sees_all": keeps or change_preview.may_ask_about_others(ctx),
         "add": _add_action(uid, keeps=keeps),
         "inherited": inherited_roles(ctx, uid),
-        "may_invite": bool(offers.roles_in(ctx, uid)),
+        "may_invite": bool(invite_options.invitable_roles(ctx, uid)),
     }
     return pages.render(request, "workspaces/members.html", values)
 

@@ -1,0 +1,91 @@
+"""Routes of impersonation: choosing a member, starting and ending."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote, urlsplit
+
+from fastapi import Request, Response
+from starlette.routing import Match
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog import impersonation
+from lakehold.directory import members
+from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import pages
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.routing import SubmittedForm, router
+
+routes = router("/view-as")
+
+_COLUMNS = (ListColumn("Person", "name"), ListColumn("Groups", wide=True))
+
+
+@routes.get("")
+def impersonation_page(request: Request, ctx: ReadContext) -> Response:
+    """Show the members to choose from, or, during impersonation, when it ends."""
+    if ctx.caller.impersonator:
+        return pages.render(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
+    ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
+    listing = ListState.from_request(request, sorts=("name",))
+    sort = "-name" if listing.descending else "name"
+    found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None)
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "people": [(person, _view_as_action(ctx, person), _group_names(ctx, person)) for person in found.items],
+        "after": found.after or "",
+    }
+    return pages.render(request, "viewing/choose.html", values)
+
+
+@routes.post("")
+def start_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """Start the impersonation, which is recorded in the audit log."""
+    seen = impersonation.start(ctx, str(sent.get("member", "")))
+    name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
+    return pages.redirect(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
+
+
+@routes.post("/end")
+def end_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """End the impersonation, and go back to the page."""
+    impersonation.stop(ctx)
+    return pages.redirect(
+        request, _return_address(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again.")
+    )
+
+
+def _view_as_action(ctx: RequestContext, person: Member) -> PageAction:
+    return PageAction(
+        "View as",
+        "/view-as",
+        method="post",
+        icon="eye",
+        fields=(("member", person.uid),),
+        why_not=_refusal_reason(ctx, person),
+    )
+
+
+def _refusal_reason(ctx: RequestContext, person: Member) -> str:
+    try:
+        impersonation.impersonate(ctx, person.uid)
+    except LakeholdError as error:
+        return error.message
+    return ""
+
+
+def _group_names(ctx: RequestContext, person: Member) -> list[str]:
+    view = ctx.view
+    return [view.names.get(view.resource(group)) or group for group in person.groups]
+
+
+def _return_address(request: Request, address: str) -> str:
+    """Return the address if a page is there. Addresses that only accept forms lead to the home page."""
+    own = pages.safe_redirect_url(address)
+    scope = {"type": "http", "method": "GET", "path": unquote(urlsplit(own).path), "headers": []}
+    is_page = any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+    return own if is_page else "/"

@@ -1,0 +1,219 @@
+"""A member's effective access: every resource that they can access, by workspace and kind, and through which grant.
+
+Everybody may see their own; that of others needs the right `ask_about_others`. Resources that the caller may not see
+are neither named nor counted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.schema import KindSchema
+from lakehold.access.query.listing import ListedResource, to_cursor
+from lakehold.api.access.listings import AllowedResourcePages
+from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import kinds, workspaces
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory import members
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.ids import fold_name
+from lakehold.web import pages, urls
+from lakehold.web.access_reason import AccessReason, find_reason
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.people.member_page import member_breadcrumbs
+from lakehold.web.routing import router
+
+routes = router("/people")
+
+_COLUMNS = (
+    ListColumn("Name", "name"),
+    ListColumn("In", wide=True),
+    ListColumn("May", wide=True),
+    ListColumn("Through"),
+)
+_MAX_WORKSPACES = 200
+_SIZE = 25
+"""Each row is explained."""
+_MAX_SINGLE_CHECKS = 2_000
+"""So many are looked at one by one; of more, both sides are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceAccessCounts:
+    """A workspace with the number of accessible resources of each kind in it."""
+
+    workspace: ResourceRef | None
+    """None for what lies in a workspace that the caller may not see."""
+    counts: list[tuple[KindSchema, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessibleResourceRow:
+    """One resource that the member can access."""
+
+    resource: ListedResource
+    place: ResourceRef | None
+    actions: Sequence[str]
+    through: AccessReason
+    why: str
+
+
+@routes.get("/{uid:path}/counts")
+def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Show the number of accessible resources by workspace and kind."""
+    asking = QuestionScope(ctx)
+    asking.resolve_subject(uid)
+    member = members.get(ctx, uid)
+    values: dict[str, object] = {
+        "crumbs": member_breadcrumbs(ctx, member, "Reach"),
+        "member": member,
+        "shelves": count_by_workspace(ctx, uid),
+        "list": urls.member(uid, "reach"),
+    }
+    return pages.render(request, "people/counts.html", values)
+
+
+@routes.get("/{uid:path}/reach")
+def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Show the list of accessible resources."""
+    asking = QuestionScope(ctx)
+    asker = asking.resolve_subject(uid)
+    member = members.get(ctx, uid)
+    listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
+    listing = replace(listing, path=urls.member(uid, "reach"))
+    chosen_kinds = _chosen_kinds(ctx, listing)
+    within = listing.chosen["workspace"] or None
+    sort = "-name" if listing.descending else "name"
+    listed = [
+        AllowedResourcePages(asking, asker, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
+        for kind in chosen_kinds
+        if kind.actions
+    ]
+    found, after = _merge_pages(listed, sort, listing.after or None, listing.size)
+    eyes = VisibleRefs(ctx)
+    values: dict[str, object] = {
+        "crumbs": member_breadcrumbs(ctx, member, "Reach"),
+        "member": member,
+        "mine": uid == ctx.caller.member,
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": [_resource_row(ctx, uid, eyes, each) for each in found],
+        "after": after or "",
+    }
+    return pages.render(request, "people/reach.html", values)
+
+
+def count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
+    """Count the resources that a member can access and the caller may know of, by workspace and kind. For 100,000
+    resources
+    this takes a third of a second, so the result is cached until something changes.
+    """
+    return ctx.session.cached((count_by_workspace, uid, ctx.asker), lambda: _count_by_workspace(ctx, uid))
+
+
+def _count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
+    counted: dict[int | None, list[tuple[KindSchema, int]]] = {}
+    above: dict[int, int | None] = {}
+    roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
+    for kind in kinds.all_kinds(ctx.view.policy):
+        if kind.id in roots or not kind.actions:
+            continue
+        numbers = _accessible_numbers(ctx, uid, kind)
+        places = ctx.session.read_view(lambda view, k=kind, n=numbers: _counts_per_workspace(view, k.id, n, above))  # type: ignore[misc]
+        for place, count in places.items():
+            counted.setdefault(place, []).append((kind, count))
+    eyes = VisibleRefs(ctx)
+    found = [
+        WorkspaceAccessCounts(eyes.by_number(place) if place else None, counts) for place, counts in counted.items()
+    ]
+    return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
+
+
+def _accessible_numbers(ctx: RequestContext, uid: str, kind: KindSchema) -> Iterable[int]:
+    if uid == ctx.caller.member:
+        return ctx.session.ids(ctx.asker, kind.visible, kind.id)
+    theirs = ctx.session.ids(uid, kind.visible, kind.id)
+    if len(theirs) > _MAX_SINGLE_CHECKS:
+        return set(theirs).intersection(ctx.session.ids(ctx.asker, kind.visible, kind.id))
+    return [number for number in theirs if ctx.session.can_see(ctx.asker, ctx.view.uid(number))]
+
+
+def _counts_per_workspace(
+    view: FactView, kind: str, numbers: Iterable[int], above: dict[int, int | None]
+) -> Counter[int | None]:
+    """Count resources by workspace. They are grouped by their direct parent first, because parents are few."""
+    counts: Counter[int | None] = Counter()
+    parent = view.policy.kinds[kind].parent
+    if parent is None:
+        return counts
+    up = view.edges_out[parent.edge].get
+    direct = Counter(ends[0] if (ends := up(number)) else None for number in numbers)
+    for place, count in direct.items():
+        counts[_workspace_of(view, place, above) if place is not None else None] += count
+    return counts
+
+
+def _workspace_of(view: FactView, number: int, above: dict[int, int | None]) -> int | None:
+    """Return the workspace of a resource. Results for parents are cached in `above`."""
+    kind = view.policy.kinds[view.kind(number)]
+    if kind.schema.name == view.policy.models[kind.schema.model].root:
+        return number
+    ends = view.edges_out[kind.parent.edge].get(number) if kind.parent else None
+    if not ends:
+        return None
+    if ends[0] not in above:
+        above[ends[0]] = _workspace_of(view, ends[0], above)
+    return above[ends[0]]
+
+
+def _filters(ctx: RequestContext) -> list[ListFilter]:
+    spaces = workspaces.page(ctx, limit=_MAX_WORKSPACES).items
+    known = [kind for kind in kinds.all_kinds(ctx.view.policy) if kind.actions]
+    models = ctx.view.policy.models
+    return [
+        ListFilter("workspace", "Workspace", tuple((space.uid, space.name) for space in spaces)),
+        ListFilter("kind", "Kind", tuple((kind.id, f"{kind.title} ({models[kind.model].title})") for kind in known)),
+    ]
+
+
+def _chosen_kinds(ctx: RequestContext, listing: ListState) -> list[KindSchema]:
+    policy, chosen = ctx.view.policy, listing.chosen
+    if chosen["kind"]:
+        return [kinds.catalog_kind(policy, chosen["kind"])]
+    if chosen["workspace"]:
+        model = kinds.schema_of(ctx.view, chosen["workspace"]).model
+        return list(policy.models[model].kinds.values())
+    return list(kinds.all_kinds(policy))
+
+
+def _merge_pages(
+    listed: Sequence[AllowedResourcePages], sort: str, after: str | None, limit: int
+) -> tuple[list[ListedResource], str | None]:
+    """Merge the first page of each list into one order. A cursor is valid for each of them."""
+    parts = [each.page(after, limit) for each in listed]
+    merged = heapq.merge(
+        *(items for items, _ in parts), key=lambda item: (fold_name(item.name), item.id), reverse=sort.startswith("-")
+    )
+    found = list(merged)
+    more = len(found) > limit or any(following for _, following in parts)
+    return found[:limit], to_cursor(found[limit - 1], sort) if more else None
+
+
+def _resource_row(ctx: RequestContext, uid: str, eyes: VisibleRefs, resource: ListedResource) -> AccessibleResourceRow:
+    visible = ctx.view.policy.kind(resource.kind).schema.visible
+    asker = ctx.asker if uid == ctx.caller.member else uid
+    explanation = ctx.session.explain(asker, visible, resource.uid, viewer=ctx.asker)
+    return AccessibleResourceRow(
+        resource,
+        eyes.parent(resource.uid),
+        ctx.session.actions(asker, resource.uid),
+        find_reason(ctx, uid, explanation),
+        urls.why(resource.uid, visible, "" if uid == ctx.caller.member else uid),
+    )

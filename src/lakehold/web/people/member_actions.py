@@ -1,0 +1,121 @@
+"""The actions that the caller may take on a member, or the reason why not."""
+
+from __future__ import annotations
+
+from lakehold.directory.act_for import MANAGE
+from lakehold.directory.members import OWNER, Member
+from lakehold.directory.request_context import RequestContext
+from lakehold.web import urls
+from lakehold.web.components import PageAction
+
+
+class MemberActions:
+    """Builds the actions on members. The caller's rights are read once for a page, not once for each row."""
+
+    def __init__(self, ctx: RequestContext) -> None:
+        self.me = ctx.caller.member
+        self.tenant = ctx.caller.tenant
+        self.name = ctx.view.names.get(ctx.view.resource(self.tenant)) or self.tenant
+        self.may = frozenset(ctx.session.actions(ctx.asker, self.tenant))
+        self._ctx = ctx
+        self._giveable_roles: dict[str, bool] = {}
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the caller may manage members of the tenant."""
+        return MANAGE in self.may
+
+    def row_actions(self, member: Member) -> list[PageAction]:
+        """Return the actions on a member in a list."""
+        page = PageAction("Open", urls.member(member.uid), icon="arrow-right")
+        return [page, self.edit(member), self.change_roles(member.uid), self.view_as(member), self.remove(member)]
+
+    def page_actions(self, member: Member) -> list[PageAction]:
+        """Return the further actions on a member's page."""
+        links = [] if member.service else [self.create_link(member, "sign_in"), self.create_link(member, "password")]
+        return [*links, self.view_as(member), self.remove(member)]
+
+    def edit(self, member: Member) -> PageAction:
+        """Return the action that edits name and e-mail address."""
+        why_not = "" if self.keeps or member.uid == self.me else self._missing_right(MANAGE)
+        return self._action("Edit", urls.member(member.uid, "edit"), "pencil", why_not, MANAGE, dialog=True)
+
+    def change_roles(self, uid: str) -> PageAction:
+        """Return the action that changes tenant and security roles."""
+        needed = "set_tenant_role"
+        why_not = "" if {needed, "set_security_role"} & self.may else self._missing_right(needed)
+        return self._action("Change roles", urls.member(uid, "roles"), "shield", why_not, needed)
+
+    def create_link(self, member: Member, purpose: str) -> PageAction:
+        """Return the action that creates a sign-in or password link."""
+        label = "Make a sign-in link" if purpose == "sign_in" else "Make a password link"
+        why_not = self._link_refusal(member)
+        if not why_not and member.email is None:
+            why_not = "They have no e-mail address yet. Edit them first."
+        return PageAction(
+            label,
+            urls.member(member.uid, "links"),
+            "post",
+            "link" if purpose == "sign_in" else "key-round",
+            (("purpose", purpose),),
+            why_not=why_not,
+            request="" if self.keeps else urls.request(self.tenant, MANAGE),
+        )
+
+    def view_as(self, member: Member) -> PageAction:
+        """Return the action that impersonates the member."""
+        why_not = "" if "view_as" in self.may else self._missing_right("view_as")
+        if member.uid == self.me:
+            why_not = "You see with your own eyes already."
+        elif not why_not and OWNER in member.roles and "manage_owners" not in self.may:
+            why_not = "Only an Owner sees with an Owner's eyes."
+        request_address = urls.request(self.tenant, "view_as") if "view_as" not in self.may else ""
+        return PageAction(
+            "View as", "/view-as", "post", "eye", (("member", member.uid),), why_not=why_not, request=request_address
+        )
+
+    def remove(self, member: Member) -> PageAction:
+        """Return the action that removes the member."""
+        mine = member.uid == self.me
+        why_not = "" if self.keeps or mine else self._missing_right(MANAGE)
+        if not why_not and not mine and OWNER in member.roles and "manage_owners" not in self.may:
+            why_not = "Only an Owner removes an Owner."
+        label, there = "Leave" if mine else "Remove", urls.member(member.uid, "remove")
+        return self._action(label, there, "log-out" if mine else "trash-2", why_not, MANAGE, danger=True)
+
+    def action_for_right(self, label: str, href: str, icon: str, right: str, *, dialog: bool = False) -> PageAction:
+        """Return an action that needs a right on the tenant."""
+        why_not = "" if right in self.may else self._missing_right(right)
+        return self._action(label, href, icon, why_not, right, dialog=dialog)
+
+    def _action(
+        self,
+        label: str,
+        href: str,
+        icon: str,
+        why_not: str,
+        right: str,
+        *,
+        dialog: bool = False,
+        danger: bool = False,
+    ) -> PageAction:
+        request_address = urls.request(self.tenant, right) if right not in self.may else ""
+        return PageAction(
+            label, href, icon=icon, dialog=dialog, danger=danger, why_not=why_not, request=request_address
+        )
+
+    def _missing_right(self, right: str) -> str:
+        return f"You need the right to {right.replace('_', ' ')} in {self.name}."
+
+    def _link_refusal(self, member: Member) -> str:
+        """Return why the caller may not create a link. Nobody may for a member with roles that they could not give."""
+        if not self.keeps:
+            return self._missing_right(MANAGE)
+        above = next((role for role in member.roles if not self._may_give(role)), "")
+        title = self._ctx.view.policy.role("tenant.tenant", above).title if above else ""
+        return f"They are {title}, which you could not give." if above else ""
+
+    def _may_give(self, role: str) -> bool:
+        if role not in self._giveable_roles:
+            self._giveable_roles[role] = self._ctx.session.check(self._ctx.asker, "give", self.tenant, role=role)
+        return self._giveable_roles[role]

@@ -1,0 +1,238 @@
+"""The caller's API tokens, those of service accounts for who manages members, and creating one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog import workspaces
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
+from lakehold.directory import members, tokens
+from lakehold.directory.act_for import MANAGE
+from lakehold.directory.members import Member
+from lakehold.directory.request_context import RequestContext
+from lakehold.directory.tokens import DEFAULT_DAYS, ApiToken
+from lakehold.kit.clock import DAY, FOREVER
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import fold_name, quote, valid_name
+from lakehold.web import one_time_secret, pages
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.profile import profile_tabs
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.sign_in.form_errors import FieldErrors, collect_errors, text_field
+
+routes = router(profile_tabs.TOKENS)
+
+EXPIRES_SOON = 14 * DAY
+"""When a token is about to end."""
+_COLUMNS = (
+    ListColumn("Name", "name"),
+    ListColumn("May do", wide=True),
+    ListColumn("Made", "made", wide=True),
+    ListColumn("Last used", "used"),
+    ListColumn("Ends", "until"),
+)
+_OWNER_FILTER = ListFilter("whose", "Whose", (("mine", "Mine"), ("service", "Of service accounts")))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """One row of the list of tokens."""
+
+    token: ApiToken
+    service: str
+    """The name of the service account whose it is; empty for one's own."""
+    resources: list[ResourceRef] | None
+    actions: list[PageAction]
+
+
+@routes.get("")
+def tokens_page(request: Request, ctx: ReadContext) -> Response:
+    """Show the list of tokens."""
+    kept = managed_service_accounts(ctx)
+    sorts = ("-made", "name", "used", "until")
+    listing = ListState.from_request(request, sorts=sorts, filters=(_OWNER_FILTER,) if kept else ())
+    rows = _filter_rows(listing, _token_rows(ctx, kept))
+    values: dict[str, object] = {
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": listing.slice_page(rows),
+        "total": len(rows),
+        "soon": ctx.at + EXPIRES_SOON,
+        "forever": FOREVER,
+    }
+    return profile_tabs.render_tab(request, ctx, "tokens.html", values, at=profile_tabs.TOKENS)
+
+
+@routes.post("/{token}/revoke")
+def revoke_token(request: Request, ctx: WriteContext, token: str, sent: SubmittedForm) -> Response:
+    """Revoke a token."""
+    found = tokens.get(ctx, token)
+    text = "Whatever uses it is refused from now on. This cannot be taken back."
+    if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_tabs.TOKENS):
+        return confirmation
+    tokens.revoke(ctx, found.id)
+    return pages.redirect(request, profile_tabs.TOKENS, Flash(f"{found.name} is revoked."))
+
+
+def managed_service_accounts(ctx: RequestContext) -> list[Member]:
+    """Return the service accounts that the caller manages."""
+    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    return members.list_service_accounts(ctx) if keeps and not ctx.caller.impersonator else []
+
+
+def _token_rows(ctx: RequestContext, kept: list[Member]) -> list[TokenRow]:
+    eyes = VisibleRefs(ctx)
+    found = [(token, "") for token in tokens.list_of_member(ctx, ctx.caller.member)]
+    found += [(token, member.name) for member in kept for token in tokens.list_of_member(ctx, member.uid)]
+    return [
+        TokenRow(
+            token, service, None if token.resources is None else eyes.refs(token.resources), [_revoke_action(token)]
+        )
+        for token, service in found
+    ]
+
+
+def _revoke_action(token: ApiToken) -> PageAction:
+    return PageAction(
+        "Revoke",
+        f"{profile_tabs.TOKENS}/{token.id}/revoke",
+        method="post",
+        icon="trash-2",
+        danger=True,
+        confirm=f"Revoke {token.name}? Whatever uses it is refused from now on.",
+    )
+
+
+def _filter_rows(listing: ListState, rows: list[TokenRow]) -> list[TokenRow]:
+    search_text, whose = fold_name(listing.search), listing.chosen.get("whose", "")
+    keys = {
+        "name": lambda row: fold_name(row.token.name),
+        "made": lambda row: row.token.made_at,
+        "used": lambda row: row.token.used_at,
+        "until": lambda row: row.token.until,
+    }
+    fitting = [
+        row
+        for row in rows
+        if search_text in fold_name(f"{row.token.name} {row.token.prefix} {row.service}")
+        and whose in {"", "service" if row.service else "mine"}
+    ]
+    return sorted(fitting, key=keys[listing.sort], reverse=listing.descending)
+
+
+new_token_routes = router(profile_tabs.TOKENS)
+
+_DAYS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
+_MAX_WORKSPACES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TokenForm:
+    """The values of the form for a new token."""
+
+    name: str = ""
+    member: str = ""
+    days: str = str(DEFAULT_DAYS)
+    actions: Sequence[str] = ()
+    spaces: Sequence[str] = ()
+    ids: str = ""
+
+    @classmethod
+    def from_form_data(cls, sent: FormData) -> TokenForm:
+        """Read the values from the submitted form."""
+        return cls(
+            text_field(sent, "name").strip(),
+            text_field(sent, "member"),
+            text_field(sent, "days"),
+            [str(action) for action in sent.getlist("actions")],
+            [str(uid) for uid in sent.getlist("spaces")],
+            text_field(sent, "ids"),
+        )
+
+    @property
+    def resources(self) -> list[str]:
+        """Return all resources that the token is narrowed to, without duplicates."""
+        written = [line.strip() for line in self.ids.splitlines()]
+        return list(dict.fromkeys([*self.spaces, *filter(None, written)]))
+
+
+@new_token_routes.get("/new")
+def new_token_page(request: Request, ctx: ReadContext, resource: str = "") -> Response:
+    """Show the form. `resource` pre-fills the resource to narrow the token to."""
+    return _token_form(request, ctx, TokenForm(ids=resource))
+
+
+@new_token_routes.post("")
+def create_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """Create the token, then show its secret once."""
+    form = TokenForm.from_form_data(sent)
+    if errors := _form_errors(ctx, form):
+        return _token_form(request, ctx, form, errors)
+    try:
+        created = tokens.create(
+            ctx,
+            form.name,
+            member=form.member,
+            days=None if form.days == "never" else int(form.days),
+            actions=form.actions or None,
+            resources=form.resources or None,
+        )
+    except ConflictError as error:
+        return _token_form(request, ctx, form, {"name": f"{error.message} {error.hint}"})
+    secret = OneTimeSecret(
+        f"{created.token.name} is made",
+        "Token",
+        created.secret,
+        "Copy it now. It is kept as a hash, and nobody can look it up again.",
+        created.token.until,
+        profile_tabs.TOKENS,
+        "Send it as “Authorization: Bearer …”, or keep it with “lakehold login”.",
+    )
+    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
+
+
+def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
+    errors = collect_errors(name=lambda: valid_name(form.name))
+    eyes = VisibleRefs(ctx)
+    unknown = [uid for uid in form.resources if not eyes.sees(uid)]
+    if unknown:
+        errors["ids"] = f"There is no resource {quote(unknown[0])}. Look the id up in a list."
+    if form.days not in _DAYS:
+        errors["days"] = "Choose one of these."
+    return errors
+
+
+def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: FieldErrors | None = None) -> Response:
+    values: dict[str, object] = {
+        "wanted": form,
+        "faults": errors or {},
+        "days": list(_DAYS.items()),
+        "whose": _owner_options(managed_service_accounts(ctx)),
+        "actions": _action_names(ctx),
+        "spaces": _visible_workspaces(ctx),
+    }
+    return profile_tabs.render_tab(
+        request, ctx, "token_new.html", values, at=profile_tabs.TOKENS, status=422 if errors else 200
+    )
+
+
+def _owner_options(kept: list[Member]) -> list[tuple[str, str]]:
+    return [("", "Yourself"), *((member.uid, member.name) for member in kept)] if kept else []
+
+
+def _action_names(ctx: RequestContext) -> list[str]:
+    known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions}
+    return sorted(known | {"create"})
+
+
+def _visible_workspaces(ctx: RequestContext) -> list[ResourceSummary]:
+    return workspaces.page(ctx, limit=_MAX_WORKSPACES).items

@@ -1,0 +1,187 @@
+"""Onboarding: the first run, and accepting invites.
+
+In the first run whoever has the printed secret names the tenant, becomes its Owner, and chooses to start empty or with
+the demo company. An invite is accepted by a new member, who chooses a name and a password, or by a member who is
+signed in.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold import workspaces
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, retry_when_busy
+from lakehold.demo import activity, company
+from lakehold.directory import invite_acceptance, passwords, tenants
+from lakehold.directory.accounts import email_key, valid_email
+from lakehold.directory.authentication import PasswordMethod, sign_in
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.invite_acceptance import InviteInfo
+from lakehold.directory.platform import Platform
+from lakehold.directory.tenants import TenantSetup
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import valid_name
+from lakehold.web import pages
+from lakehold.web.cookies import Flash
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.sign_in import session_flow
+from lakehold.web.sign_in.expired_link import expired_link_page, refusal_page
+from lakehold.web.sign_in.form_errors import FieldErrors, collect_errors, text_field
+from lakehold.web.sign_in.session_flow import CurrentMember
+
+first_run_routes = router("/first-run")
+
+EMPTY, DEMO = "empty", "demo"
+_FIRST_RUN_FIELDS = ("tenant", "name", "email", "start")
+
+
+@first_run_routes.get("/{secret}")
+def first_run_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
+    """Show the first-run form to whoever has the secret."""
+    return _refused_page(request, platform, secret) or _first_run_form(request, secret, {"start": EMPTY})
+
+
+@first_run_routes.post("/{secret}")
+def set_up(
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
+) -> Response:
+    """Create the tenant and its Owner, and sign the Owner in."""
+    if refusal := _refused_page(request, platform, secret):
+        return refusal
+    filled, password = (
+        {name: text_field(sent, name).strip() for name in _FIRST_RUN_FIELDS},
+        text_field(sent, "password"),
+    )
+    if errors := _first_run_errors(sent):
+        return _first_run_form(request, secret, filled, errors)
+    demo = filled["start"] == DEMO
+    # The demo company knows itself by its id; what it is called is up to the Owner.
+    uid = company.TENANT if demo else ""
+    tenant_setup = TenantSetup(filled["tenant"], filled["name"], filled["email"], password, uid)
+    try:
+        founded = retry_when_busy(
+            lambda: tenants.create_first_tenant(platform, workspaces.models(), tenant_setup, visit)
+        )
+    except ConflictError:
+        return _already_set_up_page(request)
+    if demo:
+        company.load_facts(platform.access)
+        activity.add_activity(platform)
+    method = PasswordMethod(filled["email"], password, founded.tenant)
+    signed_in = retry_when_busy(lambda: sign_in(platform, method, visit))
+    flash = Flash(f"{tenant_setup.name} is set up, and you are its Owner.")
+    return session_flow.start_session(request, platform, visit, signed_in, to="/", flash=flash)
+
+
+def _refused_page(request: Request, platform: Platform, secret: str) -> Response | None:
+    try:
+        tenants.need_setup_secret(platform, secret)
+    except UnauthorizedError as error:
+        return refusal_page(request, "This is not the right link", error)
+    return None if tenants.is_setup_open(platform) else _already_set_up_page(request)
+
+
+def _already_set_up_page(request: Request) -> Response:
+    words = "Somebody has been here before and is the Owner. Sign in, or ask them for an invite."
+    return expired_link_page(request, "It is set up already", words, status=409)
+
+
+def _first_run_errors(sent: FormData) -> FieldErrors:
+    name, email = text_field(sent, "name").strip(), text_field(sent, "email").strip()
+    return collect_errors(
+        tenant=lambda: valid_name(text_field(sent, "tenant").strip(), "name"),
+        name=lambda: valid_name(name, "name"),
+        email=lambda: _check_email(email, text_field(sent, "start")),
+        password=lambda: passwords.valid_password(text_field(sent, "password"), name, email),
+    )
+
+
+def _check_email(email: str, start: str) -> None:
+    valid_email(email)
+    if start == DEMO and email_key(email).endswith(f"@{activity.MAIL_DOMAIN}"):
+        raise InvalidInputError("This is an address of the demo company.", "Use your own.")
+
+
+def _first_run_form(
+    request: Request, secret: str, filled: dict[str, str], errors: FieldErrors | None = None
+) -> Response:
+    values: dict[str, object] = {"secret": secret, "filled": filled, "faults": errors or {}}
+    return pages.render(
+        request, "entrance/first_run.html", values, navigation=Navigation(), status=422 if errors else 200
+    )
+
+
+invite_routes = router("/invite")
+
+
+@invite_routes.get("/{secret}")
+def invite_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
+    """Show what an invite is for and how to accept it."""
+    try:
+        return _invite_form(request, platform, secret, invite_acceptance.get_info(platform, secret))
+    except UnauthorizedError as error:
+        return _expired_invite(request, error)
+
+
+@invite_routes.post("/{secret}")
+def accept_as_new_member(
+    request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
+) -> Response:
+    """Create a member from an invite, and sign them in."""
+    name, password = text_field(sent, "name").strip(), text_field(sent, "password")
+    try:
+        found = invite_acceptance.get_info(platform, secret)
+        errors = collect_errors(
+            name=lambda: valid_name(name, "name"),
+            password=lambda: passwords.valid_password(password, name, found.email),
+        )
+        if errors:
+            return _invite_form(request, platform, secret, found, name=name, errors=errors)
+        signed_in = retry_when_busy(lambda: invite_acceptance.accept(platform, secret, name, password, visit))
+    except UnauthorizedError as error:
+        return _expired_invite(request, error)
+    flash = Flash(f"Welcome to {found.tenant_name}.")
+    return session_flow.start_session(request, platform, visit, signed_in, to="/", flash=flash)
+
+
+@invite_routes.post("/{secret}/accept")
+def accept_as_member(request: Request, ctx: WriteContext, secret: str) -> Response:
+    """Accept an invite as the member who is signed in."""
+    invite_acceptance.accept_as_member(ctx, secret)
+    return pages.redirect(request, "/", Flash("You have accepted the invite."))
+
+
+def _invite_form(
+    request: Request,
+    platform: Platform,
+    secret: str,
+    found: InviteInfo,
+    *,
+    name: str = "",
+    errors: FieldErrors | None = None,
+) -> Response:
+    guest = session_flow.current_member(request, platform)
+    path = f"/invite/{quote(secret, safe='')}"
+    values: dict[str, object] = {
+        "invite": found,
+        "path": path,
+        "guest": guest,
+        "is_mine": guest is not None and _is_addressed_to(found, guest),
+        "sign_in": f"/sign-in?{urlencode({'next': path, 'tenant': found.tenant})}",
+        "name": name,
+        "faults": errors or {},
+    }
+    return pages.render(request, "entrance/invite.html", values, navigation=Navigation(), status=422 if errors else 200)
+
+
+def _is_addressed_to(found: InviteInfo, guest: CurrentMember) -> bool:
+    return found.has_account and guest.tenant == found.tenant and email_key(guest.email) == email_key(found.email)
+
+
+def _expired_invite(request: Request, error: UnauthorizedError) -> Response:
+    return refusal_page(request, "This invite does not work any more", error)

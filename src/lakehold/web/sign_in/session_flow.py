@@ -1,0 +1,84 @@
+"""Starts and ends the session of a browser. A browser has one session at a time, and every way of signing in ends
+here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.api.directory.sign_in import authenticate_now
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import retry_when_busy
+from lakehold.directory import accounts, sign_ins
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.errors import UnauthorizedError
+from lakehold.directory.platform import Platform
+from lakehold.directory.sign_ins import CreatedSignIn
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import NotFoundError
+from lakehold.web import cookies, csrf, pages
+from lakehold.web.cookies import Flash
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentMember:
+    """The member who is signed in at a page that does not require it."""
+
+    tenant: str
+    name: str
+    email: str
+
+
+def start_session(
+    request: Request,
+    platform: Platform,
+    visit: ClientInfo,
+    signed_in: CreatedSignIn,
+    *,
+    to: str,
+    flash: Flash | None = None,
+) -> Response:
+    """Redirect a member who has just signed in, with the session cookie set. A former session of this browser is
+    ended, and
+    the anonymous visit and its CSRF tokens become invalid.
+    """
+    end_session(request, platform, visit)
+    response = pages.redirect(request, to, flash)
+    seconds = max(0, signed_in.until - platform.clock()) // SECOND
+    cookies.set_cookie(request, response, SESSION_COOKIE, signed_in.secret, seconds)
+    cookies.delete_cookie(request, response, csrf.VISIT_COOKIE)
+    return response
+
+
+def end_session(request: Request, platform: Platform, visit: ClientInfo) -> None:
+    """End the session of this browser, if there is one. During impersonation this is the impersonator's own session."""
+    secret = request.cookies.get(SESSION_COOKIE, "")
+    try:
+        caller = sign_ins.authenticate(platform, secret)
+    except UnauthorizedError:
+        return
+    themself = replace(caller, request=visit.request, address=visit.address)
+
+    def end() -> None:
+        with platform.write(themself) as ctx:
+            sign_ins.end(ctx, caller.member, caller.sign_in_id)
+
+    try:
+        retry_when_busy(end)
+    except NotFoundError:
+        return  # it was ended meanwhile
+
+
+def current_member(request: Request, platform: Platform) -> CurrentMember | None:
+    """Return the member who is signed in here, or None."""
+    try:
+        caller = authenticate_now(request, platform)
+    except UnauthorizedError:
+        return None
+    with platform.read(caller) as ctx:
+        member = caller.impersonator or caller.member
+        account = accounts.get(ctx, member)
+        name = ctx.view.names.get(ctx.view.member(member)) or member
+        return CurrentMember(caller.tenant, name, account.email if account else "")

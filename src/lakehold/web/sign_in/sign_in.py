@@ -1,0 +1,171 @@
+"""Signing in and out.
+
+A member signs in with a password or with a mailed link. Mail scanners open links too, so opening one does not use it;
+a button does.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http import problems
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
+from lakehold.directory import links, tenants
+from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
+from lakehold.directory.links import PASSWORD, SIGN_IN
+from lakehold.directory.platform import Platform
+from lakehold.kit.errors import LakeholdError
+from lakehold.web import cookies, pages
+from lakehold.web.cookies import Flash
+from lakehold.web.navigation import Navigation
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.sign_in import session_flow
+from lakehold.web.sign_in.expired_link import expired_link_page, refusal_page
+from lakehold.web.sign_in.form_errors import text_field
+
+sign_in_routes = router("/sign-in")
+
+LINK_SENT_PATH = "/sign-in/sent"
+_BY_LINK = "link"
+
+
+@sign_in_routes.get("")
+def sign_in_page(request: Request, platform: CurrentPlatform) -> Response:
+    """Show the sign-in form. Members who are signed in are redirected."""
+    if session_flow.current_member(request, platform) is not None:
+        return pages.redirect(request, _next_address(request.query_params.get("next", "")))
+    if tenants.is_setup_open(platform):
+        text = "Start it with `lakehold up`: the link that it prints sets everything up."
+        return expired_link_page(request, "Nobody is here yet", text, label="", status=200)
+    return _sign_in_form(request, platform, dict(request.query_params))
+
+
+@sign_in_routes.post("")
+def submit_sign_in(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: SubmittedForm) -> Response:
+    """Sign in with a password, or mail a sign-in link."""
+    try:
+        if text_field(sent, "how") == _BY_LINK:
+            return _mail_link(request, platform, visit, sent)
+        method = PasswordMethod(
+            text_field(sent, "email"), text_field(sent, "password"), text_field(sent, "tenant").strip()
+        )
+        signed_in = retry_when_busy(lambda: sign_in(platform, method, visit))
+    except (UnauthorizedError, ThrottledError) as error:
+        return _sign_in_form(request, platform, _form_values(sent), error)
+    return session_flow.start_session(request, platform, visit, signed_in, to=_next_address(text_field(sent, "next")))
+
+
+@sign_in_routes.get("/sent")
+def link_sent_page(request: Request, platform: CurrentPlatform) -> Response:
+    """Say that a mail was sent. The page is the same for known and unknown accounts."""
+    return pages.render(
+        request, "entrance/sent.html", {"minutes": platform.settings.link_minutes}, navigation=Navigation()
+    )
+
+
+def request_link(platform: Platform, visit: ClientInfo, sent: FormData, purpose: str) -> None:
+    """Mail a link for a purpose, if the account exists."""
+    email, tenant = text_field(sent, "email"), text_field(sent, "tenant").strip()
+    retry_when_busy(lambda: links.request_link(platform, email, purpose, visit, tenant))
+
+
+def needs_tenant(platform: Platform) -> bool:
+    """Whether the form has to ask for the tenant. The list of tenants is never shown."""
+    return not tenants.only_tenant(platform)
+
+
+def _mail_link(request: Request, platform: Platform, visit: ClientInfo, sent: FormData) -> Response:
+    if not text_field(sent, "email").strip():
+        return _sign_in_form(
+            request, platform, _form_values(sent), errors={"email": "Write your e-mail address first."}
+        )
+    request_link(platform, visit, sent, SIGN_IN)
+    return pages.redirect(request, LINK_SENT_PATH)
+
+
+def _sign_in_form(
+    request: Request,
+    platform: Platform,
+    filled: dict[str, str],
+    error: LakeholdError | None = None,
+    errors: dict[str, str] | None = None,
+) -> Response:
+    there = _next_address(filled.get("next", ""))
+    values: dict[str, object] = {
+        "filled": filled,
+        "next": there,
+        "forgot": f"/forgot?{urlencode({'tenant': filled['tenant']})}" if filled.get("tenant") else "/forgot",
+        "faults": errors or {},
+        "refusal": error,
+        "waits": isinstance(error, ThrottledError),
+        "asks_tenant": needs_tenant(platform),
+        "mails": links.can_send_mail(platform.settings),
+    }
+    status = error.status if error else 422 if errors else 200
+    response = pages.render(request, "entrance/sign_in.html", values, navigation=Navigation(), status=status)
+    if error:
+        response.headers.update(problems.error_headers(error))
+    return response
+
+
+def _form_values(sent: FormData) -> dict[str, str]:
+    """Return the values of the form to show again, without the password."""
+    return {name: text_field(sent, name) for name in ("email", "tenant", "next")}
+
+
+def _next_address(address: str) -> str:
+    return pages.safe_redirect_url(address)
+
+
+link_routes = router("/link")
+
+
+@link_routes.get("/{secret}")
+def link_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
+    """Show whom a link signs in, and to which tenant."""
+    try:
+        found = links.get_info(platform, secret)
+    except UnauthorizedError as error:
+        return _expired_link(request, error)
+    if found.purpose == PASSWORD:
+        return pages.redirect(request, f"/password/{secret}")
+    values: dict[str, object] = {
+        "link": found,
+        "secret": secret,
+        "guest": session_flow.current_member(request, platform),
+    }
+    return pages.render(request, "entrance/link.html", values, navigation=Navigation())
+
+
+@link_routes.post("/{secret}")
+def sign_in_with_link(request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str) -> Response:
+    """Use the link up and sign in."""
+    try:
+        signed_in = retry_when_busy(lambda: sign_in(platform, MagicLinkMethod(secret), visit))
+    except (UnauthorizedError, ThrottledError) as error:
+        return _expired_link(request, error)
+    return session_flow.start_session(request, platform, visit, signed_in, to="/")
+
+
+def _expired_link(request: Request, error: LakeholdError) -> Response:
+    return refusal_page(request, "This link does not work any more", error)
+
+
+sign_out_routes = router("/sign-out")
+
+
+@sign_out_routes.post("")
+def sign_out(request: Request, platform: CurrentPlatform, visit: CurrentClient, sent: SubmittedForm) -> Response:
+    """End the session of this browser."""
+    session_flow.end_session(request, platform, visit)
+    there = pages.safe_redirect_url(text_field(sent, "next") or "/sign-in")
+    response = pages.redirect(request, there, Flash("You are signed out."))
+    cookies.delete_cookie(request, response, SESSION_COOKIE)
+    return response

@@ -1,0 +1,48 @@
+"""Whether the server lives, whether it is ready, and its figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import sqlalchemy as sa
+
+from tests.api.client import Api, json_body, problem
+
+
+def test_it_lives_and_is_ready(api: Api) -> None:
+    assert json_body(api.get("/healthz")) == {"status": "ok"}
+    assert json_body(api.get("/readyz")) == {"status": "ok"}
+
+
+def test_it_is_not_ready_while_the_tables_are_of_another_version(api: Api) -> None:
+    with api.platform.database.write() as transaction:
+        transaction.connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+    found = problem(api.get("/readyz"), 503, "not_ready")
+    assert "0001" in found["detail"]
+    assert json_body(api.get("/healthz")) == {"status": "ok"}
+
+
+def test_it_is_not_ready_without_tables(api: Api) -> None:
+    with api.platform.database.write() as transaction:
+        transaction.connection.execute(sa.text("DROP TABLE alembic_version"))
+    problem(api.get("/readyz"), 503, "not_ready")
+
+
+def test_requests_are_counted_by_route_and_status(api: Api) -> None:
+    for _ in range(3):
+        api.post("/api/v1/access/check", "ada", {"action": "see", "resource": "orders"})
+    api.post("/api/v1/access/check", "bob", {"action": "see", "resource": "orders"})
+    api.get("/nothing/like-this")
+    text = api.get("/metrics").text
+    route = 'method="POST",route="/api/v1/access/check"'
+    assert f'lakehold_requests_total{{{route},status="200"}} 3.0' in text
+    assert f'lakehold_requests_total{{{route},status="404"}} 1.0' in text
+    assert f"lakehold_request_seconds_count{{{route}}} 4.0" in text
+    assert 'route="unknown",status="404"' in text
+    assert "like-this" not in text
+
+
+def test_the_application_never_imports_spark() -> None:
+    code = "import sys, lakehold.api.routers, lakehold.api.http.app as a; sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603 - our own code

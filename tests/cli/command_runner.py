@@ -1,0 +1,83 @@
+"""Runs commands in the two modes of the CLI: over HTTP against a real server, and on the local database."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from typer.testing import CliRunner
+from uvicorn import Server
+
+from lakehold.api.http.app import create_app, server_config
+from lakehold.cli import app
+from lakehold.directory import tokens
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from tests.access.company import TENANT
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """The output of a command, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever it is
+        return json.loads(self.out)
+
+
+class CommandRunner:
+    """Runs commands as a member, with the same arguments in both modes."""
+
+    def __init__(self, platform: Platform, address: str) -> None:
+        self.platform = platform
+        self.address = address
+        """Empty on the way to the database."""
+        self._tokens: dict[str, str] = {}
+
+    def __call__(self, *words: str, by: str = "ada", typed: str = "") -> CommandResult:
+        more = [] if self.address else ["--local", "--as", by]
+        done = CliRunner().invoke(app, [*words, *more], env=self.environment(by), input=typed)
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return CommandResult(done.exit_code, done.stdout, done.stderr)
+
+    def json(self, *words: str, by: str = "ada") -> Any:  # noqa: ANN401 - whatever it is
+        said = self(*words, "--json", by=by)
+        assert said.code == 0, said
+        return said.json
+
+    def environment(self, by: str) -> Mapping[str, str]:
+        settings = self.platform.settings
+        known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "COLUMNS": "200"}
+        return {**known, "LAKEHOLD_URL": self.address, "LAKEHOLD_TOKEN": self.token(by)} if self.address else known
+
+    def token(self, by: str) -> str:
+        if by not in self._tokens:
+            with self.platform.write(Caller(TENANT, by)) as ctx:
+                self._tokens[by] = tokens.create(ctx, "test").secret
+        return self._tokens[by]
+
+
+@contextmanager
+def serve_platform(platform: Platform) -> Iterator[str]:
+    """The address of a real server on a port of its own."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        server = Server(server_config(create_app(platform), platform.settings))
+        thread = Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

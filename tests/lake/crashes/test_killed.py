@@ -1,0 +1,116 @@
+"""A worker is killed while many runs are under way, each at another point. Another worker takes over, and in the end
+everything is as if each had run once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from pyspark.sql import SparkSession
+
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.runs.run_table import run_table
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
+from tests import postgres
+from tests.lake.crashes import scenario, table_files
+from tests.lake.crashes.destination_cases import IntoDatabase, IntoFile, ToHook, ToMail
+from tests.lake.crashes.environment import CrashEnvironment, KilledPipeline
+from tests.lake.crashes.scenario import COMMIT, FOLLOWED, CrashResult
+from tests.lake.crashes.table_cases import NEW, NEWS, IntoTable
+from tests.lake.crashes.worker import HALF
+from tests.lake.destinations.receiver import run_receiver
+from tests.lake.shop import ADA, ED, TENANT
+from tests.smtp import mail_server
+from tests.workspaces.lakehouse.inline_runs import RUNS, inline_runs
+
+pytestmark = pytest.mark.slow
+
+WRITES = [
+    *(("ingest", mode) for mode in ("full", "append", "merge", "mirror", "incremental")),
+    *(("query", mode) for mode in ("overwrite", "append", "merge")),
+    ("history", "kept"),
+]
+PLAIN = [("ingest", "full"), ("ingest", "append"), ("query", "append")]
+INTO = ("append", "overwrite", "upsert")
+LAST = IntoTable("query", "append", FOLLOWED)
+PIECES: Sequence[KilledPipeline] = [
+    *(IntoTable(kind, mode, point) for kind, mode in WRITES for point in (COMMIT, "written")),
+    *(IntoTable(kind, mode, HALF) for kind, mode in PLAIN),
+    *(IntoTable("query", "append", point) for point in ("run begun", "step begun", "recorded", "ended")),
+    LAST,
+    IntoTable("query", "append", "made", filled=False),
+    IntoTable("ingest", "merge", "fields added", "more.csv"),
+    *(IntoTable("ingest", "append", point, "bad.csv") for point in ("bad rows to come", "bad rows kept")),
+    *(IntoFile(point) for point in (HALF, "file made", "file placed", "written")),
+    *(IntoDatabase(mode, point) for mode in INTO for point in ("all but committed", "moved")),
+    IntoDatabase("append", HALF),
+    *(ToHook(point) for point in (HALF, "one taken", "written")),
+    *(ToMail(point) for point in (HALF, "one taken", "written")),
+]
+FILES = {
+    "news.csv": "id,word\n2,B\n3,c\n",
+    "more.csv": "id,word,more\n2,B,x\n3,c,y\n",
+    "bad.csv": "id,word\n2,B\nthree,c\n3,c\n",
+}
+
+
+@pytest.fixture(scope="module")
+def world(
+    spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory, server: postgres.Server
+) -> Iterator[CrashEnvironment]:
+    folder, database = tmp_path_factory.mktemp("crashes"), server.create()
+    with inline_runs(spark, template_file, folder) as here, run_receiver() as hook, mail_server() as post:
+        for name, content in FILES.items():
+            here.put_file(name, content)
+        with here.shop.platform.access.write(TENANT) as session:
+            session.store.create("lakehouse.table", NEWS, uid=NEWS, edges={"layer": "raw"})
+        rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
+        write_rows(here.shop.tables, here.shop.place(NEWS), rows, TableWriteOptions(WriteMode.OVERWRITE, "first"))
+        yield CrashEnvironment(here, server, database, hook, post)
+    server.drop(database)
+
+
+@pytest.fixture(scope="module")
+def crash(world: CrashEnvironment) -> CrashResult:
+    """One for all: each run is at its own point when their worker is killed."""
+    for piece in PIECES:
+        piece.make(world)
+    after = IntoTable("query", "append", "after another")
+    after.make(world)
+    with world.here.shop.platform.write(ED) as ctx:
+        Triggers(RUNS).save(ctx, after.uid, TriggerSchedule(after=(LAST.uid,)))
+    return scenario.run_scenario(world, PIECES)
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.uid)
+def test_what_was_killed_is_as_if_it_had_run_once(crash: CrashResult, piece: KilledPipeline) -> None:
+    run = crash.runs[piece.uid]
+    assert (run.state, run.error) == ("succeeded", "")
+    assert piece.between(crash.observed[piece.uid]), crash.observed[piece.uid]
+    assert piece.seen(crash.world) == piece.after
+    assert piece.left(crash.world) == []
+
+
+@pytest.mark.parametrize("piece", [each for each in PIECES if "bad" in each.point], ids=lambda piece: piece.uid)
+def test_bad_rows_are_kept_once(crash: CrashResult, piece: KilledPipeline) -> None:
+    assert [step.bad for step in crash.runs[piece.uid].steps] == [1]
+    shop = crash.world.here.shop
+    with shop.platform.read(ADA) as ctx:
+        (table,) = ctx.session.list("ada", "see", "lakehouse.table", search=f"{piece.uid}_rejected").items
+    assert table_files.rows(shop.tables.lake, shop.place(table.uid), "raw") == [("three,c",)]
+
+
+def test_what_comes_after_a_run_is_started_once(crash: CrashResult) -> None:
+    with crash.world.here.shop.platform.database.read() as transaction:
+        cause = f"after {crash.runs[LAST.uid].id}"
+        found = sa.select(sa.func.count()).select_from(run_table).where(run_table.c.cause == cause)
+        assert transaction.connection.execute(found).scalar_one() == 1
+
+
+def test_a_run_leaves_no_folder_to_work_in(crash: CrashResult) -> None:
+    runs = crash.world.here.shop.platform.settings.data / "runs"
+    assert [folder.name for folder in runs.iterdir()] == ["kept"]

@@ -1,0 +1,164 @@
+"""Rows from real databases: PostgreSQL, and SQLite as one of those whose driver somebody added."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+
+import psycopg
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold.connectors.database import JdbcDatabase
+from lakehold.connectors.sources.connector import ReadSpan, StreamField
+from lakehold.connectors.sources.cursors import highest_cursor
+from lakehold.connectors.sources.jdbc.connector import JdbcSource, TablePartitioning
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.lake.errors import DataError, SourceError
+from tests import postgres
+from tests.lake.sources.files import sorted_rows
+
+SECRET = "hunter2-and-more"
+TABLES = """
+CREATE TABLE orders (id bigint PRIMARY KEY, price numeric(10,2), at timestamp, zoned timestamptz, day date, note text,
+    tags text[], data jsonb);
+INSERT INTO orders SELECT n, n * 1.1, timestamp '2024-01-01' + n * interval '1 hour',
+    timestamptz '2024-01-01 00:00:00+00' + n * interval '1 hour', date '2024-01-01' + n, 'note ' || n,
+    ARRAY['a', 'b'], '{"n": 1}' FROM generate_series(1, 100) n;
+INSERT INTO orders (id) VALUES (101);
+CREATE SCHEMA "My ""Shop";
+CREATE TABLE "My ""Shop"."a.b ""c" ("Id" int, "with space" text, PRIMARY KEY ("with space", "Id"));
+INSERT INTO "My ""Shop"."a.b ""c" VALUES (1, 'x');
+CREATE VIEW "My ""Shop".seen AS SELECT * FROM orders;
+CREATE ROLE guarded LOGIN PASSWORD 'hunter2-and-more';
+"""
+
+
+@pytest.fixture(scope="module")
+def shop(server: postgres.Server) -> Iterator[JdbcDatabase]:
+    name = server.create()
+    with psycopg.connect(server.url(name), autocommit=True) as connection:
+        connection.execute(TABLES.encode())
+        _ask_for_passwords(connection)
+    yield JdbcDatabase(f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", postgres.USER)
+    with psycopg.connect(server.url(name), autocommit=True) as connection:
+        connection.execute("DROP ROLE guarded")
+    server.drop(name)
+
+
+def _ask_for_passwords(connection: psycopg.Connection) -> None:
+    """Of one user; the server lets everybody else in."""
+    row = connection.execute("SELECT pg_read_file(current_setting('hba_file')), current_setting('hba_file')").fetchone()
+    assert row is not None
+    lines = f"host all guarded 127.0.0.1/32 scram-sha-256\n{row[0]}".splitlines()
+    kept = [line for line in lines if line and not line.startswith("#")]
+    connection.execute("CREATE TEMP TABLE hba (line text)")
+    connection.cursor().executemany("INSERT INTO hba VALUES (%s)", [(line,) for line in kept])
+    connection.execute(f"COPY hba TO '{row[1]}'".encode())
+    connection.execute("SELECT pg_reload_conf()")
+
+
+def test_tables_and_views_are_streams(spark: SparkSession, shop: JdbcDatabase) -> None:
+    assert [(each.name, each.keys) for each in JdbcSource(shop).streams()] == [("public.orders", ("id",))]
+    named = JdbcSource(shop, schemas=('My "Shop', "public"))
+    assert [(each.name, each.keys) for each in named.streams()] == [
+        ('My "Shop.a.b "c', ("with space", "Id")),
+        ('My "Shop.seen', ()),
+        ("public.orders", ("id",)),
+    ]
+    sample = named.sample('My "Shop.a.b "c', 5)
+    assert (sample.fields, sample.rows) == (
+        (StreamField("Id", "int"), StreamField("with space", "string")),
+        ((1, "x"),),
+    )
+    with pytest.raises(NotFoundError, match="no 'orders; DROP' there"):
+        named.read(spark, "orders; DROP")
+
+
+def test_a_table_is_read_in_parts(spark: SparkSession, shop: JdbcDatabase) -> None:
+    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 4)}, at_once=10)
+    found = source.read(spark, "public.orders").rows
+    assert found.rdd.getNumPartitions() == 4
+    assert found.count() == 101
+    kinds = {field.name: field.dataType.simpleString() for field in found.schema.fields}
+    assert (kinds["price"], kinds["at"], kinds["zoned"], kinds["data"], kinds["tags"]) == (
+        *("decimal(10,2)", "timestamp_ntz", "timestamp", "string", "array<string>"),
+    )
+    for column in ("day", "zoned", "at"):
+        parted = (
+            replace(source, parts={"public.orders": TablePartitioning(column, 3)}).read(spark, "public.orders").rows
+        )
+        assert (parted.rdd.getNumPartitions(), parted.count()) == (3, 101)
+    for column, said in (("note", "no number, date or timestamp"), ("gone", "no column 'gone'")):
+        with pytest.raises(DataError, match=said):
+            replace(source, parts={"public.orders": TablePartitioning(column, 3)}).read(spark, "public.orders")
+
+
+@pytest.mark.parametrize("cursor", ["id", "price", "at", "zoned", "day", "note"])
+def test_only_what_is_new_is_asked_for(
+    spark: SparkSession, shop: JdbcDatabase, cursor: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 2)})
+    found = source.read(spark, "public.orders").rows
+    middle = highest_cursor(found.filter("id <= 90"), cursor)
+    assert middle is not None
+    new = source.read(spark, "public.orders", ReadSpan(cursor, middle)).rows
+    again = source.read(spark, "public.orders", ReadSpan(cursor, middle, including=True)).rows
+    # The last one has an id alone; as text, the note of 100 comes before that of 90.
+    assert new.count() == {"id": 11, "note": 9}.get(cursor, 10)
+    assert again.count() == new.count() + 1
+    new.explain()
+    pushed = f"*GreaterThan({cursor}," in capsys.readouterr().out
+    assert pushed == (cursor != "note")
+
+
+def test_another_driver_reads_too(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "other.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    connection.close()
+    source = JdbcSource(JdbcDatabase(f"jdbc:sqlite:{file}", driver="org.sqlite.JDBC"))
+    assert [(each.name, each.keys) for each in source.streams()] == [("t", ("id",))]
+    assert sorted_rows(source.read(spark, "t", ReadSpan("id", "1")).rows) == [(2, "b")]
+
+
+def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession, shop: JdbcDatabase) -> None:
+    assert spark is not None
+    guarded = replace(shop, user="guarded", password=SECRET)
+    JdbcSource(guarded).check()
+    cases: list[tuple[JdbcDatabase, type[LakeholdError], str]] = [
+        (replace(guarded, password=f"not {SECRET}"), SourceError, "does not let us in.*password"),
+        (
+            replace(shop, url="jdbc:postgresql://nowhere.invalid/x", password=SECRET),
+            UnavailableError,
+            "host is unknown",
+        ),
+        (replace(shop, url="jdbc:postgresql://127.0.0.1:1/x", password=SECRET), UnavailableError, "cannot be reached"),
+        (replace(shop, url=shop.url + "x", password=SECRET), NotFoundError, "does not exist"),
+        (replace(shop, driver="no.such.Driver"), SourceError, "driver that is not there"),
+        (replace(shop, driver="java.lang.String"), SourceError, "driver that is not there"),
+        (replace(shop, driver="org.sqlite.JDBC"), SourceError, "driver"),
+        (replace(shop, url=f"{shop.url}?password={SECRET}"), InvalidInputError, "has a password in it"),
+        (replace(shop, url=f"{shop.url}?socketFactory=x"), InvalidInputError, "may not be told socketFactory"),
+    ]
+    begun = monotonic()
+    for database, kind, said in cases:
+        with pytest.raises(kind, match=said) as error:
+            JdbcSource(database).check()
+        assert SECRET not in str(error.value)
+        assert "\n" not in str(error.value)
+        assert not any(word in str(error.value) for word in ("nowhere", "127.0.0.1", '"guarded"'))
+    assert monotonic() - begun < 60
+    with pytest.raises(SourceError, match="does not let us read"):
+        JdbcSource(guarded).sample("public.orders", 1)
+    assert SECRET not in repr(guarded)
+
+
+def test_moments_do_not_depend_on_the_zone_of_the_database(spark: SparkSession, shop: JdbcDatabase) -> None:
+    rows = JdbcSource(shop).read(spark, "public.orders", ReadSpan("zoned", "2024-01-05T03:00:00.000000Z")).rows
+    assert sorted_rows(rows.select("at")) == [(datetime(2024, 1, 5, 4),)]  # noqa: DTZ001 - it has none

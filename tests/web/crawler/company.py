@@ -1,0 +1,61 @@
+"""Corner & Main with sample data, for crawls of its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakehold.catalog import campaigns
+from lakehold.demo import company
+from lakehold.directory import links
+from lakehold.directory.caller import Caller
+from lakehold.web import app_factory, palette, patterns
+from lakehold.web.routers import ROUTERS
+from tests.web.crawler import sample_data
+from tests.web.crawler.page_tracker import PageTracker
+from tests.web.crawler.templates import AddressTemplates
+from tests.web.demo import Shop
+
+ALL = [*ROUTERS, palette.routes, patterns.pages, app_factory.theme_routes]
+"""Whatever answers with a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledCompany:
+    """The company, with the addresses at which each visitor starts: common pages, and pages that no followed link
+    leads to.
+    """
+
+    tracker: PageTracker
+    mailed_addresses: list[str]
+    """What was sent to people who have not signed in."""
+    starts: dict[str, list[str]]
+    """By who looks around."""
+
+
+def prepare_company(shop: Shop) -> CrawledCompany:
+    """Prepare the company so that every page has something to show."""
+    here = sample_data.demo_tenant(shop.platform)
+    invited = sample_data.create_sample_data(shop.platform, here, "paula@corner.example").mailed_address
+    with shop.platform.access.read(company.TENANT) as session:
+        kinds = session.read_view(
+            lambda view: {view.uid(each): view.kind(each) for each in sample_data.all_resources(view)}
+        )
+    with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
+        reviews = [f"/reviews/{detail.campaign.uid}/worked-out" for detail in campaigns.page(ctx).items]
+    pages = AddressTemplates(ALL)
+    olga = [
+        *(each for each in pages.all() if "{" not in each),
+        *(f"/resources/till_source/{step}" for step in ("streams", "preview", "schedule")),
+        "/people/ana/counts",
+        *reviews,
+    ]
+    ana = ["/workspaces/lake_house/sql/saved/best_shops_this_month/rename"]
+    by_mail = _mailed(shop, ("sign_in", "password"))
+    return CrawledCompany(PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana})
+
+
+def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:
+    with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
+        made = [links.create(ctx, shop.platform.settings, "ana", purpose).link for purpose in purposes]
+    return [link.removeprefix(shop.platform.settings.base_url) for link in made]
