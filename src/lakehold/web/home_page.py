@@ -17,8 +17,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.service import Run, Runs
 from lakehold.web import kind_pages, pages, urls
-from lakehold.web.lakehouse import saying
 from lakehold.web.routing import router
+from lakehold.web.runs import labels
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, PROJECT_KIND, REPORT_KIND
 
 _MAX_LISTED = 8
@@ -135,8 +135,8 @@ def home(request: Request, ctx: ReadContext) -> Response:
     values: dict[str, object] = {
         "name": _first_name(ctx),
         "reporting": load_reporting_home(ctx, _runs),
-        "tones": saying.TONES,
-        "signs": saying.SIGNS,
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
         "workspaces": spaces.items,
         "more_workspaces": spaces.after is not None,
         "recent": _recently_used(ctx),

@@ -11,14 +11,14 @@ from lakehold.web.audit import routes as audit
 from lakehold.web.groups import routers as groups
 from lakehold.web.impersonation import routes as viewing
 from lakehold.web.invites import routers as invites
-from lakehold.web.lakehouse import moving_data, reading_data
-from lakehold.web.marts import routers as marts
 from lakehold.web.people import routers as people
 from lakehold.web.profile import routers as profile
 from lakehold.web.resources import forms, resource_page, workspace_page
 from lakehold.web.reviews import access_report, campaign_list, campaign_page, decisions
 from lakehold.web.sign_in import routers as entrance
 from lakehold.web.workspaces import routers as workspaces
+from lakehold.workspaces.lakehouse.pages import routers
+from lakehold.workspaces.marts.pages import routers as marts
 
 _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.routes]
 """An id may have slashes in it, so the pages of things come after all that begin alike."""
@@ -29,8 +29,8 @@ ROUTERS: list[APIRouter] = [
     one_time_secret.routes,
     *access.ROUTERS,
     *profile.ROUTERS,
-    *moving_data.ROUTERS,
-    *reading_data.ROUTERS,
+    *routers.PIPELINE_ROUTERS,
+    *routers.DATA_ROUTERS,
     *marts.ROUTERS,
     forms.create_routes,
     forms.edit_routes,

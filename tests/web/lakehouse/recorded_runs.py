@@ -10,7 +10,7 @@ from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import RunOptions
-from lakehold.web.lakehouse.doing import RUNS
+from lakehold.web.runs.services import RUNS
 from tests.web.demo import Shop
 
 LAKE = "lake_house"

@@ -8,10 +8,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lakehold.web.lakehouse import charts, graphs, grids
-from lakehold.web.lakehouse.charts import Series
-from lakehold.web.lakehouse.graphs import Box
-from lakehold.web.lakehouse.grids import Cell
+from lakehold.web.lineage import resource_graph
+from lakehold.web.lineage.resource_graph import GraphBox
+from lakehold.web.sql import query_result
+from lakehold.web.sql.query_result import ChartSeries
+from lakehold.web.tables import grids
+from lakehold.web.tables.grids import GridCell
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,7 @@ from lakehold.web.lakehouse.grids import Cell
     ],
 )
 def test_a_field_has_the_type_that_sql_calls_it(type_name: str, label: str) -> None:
-    assert grids.field_type(type_name) == label
+    assert grids.sql_field_type(type_name) == label
 
 
 def test_a_grid_says_what_each_value_is() -> None:
@@ -42,7 +44,7 @@ def test_a_grid_says_what_each_value_is() -> None:
             "word": ["", None],
         }
     )
-    grid = grids.grid(rows.schema, rows.to_batches())
+    grid = grids.build_grid(rows.schema, rows.to_batches())
     assert [column.type for column in grid.columns] == [
         *("bigint", "decimal(10, 2)", "timestamp", "date", "boolean", "array<string>", "struct<x: int>", "string")
     ]
@@ -50,22 +52,22 @@ def test_a_grid_says_what_each_value_is() -> None:
     assert [cell.text for cell in grid.rows[0]] == [
         *("1", "1.50", "2026-01-02 03:04:00+00:00", "2026-01-02", "true", '["a", "ü"]', '{"x": 1}', "")
     ]
-    assert set(grid.rows[1]) == {Cell("", is_null=True)}
+    assert set(grid.rows[1]) == {GridCell("", is_null=True)}
     assert not grid.rows[0][7].is_null
 
 
 def test_a_value_that_is_too_long_to_look_at_is_cut() -> None:
-    assert len(grids.cell("x" * 10_000).text) < 500
+    assert len(grids.format_cell("x" * 10_000).text) < 500
 
 
 def test_what_has_no_numbers_is_not_drawn() -> None:
     words = pa.table({"word": ["a"], "tags": [["b"]]})
-    assert charts.series(grids.grid(words.schema, words.to_batches())) == []
+    assert query_result.chart_series(grids.build_grid(words.schema, words.to_batches())) == []
 
 
 def test_a_chart_has_round_numbers_beside_it_and_zero_among_them() -> None:
-    columns = [Series("city", False, ["a", "b", "c"]), Series("n", True, [12.0, -7.0, None])]
-    drawn = charts.chart(columns)
+    columns = [ChartSeries("city", False, ["a", "b", "c"]), ChartSeries("n", True, [12.0, -7.0, None])]
+    drawn = query_result.build_chart(columns)
     assert [tick.label for tick in drawn.ticks] == ["-10", "-5", "0", "5", "10", "15"]
     above, below = drawn.marks
     assert above.y + above.height == pytest.approx(drawn.base)
@@ -75,26 +77,31 @@ def test_a_chart_has_round_numbers_beside_it_and_zero_among_them() -> None:
 
 @pytest.mark.parametrize("values", [[], [0.0], [None, None], [5.0], [-3.0], [1e-9, 2e-9], [1e300]])
 def test_a_chart_of_few_or_strange_numbers_stays_within_its_frame(values: list[float | None]) -> None:
-    columns = [Series("x", False, ["a"] * len(values)), Series("n", True, values)]
+    columns = [ChartSeries("x", False, ["a"] * len(values)), ChartSeries("n", True, values)]
     for kind in ("bars", "line"):
-        drawn = charts.chart(columns, kind)
-        assert all(0 <= mark.y <= charts.HEIGHT and mark.y + mark.height <= charts.HEIGHT for mark in drawn.marks)
+        drawn = query_result.build_chart(columns, kind)
+        assert all(
+            0 <= mark.y <= query_result.HEIGHT and mark.y + mark.height <= query_result.HEIGHT for mark in drawn.marks
+        )
         assert 2 <= len(drawn.ticks) <= 12
 
 
 def test_what_is_drawn_again_is_what_was_shown() -> None:
-    columns = [Series("city", False, ["ä", None]), Series("n", True, [1.5, None])]
-    assert charts.unpacked(charts.packed(columns)) == columns
+    columns = [ChartSeries("city", False, ["ä", None]), ChartSeries("n", True, [1.5, None])]
+    assert query_result.unpack_series(query_result.pack_series(columns)) == columns
 
 
 def test_boxes_stand_in_their_columns_without_lying_on_each_other() -> None:
-    nodes = {name: (column, Box("Table", name, "table-2")) for name, column in (("a", 0), ("b", 0), ("c", 1), ("d", 2))}
-    drawing = graphs.drawn(nodes, [("a", "c"), ("b", "c"), ("c", "d")], "c")
+    nodes = {
+        name: (column, GraphBox("Table", name, "table-2")) for name, column in (("a", 0), ("b", 0), ("c", 1), ("d", 2))
+    }
+    drawing = resource_graph.layout_graph(nodes, [("a", "c"), ("b", "c"), ("c", "d")], "c")
     at = {each.box.label: each for each in drawing.boxes}
     assert at["a"].x == at["b"].x < at["c"].x < at["d"].x
-    assert abs(at["a"].y - at["b"].y) >= graphs.HEIGHT
+    assert abs(at["a"].y - at["b"].y) >= resource_graph.HEIGHT
     assert [label for label, each in at.items() if each.is_here] == ["c"]
     assert len(drawing.lines) == 3
     assert all(
-        each.x + graphs.WIDTH <= drawing.width and each.y + graphs.HEIGHT <= drawing.height for each in at.values()
+        each.x + resource_graph.WIDTH <= drawing.width and each.y + resource_graph.HEIGHT <= drawing.height
+        for each in at.values()
     )

@@ -13,8 +13,9 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.kit.clock import DAY
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.lakehouse import schedules, ways
-from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
+from lakehold.web.lineage import resource_graph
+from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.schedules import schedule_form
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -90,18 +91,18 @@ def test_the_drawing_leads_to_each_and_can_be_drawn_around_one(open_as: Open, sh
 
 def test_rows_go_from_left_to_right_also_where_they_go_in_a_circle() -> None:
     pairs = [("till", "raw"), ("raw", "clean"), ("clean", "sums"), ("stores", "sums"), ("sums", "clean")]
-    found = ways.columns(pairs, ways.things(pairs))
+    found = resource_graph.assign_columns(pairs, resource_graph.all_nodes(pairs))
     assert found["till"] < found["raw"] < found["clean"] < found["sums"]
     assert found["stores"] == found["sums"] - 1
-    assert ways.near(pairs, "raw").keys() == {"raw", "clean", "sums", "till"}
-    assert ways.columns([], ["alone"]) == {"alone": 0}
+    assert resource_graph.connected_nodes(pairs, "raw").keys() == {"raw", "clean", "sums", "till"}
+    assert resource_graph.assign_columns([], ["alone"]) == {"alone": 0}
 
 
 def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
     with shop.platform.write(as_member("olga")) as ctx:
         ctx.session.store.add(Grant("tim", "viewer", "tills"))
     with shop.platform.read(as_member("tim")) as ctx:
-        assert ways.links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
+        assert resource_graph.pipeline_links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
     ],
 )
 def test_a_schedule_is_told_in_words_where_there_are_some(cron: str, words: str) -> None:
-    assert schedules.said(cron) == words
+    assert schedule_form.describe_cron(cron) == words
 
 
 def test_a_pipeline_tells_what_it_reads_and_writes_and_how_it_is_set(shop: Shop) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.web.lakehouse.doing import RUNS as kept  # noqa: N811 - the addresses have its name here
+from lakehold.web.runs.services import RUNS as kept  # noqa: N811 - the addresses have its name here
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.lakehouse.doing import TRIGGERS
+from lakehold.web.runs.services import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import expect
 
 from lakehold.catalog import credentials, resources
-from lakehold.web.lakehouse.doing import RUNS, TRIGGERS
-from lakehold.web.lakehouse.sources import databases, sealed
+from lakehold.web.connections import connector_fields, form_page
+from lakehold.web.runs.services import RUNS, TRIGGERS
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, serve_fake_api
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -139,12 +139,12 @@ def test_a_secret_that_is_wrong_is_told_at_its_field_and_is_in_no_page(shop: Sho
 
 def test_a_sealed_secret_opens_for_who_filled_it_in_and_not_for_ever(kept: Shop) -> None:
     keys, now = kept.platform.keys, kept.platform.clock()
-    text = sealed.closed(keys, as_member("erik"), SECRET, now)
-    assert sealed.opened(keys, as_member("erik"), text, now) == SECRET
-    assert sealed.opened(keys, as_member("ana"), text, now) == ""
-    assert sealed.opened(keys, as_member("erik"), text, now + 2 * 3600 * 1_000_000) == ""
-    assert sealed.opened(keys, as_member("erik"), keys.encrypt(SECRET), now) == ""
-    assert sealed.opened(keys, as_member("erik"), "anything", now) == ""
+    text = form_page.encrypt_secret(keys, as_member("erik"), SECRET, now)
+    assert form_page.decrypt_secret(keys, as_member("erik"), text, now) == SECRET
+    assert form_page.decrypt_secret(keys, as_member("ana"), text, now) == ""
+    assert form_page.decrypt_secret(keys, as_member("erik"), text, now + 2 * 3600 * 1_000_000) == ""
+    assert form_page.decrypt_secret(keys, as_member("erik"), keys.encrypt(SECRET), now) == ""
+    assert form_page.decrypt_secret(keys, as_member("erik"), "anything", now) == ""
 
 
 @pytest.mark.parametrize(
@@ -304,9 +304,9 @@ def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
     ],
 )
 def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts: dict[str, str]) -> None:
-    assert databases.parts(address) == parts
-    again = databases.address(parts)
-    assert databases.parts(again) == parts
+    assert connector_fields.split_database_address(address) == parts
+    again = connector_fields.database_address(parts)
+    assert connector_fields.split_database_address(again) == parts
 
 
 def test_axe_finds_nothing_wrong_with_the_steps(open_as: Open, violations: Violations, shop: Shop) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from lakehold.kit.clock import to_moment
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.lakehouse import timing
-from lakehold.web.lakehouse.doing import TRIGGERS
-from lakehold.web.lakehouse.timing import Timing
+from lakehold.web.runs.services import TRIGGERS
+from lakehold.web.schedules import schedule_form
+from lakehold.web.schedules.schedule_form import ScheduleForm
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -22,42 +22,42 @@ HERE = "/resources/make_orders/triggers"
 @pytest.mark.parametrize(
     ("filled", "cron"),
     [
-        (Timing("hour"), "0 * * * *"),
-        (Timing("day", "06:30"), "30 6 * * *"),
-        (Timing("weekday", "23:05"), "5 23 * * 1-5"),
-        (Timing("week", "00:00"), "0 0 * * 1"),
-        (Timing("own", cron="*/5 8 1 * *"), "*/5 8 1 * *"),
+        (ScheduleForm("hour"), "0 * * * *"),
+        (ScheduleForm("day", "06:30"), "30 6 * * *"),
+        (ScheduleForm("weekday", "23:05"), "5 23 * * 1-5"),
+        (ScheduleForm("week", "00:00"), "0 0 * * 1"),
+        (ScheduleForm("own", cron="*/5 8 1 * *"), "*/5 8 1 * *"),
     ],
 )
-def test_what_is_filled_in_is_a_schedule_and_back(filled: Timing, cron: str) -> None:
+def test_what_is_filled_in_is_a_schedule_and_back(filled: ScheduleForm, cron: str) -> None:
     assert filled.errors() == {}
-    assert filled.when() == TriggerSchedule(cron, "UTC")
-    again = timing.present(TriggerSchedule(cron, "UTC"))
-    assert (again.every, again.when()) == (filled.every, filled.when())
+    assert filled.to_schedule() == TriggerSchedule(cron, "UTC")
+    again = schedule_form.schedule_form_from(TriggerSchedule(cron, "UTC"))
+    assert (again.every, again.to_schedule()) == (filled.every, filled.to_schedule())
 
 
 @pytest.mark.parametrize(
     ("filled", "field"),
     [
-        (Timing("day", "25:00"), "at"),
-        (Timing("own"), "cron"),
-        (Timing("own", cron="often"), "cron"),
-        (Timing("day", "06:00", zone="Mars"), "zone"),
-        (Timing("hand"), "every"),
-        (Timing("sometimes"), "every"),
+        (ScheduleForm("day", "25:00"), "at"),
+        (ScheduleForm("own"), "cron"),
+        (ScheduleForm("own", cron="often"), "cron"),
+        (ScheduleForm("day", "06:00", zone="Mars"), "zone"),
+        (ScheduleForm("hand"), "every"),
+        (ScheduleForm("sometimes"), "every"),
     ],
 )
-def test_what_is_no_time_is_told_at_its_field(filled: Timing, field: str) -> None:
+def test_what_is_no_time_is_told_at_its_field(filled: ScheduleForm, field: str) -> None:
     assert list(filled.errors()) == [field]
 
 
 def test_the_next_times_follow_the_clocks_of_the_zone() -> None:
     before = to_moment(datetime(2026, 3, 27, 12, tzinfo=UTC))
-    found = timing.upcoming(TriggerSchedule("30 6 * * *", "Europe/Berlin"), before)
+    found = schedule_form.next_times(TriggerSchedule("30 6 * * *", "Europe/Berlin"), before)
     assert found[0] == "Saturday, 28 March 2026, 06:30"
     # The night in which the clocks are set forward has no half past two.
     assert [each[-5:] for each in found] == ["06:30"] * 5
-    assert timing.upcoming(TriggerSchedule("0 0 30 2 *"), before) == []
+    assert schedule_form.next_times(TriggerSchedule("0 0 30 2 *"), before) == []
 
 
 @pytest.fixture

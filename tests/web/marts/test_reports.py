@@ -16,8 +16,8 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
 from lakehold.runs.run_table import run_step_table
-from lakehold.web.marts.reports import asking, kinds
 from lakehold.workspaces.marts.message_blocks import MessageData
+from lakehold.workspaces.marts.pages.reports import form_options, preview
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -182,9 +182,9 @@ def test_columns_are_shown_by_their_aliases_with_operators_of_their_type(filled:
     assert "amount, decimal(10, 2). Without tax." in text
     assert "is not before" in text
     assert "today - 7, week, month - 1" in text
-    assert [word for word, _ in kinds.operators("boolean")] == ["=", "is empty", "is not empty"]
-    assert "contains" not in dict(kinds.operators("long"))
-    assert "sum" not in dict(kinds.sums("string"))
+    assert [word for word, _ in form_options.operator_options("boolean")] == ["=", "is empty", "is not empty"]
+    assert "contains" not in dict(form_options.operator_options("long"))
+    assert "sum" not in dict(form_options.aggregate_options("string"))
 
 
 def test_a_mart_without_rows_says_so_and_a_report_on_it_can_be_kept(shop: Shop) -> None:
@@ -205,13 +205,15 @@ def test_without_a_worker_a_preview_says_so_and_nothing_is_lost(filled: Shop) ->
 
 def test_a_message_is_shown_as_it_will_be_without_styles_of_its_own() -> None:
     first = MessageData("Weekly", "2026-11-16", ("day", "total"), [("Monday", 4), ("<b>", 2)], 2)
-    words = asking.said("# Sales\n\n{{ day }} {{ column total }}\n\n{{ table }}\n\n{{ chart day total }}", first)
+    words = preview.render_message(
+        "# Sales\n\n{{ day }} {{ column total }}\n\n{{ table }}\n\n{{ chart day total }}", first
+    )
     assert isinstance(words, Markup)
     assert "<h3>Sales</h3>" in words
     assert "style=" not in words
     assert "&lt;b&gt;" in words
     assert 'max="100" value="50"' in words
-    assert asking.said("", first) == ""
+    assert preview.render_message("", first) == ""
 
 
 def test_a_report_whose_destination_is_gone_can_only_be_read_until_it_is_back(filled: Shop) -> None:

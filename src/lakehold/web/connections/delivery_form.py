@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData
 
 from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.web.lakehouse.forms import parts, whole
-from lakehold.web.lakehouse.sources import apis, databases
-from lakehold.web.lakehouse.sources.troubles import is_no_worker
+from lakehold.web.connections import connector_fields
+from lakehold.web.connections.forms import parse_integer, split_names
+from lakehold.web.connections.probe import is_no_worker
 
 FILES, DATABASE, WEBHOOK, MAIL = "files", "database", "webhook", "mail"
 CHAT, LIVE = "chat", "live"
@@ -54,7 +54,7 @@ SECRET_NAMES = {DATABASE: "password", WEBHOOK: "secret", CHAT: "address"}
 DEFAULT_BATCH = 500
 FORM_DEFAULTS = {
     FILES: {"kind": "csv", "delimiter": ","},
-    DATABASE: {**databases.parts(""), "mode": "append"},
+    DATABASE: {**connector_fields.split_database_address(""), "mode": "append"},
     WEBHOOK: {"batch": str(DEFAULT_BATCH)},
     MAIL: {"kind": "xlsx"},
     CHAT: {},
@@ -89,14 +89,14 @@ class DeliveryForm:
                 settings: dict[str, object] = {"name": text("file"), "kind": text("kind")}
                 settings |= {"delimiter": text("delimiter"), "header": self.header} if text("kind") == "csv" else {}
             case "database":
-                settings = {"address": databases.address(self.texts), "keys": parts(text("keys"))}
+                settings = {"address": connector_fields.database_address(self.texts), "keys": split_names(text("keys"))}
                 settings |= {name: text(name) for name in ("user", "schema", "table", "mode")}
                 settings |= {"driver": text("driver")} if text("driver") else {}
             case "webhook":
-                settings = {"address": text("address"), "headers": apis.headers(text("headers"))}
-                settings["batch"] = whole(text("batch")) or DEFAULT_BATCH
+                settings = {"address": text("address"), "headers": connector_fields.parse_headers(text("headers"))}
+                settings["batch"] = parse_integer(text("batch")) or DEFAULT_BATCH
             case "mail":
-                settings = {"receivers": parts(text("receivers")), "name": text("file"), "kind": text("kind")}
+                settings = {"receivers": split_names(text("receivers")), "name": text("file"), "kind": text("kind")}
                 settings |= {"subject": text("subject"), "body": text("body")}
             case _:
                 settings = {}
@@ -108,16 +108,16 @@ class DeliveryForm:
         found: dict[str, str] = {}
         match self.to:
             case "database":
-                found |= databases.errors(self.texts)
-                if text("mode") == "upsert" and not parts(text("keys")):
+                found |= connector_fields.database_errors(self.texts)
+                if text("mode") == "upsert" and not split_names(text("keys")):
                     found["keys"] = "Name the fields by which a row is known."
             case "webhook":
                 if not text("address").startswith(("http://", "https://")):
                     found["address"] = "Write an address that begins with https."
-                if text("batch") and not whole(text("batch")):
+                if text("batch") and not parse_integer(text("batch")):
                     found["batch"] = "Write a number from one on."
             case "mail":
-                found |= {} if parts(text("receivers")) else {"receivers": "Name at least one receiver."}
+                found |= {} if split_names(text("receivers")) else {"receivers": "Name at least one receiver."}
         return found
 
 
@@ -146,7 +146,7 @@ def delivery_form_of_settings(settings: Mapping[str, object], to: str = "") -> D
     given = {name: _setting_text(settings[name]) for name in FORM_FIELDS[way] if name in settings}
     texts = {**FORM_DEFAULTS[way], **given, "file": _setting_text(settings.get("name", ""))}
     if way == DATABASE:
-        texts |= databases.parts(str(settings.get("address", "")))
+        texts |= connector_fields.split_database_address(str(settings.get("address", "")))
     return DeliveryForm(way, texts, header=settings.get("header") is not False)
 
 
@@ -173,7 +173,7 @@ def describe_target(
             modes = {word: label for word, label, _ in WRITE_MODES}
             table = ".".join(filter(None, (text("schema"), text("table"))))
             where = [("Address", str(settings.get("address", ""))), ("User name", text("user")), ("Table", table)]
-            keys = [("Keys", ", ".join(parts(text("keys"))))] if text("keys") else []
+            keys = [("Keys", ", ".join(split_names(text("keys"))))] if text("keys") else []
             return [*where, ("Rows that are there", modes.get(text("mode"), text("mode"))), *keys]
         case "webhook":
             # What stands behind the path may be a secret.
@@ -199,5 +199,5 @@ def error_field(error: LakeholdError, filled: DeliveryForm) -> str:
     if filled.to == DATABASE:
         if "name of a" in error.message:
             return "table"
-        return "address" if filled.text("product") == databases.OTHER else "host"
+        return "address" if filled.text("product") == connector_fields.OTHER else "host"
     return "headers" if "header" in error.message else "address"

@@ -1,0 +1,109 @@
+"""Labels for people: states and causes of runs, durations and sizes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs import run_table as states
+from lakehold.runs.service import Run
+from lakehold.web.runs.services import RUNS
+from lakehold.web.schedules import schedule_form
+
+TONES = {
+    states.QUEUED: "neutral",
+    states.WAITING: "neutral",
+    states.RUNNING: "accent",
+    states.STOPPING: "warn",
+    states.SUCCEEDED: "good",
+    states.FAILED: "bad",
+    states.STOPPED: "warn",
+}
+ICONS = {
+    states.QUEUED: "clock",
+    states.WAITING: "clock",
+    states.RUNNING: "loader-circle",
+    states.STOPPING: "loader-circle",
+    states.SUCCEEDED: "circle-check",
+    states.FAILED: "circle-x",
+    states.STOPPED: "square",
+}
+DESCRIPTIONS = {
+    states.QUEUED: "It begins as soon as a worker has room.",
+    states.WAITING: "Another run that came first writes the same table. It begins after that one.",
+    states.RUNNING: "A worker is at it.",
+    states.STOPPING: "It ends as soon as the worker can leave off.",
+    states.SUCCEEDED: "All of it was done.",
+    states.FAILED: "It broke off. What was written whole stays.",
+    states.STOPPED: "Somebody stopped it. What was written whole stays.",
+}
+_OTHER = re.compile(r"(again after|after) (run_[0-9a-f]+)")
+_SCHEDULE = re.compile(r"by schedule (.+) (\S+)")
+_MINUTE, _HOUR = 60, 3600
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_STEP = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RunCause:
+    """The reason for a run. `run` and `name` are those of the previous run, if the reader may see it."""
+
+    words: str
+    run: str = ""
+    name: str = ""
+
+
+def run_cause(ctx: RequestContext, run: Run) -> RunCause:
+    """Return why a run was started, without naming a run that the reader may not see."""
+    if due := _SCHEDULE.fullmatch(run.cause):
+        return RunCause(f"By schedule: {_lower_first(schedule_form.describe_cron(due[1]))} ({due[2]})")
+    found = _OTHER.fullmatch(run.cause)
+    if found is None:
+        return RunCause(f"{run.cause[:1].upper()}{run.cause[1:]}")
+    try:
+        other = RUNS.get(ctx, found[2])
+    except NotFoundError:
+        return RunCause(f"{found[1].capitalize()} another run")
+    name = ctx.view.names.get(ctx.view.resource(other.resource)) or ""
+    return RunCause(found[1].capitalize(), other.id, "the run before it" if other.resource == run.resource else name)
+
+
+def _lower_first(words: str) -> str:
+    return words[:1].lower() + words[1:]
+
+
+def visible_member(eyes: VisibleRefs, member: str) -> ResourceRef | None:
+    """Return the member that a run is for, or None if the reader may not see them."""
+    return eyes.ref(member)
+
+
+def run_duration(started: Moment | None, ended: Moment | None, now: Moment) -> str:
+    """Format the time from start to end, or to now if it has not ended: `4.2 s`, `3 min 5 s`."""
+    if started is None:
+        return ""
+    return format_duration(max((ended or now) - started, 0))
+
+
+def format_duration(span: Moment) -> str:
+    """Format a duration: `0.3 s`, `42 s`, `3 min 5 s`, `2 h 10 min`."""
+    seconds = span / SECOND
+    if seconds < 10:  # noqa: PLR2004 - short enough that tenths matter
+        return f"{seconds:.1f} s"
+    whole = int(seconds)
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
+
+
+def format_size(number: int) -> str:
+    """Format a number of bytes: `0 bytes`, `12.5 kB`."""
+    value, unit = float(number), 0
+    while value >= _STEP and unit < len(_UNITS) - 1:
+        value, unit = value / _STEP, unit + 1
+    return f"{number:,} {'byte' if number == 1 else 'bytes'}" if unit == 0 else f"{value:,.1f} {_UNITS[unit]}"

@@ -1,0 +1,117 @@
+"""The list of the runs of a workspace, and the rows in which lists show runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import kinds, workspaces
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs.service import Run
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.labels import humanize
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import router
+from lakehold.web.runs import labels
+from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS
+from lakehold.web.tables.page_frame import LAKEHOUSE
+
+routes = router("/workspaces")
+
+COLUMNS = [
+    ListColumn("What"),
+    ListColumn("State"),
+    ListColumn("For", wide=True),
+    ListColumn("Begun", wide=True),
+    ListColumn("Took", number=True),
+]
+_STATES = tuple((state, humanize(state)) for state in labels.TONES)
+_MAX_SCANNED = 200
+_MOST_OPTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run in a list."""
+
+    run: Run
+    resource: ResourceRef
+    whom: ResourceRef | None
+    cause: labels.RunCause
+    took: str
+
+
+@routes.get("/{uid:path}/runs")
+def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the runs that the caller may see, newest first."""
+    workspaces.need_workspace(ctx, uid)
+    listing = ListState.from_request(
+        request,
+        ("-made",),
+        (ListFilter("state", "State", _STATES), _pipeline_filter(ctx, uid), _member_filter(ctx, uid)),
+    )
+    found = _load_runs(ctx, uid, listing)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Runs"),
+        "pipelines": _pipelines_url(ctx, uid),
+        "listing": listing,
+        "columns": COLUMNS,
+        "rows": run_rows(ctx, found[: listing.size]),
+        "after": found[listing.size - 1].id if len(found) > listing.size else "",
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "lakehouse/runs.html", values)
+
+
+def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
+    """Convert runs to rows of a list."""
+    eyes = VisibleRefs(ctx)
+    return [
+        RunRow(
+            run,
+            ctx.session.read_view(lambda view, uid=run.resource: make_ref(view, uid)),  # type: ignore[misc]
+            labels.visible_member(eyes, run.started_by),
+            labels.run_cause(ctx, run),
+            labels.run_duration(run.started_at, run.ended_at, ctx.at),
+        )
+        for run in found
+    ]
+
+
+def _pipelines_url(ctx: RequestContext, uid: str) -> str:
+    """Return the address of the workspace's pipelines, or an empty string if it has none."""
+    is_lake = kinds.schema_of(ctx.view, uid).id == LAKEHOUSE
+    return urls.workspace(uid, "pipelines") if is_lake else ""
+
+
+def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:
+    """Return one run more than a page holds, so that the caller knows whether there is another page."""
+    chosen = listing.chosen
+    asked = {"state": chosen["state"] or None, "resource": chosen["pipeline"] or None, "by": chosen["who"] or None}
+    limit, search = listing.size + 1, listing.search
+    try:
+        return RUNS.page(ctx, within=uid, search=search, before=listing.after or None, limit=limit, **asked)
+    except NotFoundError:
+        return RUNS.page(ctx, within=uid, search=search, limit=limit, **asked)
+
+
+def _pipeline_filter(ctx: RequestContext, uid: str) -> ListFilter:
+    found: list[tuple[str, str]] = []
+    for kind in RUNNABLE_KINDS:
+        sight = ctx.view.policy.kind(kind).schema.visible
+        some = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
+        found += [(item.uid, item.name) for item in some]
+    return ListFilter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
+
+
+def _member_filter(ctx: RequestContext, uid: str) -> ListFilter:
+    """Return a filter by the members that the latest runs are for, as far as the caller may see them."""
+    members = dict.fromkeys(run.started_by for run in RUNS.page(ctx, within=uid, limit=_MAX_SCANNED))
+    return ListFilter("who", "For", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))

@@ -1,0 +1,200 @@
+"""The page of a run: its state, steps and log, and the actions on it. The page refreshes itself while the run is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog.resource_view import VisibleRefs, make_ref
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.runs import run_table as states
+from lakehold.runs.runnable import RunOptions
+from lakehold.runs.service import Run, RunLogLine, StepState
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListState
+from lakehold.web.navigation import Breadcrumb, Navigation
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import labels
+from lakehold.web.runs.services import RUNS
+
+routes = router("/runs")
+
+_MOST_LINES = 200
+_LOG_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RunStepView:
+    """A step of a run with its log lines."""
+
+    state: StepState | None
+    """None for what was said before the first."""
+    took: str
+    lines: Sequence[RunLogLine]
+
+
+@routes.get("/{run}/live")
+def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Response:
+    """Render the part of the page that changes. If the run is gone, ask the browser to reload the whole page."""
+    try:
+        found = RUNS.get(ctx, run)
+    except NotFoundError:
+        return Response(status_code=200, headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
+    values = {**_page_values(ctx, found), "changed": found.state != was}
+    return pages.render(request, "lakehouse/run_live.html", values, navigation=Navigation())
+
+
+@routes.get("/{run}/log")
+def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
+    """Render the whole log of a run, oldest line first."""
+    found, listing = RUNS.get(ctx, run), ListState.from_request(request, ("n",), size=_LOG_PAGE)
+    after = int(listing.after) if listing.after.isdigit() else 0
+    lines = RUNS.log_lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
+    values: dict[str, object] = {
+        **_page_values(ctx, found),
+        "crumbs": [
+            *resource_header.breadcrumbs(ctx, found.resource, "Run")[:-1],
+            Breadcrumb("Run", urls.run(run)),
+            Breadcrumb("Log"),
+        ],
+        "listing": listing,
+        "names": {step.number: step.name for step in found.steps},
+        "lines": lines[:_LOG_PAGE],
+        "after": str(lines[_LOG_PAGE - 1].n) if len(lines) > _LOG_PAGE else "",
+    }
+    return pages.render(request, "lakehouse/run_log.html", values)
+
+
+@routes.get("/{run}")
+def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
+    """Render the page of a run."""
+    found = RUNS.get(ctx, run)
+    values = {
+        **_page_values(ctx, found),
+        "crumbs": resource_header.breadcrumbs(ctx, found.resource, "Run"),
+        "changed": False,
+    }
+    return pages.render(request, "lakehouse/run.html", values)
+
+
+@routes.post("/{run}/stop")
+def stop(request: Request, ctx: WriteContext, run: str) -> Response:
+    """Stop the run."""
+    return _run_action(request, run, lambda: RUNS.stop(ctx, run), "It is being stopped.")
+
+
+@routes.post("/{run}/resume")
+def resume(request: Request, ctx: WriteContext, run: str) -> Response:
+    """Resume the run after its last successful step."""
+    return _run_action(request, run, lambda: RUNS.resume(ctx, run), "It goes on.")
+
+
+@routes.post("/{run}/retry")
+def retry(request: Request, ctx: WriteContext, run: str) -> Response:
+    """Start the run again from its first step."""
+    return _run_action(request, run, lambda: RUNS.retry(ctx, run), "It was started again.")
+
+
+@routes.post("/{run}/reload")
+def reload(request: Request, ctx: WriteContext, run: str) -> Response:
+    """Start a full refresh of the same resource."""
+    found = RUNS.get(ctx, run)
+    return _run_action(
+        request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "It loads all anew."
+    )
+
+
+@routes.post("/{run}/delete")
+def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -> Response:
+    """Delete the run with its log, after a confirmation."""
+    found = RUNS.get(ctx, run)
+    text = "What it has written or sent stays."
+    if asked := confirm(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run)):
+        return asked
+    try:
+        RUNS.delete(ctx, run)
+    except ConflictError as error:
+        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.resource(found.resource, "runs"), Flash("The run was deleted."))
+
+
+def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
+    """Return the actions that the state of a run allows, each with the reason if the caller may not use it."""
+    runnable, here = RUNS.runnables[run.kind], urls.run(run.id)
+    stop, of = RUNS.right_to_stop(ctx, run.kind, run.resource)
+    stopping = PageAction("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
+    resuming = PageAction("Resume", f"{here}/resume", "post", "play")
+    retrying = PageAction("Retry", f"{here}/retry", "post", "rotate-ccw")
+    anew = "Load all of it anew? What is in the table is replaced."
+    reloading = PageAction("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
+    deleting = PageAction("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
+    candidates: list[tuple[str, str, PageAction]] = []
+    if run.state in states.OPEN and run.state != states.STOPPING:
+        candidates.append((stop, of, stopping))
+    if run.state in {states.FAILED, states.STOPPED}:
+        candidates.append((stop, of, resuming))
+    if run.state in states.ENDED:
+        candidates += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
+        if right := runnable.delete_right(ctx, run.resource):
+            candidates.append((*right, deleting))
+    return [act for action, uid, each in candidates for act in resource_header.actions_of(ctx, uid, {action: each})]
+
+
+def _run_action(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:
+    """Perform an action and redirect to the run; show a refusal as a flash message."""
+    try:
+        return pages.redirect(request, urls.run(do().id), Flash(said))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
+
+
+def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
+    eyes = VisibleRefs(ctx)
+    thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
+    lines = RUNS.last_log_lines(ctx, run.id, limit=_MOST_LINES)
+    return {
+        "run": run,
+        "thing": thing,
+        "workspace": eyes.workspace(run.resource),
+        "whom": labels.visible_member(eyes, run.started_by),
+        "cause": labels.run_cause(ctx, run),
+        "took": labels.run_duration(run.started_at, run.ended_at, ctx.at),
+        "is_open": run.state in states.OPEN,
+        "actions": run_actions(ctx, run),
+        "edit": resource_header.actions_of(ctx, run.resource, {"edit": _settings_action(run)})[0],
+        "steps": _step_views(run, lines, ctx.at),
+        "cut": len(lines) == _MOST_LINES,
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+        "meaning": labels.DESCRIPTIONS[run.state],
+        "size": labels.format_size,
+        "totals": [sum(getattr(step, name) for step in run.steps) for name in ("rows", "size", "bad")],
+    }
+
+
+def _settings_action(run: Run) -> PageAction:
+    return PageAction("Look at its settings", urls.resource(run.resource), icon="settings")
+
+
+def _step_views(run: Run, lines: Sequence[RunLogLine], now: int) -> list[RunStepView]:
+    known = {step.number for step in run.steps}
+    first = [line for line in lines if line.step not in known]
+    before = [RunStepView(None, "", first)] if first else []
+    return before + [
+        RunStepView(
+            step,
+            labels.run_duration(
+                step.started_at, step.ended_at, now if run.state in states.OPEN else step.started_at or now
+            ),
+            [line for line in lines if line.step == step.number],
+        )
+        for step in run.steps
+    ]

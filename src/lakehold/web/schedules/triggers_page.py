@@ -1,0 +1,187 @@
+"""The triggers of a pipeline: by schedule with a time zone, or after other pipelines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.directory.errors import HiddenError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Trigger
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.pipeline_page import need_pipeline, pipeline_frame, sees_runs
+from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS, TRIGGERS
+from lakehold.web.schedules import schedule_form
+from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
+
+routes = router("/resources")
+
+_MOST_OTHERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRow:
+    """A trigger in the list, with its labels and actions."""
+
+    trigger: Trigger
+    words: str
+    after: list[ResourceRef]
+    whom: ResourceRef | None
+    actions: list[PageAction]
+    upcoming: list[str]
+    """The next times at which a schedule is due, on the clocks of its zone."""
+
+
+@routes.get("/{uid:path}/triggers")
+def triggers_page(request: Request, ctx: ReadContext, uid: str, change: str = "") -> Response:
+    """Render the triggers and the form for a new one. `change` names the schedule to edit."""
+    return _page(request, ctx, need_pipeline(ctx, uid), changed=change)
+
+
+@routes.post("/{uid:path}/triggers")
+def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Add a trigger that runs as the caller."""
+    found = need_pipeline(ctx, uid)
+    if str(sent.get("by", "cron")) == "cron":
+        filled = schedule_form.parse_schedule_form(sent)
+        if (errors := filled.errors()) or _is_preview(sent):
+            return _page(request, ctx, found, timed=filled, errors=errors)
+        TRIGGERS.save(ctx, uid, filled.to_schedule())
+    else:
+        when = _parse_after(sent)
+        try:
+            TRIGGERS.save(ctx, uid, when)
+        except (InvalidInputError, HiddenError) as error:
+            message = str(error) if when.after else "Choose at least one that it comes after."
+            return _page(request, ctx, found, filled=sent, errors={"after": message})
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
+
+
+@routes.post("/{uid:path}/triggers/change")
+def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Change the schedule of a trigger. It stays paused or active, and runs as the caller from then on."""
+    found, known, filled = (
+        need_pipeline(ctx, uid),
+        _need_trigger(ctx, uid, sent),
+        schedule_form.parse_schedule_form(sent),
+    )
+    if not known.when.cron:
+        raise InvalidInputError("This trigger comes after others.", "Remove it, and add a schedule.")
+    if (errors := filled.errors()) or _is_preview(sent):
+        return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
+    TRIGGERS.save(ctx, uid, filled.to_schedule(), uid=known.id, active=known.active)
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
+
+
+@routes.post("/{uid:path}/triggers/pause")
+def pause(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Pause a trigger."""
+    TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=False)
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It pauses."))
+
+
+@routes.post("/{uid:path}/triggers/resume")
+def resume(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Resume a trigger; it runs as the caller."""
+    TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=True)
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It goes on, as you."))
+
+
+@routes.post("/{uid:path}/triggers/remove")
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Remove a trigger, after a confirmation."""
+    known, there = _need_trigger(ctx, uid, sent), urls.resource(uid, "triggers")
+    if asked := confirm(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
+        return asked
+    TRIGGERS.delete(ctx, known.id)
+    return pages.redirect(request, there, Flash("The trigger was removed."))
+
+
+def _page(
+    request: Request,
+    ctx: RequestContext,
+    found: ResourceView,
+    *,
+    filled: FormData | None = None,
+    changed: str = "",
+    timed: ScheduleForm | None = None,
+    errors: dict[str, str] | None = None,
+) -> Response:
+    can_run = found.kind in RUNS.runnables
+    listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
+    action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
+    values: dict[str, object] = {
+        **pipeline_frame(ctx, found, "triggers"),
+        "can_run": can_run,
+        "adding": resource_header.actions_of(ctx, found.uid, {action: PageAction("Add")})[0],
+        "triggers": [_trigger_row(ctx, each, action) for each in listed],
+        "others": _upstream_options(ctx, found),
+        "zones": time_zones(),
+        "every_time": schedule_form.FREQUENCIES,
+        "changed": changed,
+        "timed": timed
+        or next(
+            (schedule_form.schedule_form_from(each.when) for each in listed if each.id == changed), ScheduleForm("day")
+        ),
+        "fresh": ScheduleForm("day"),
+        "upcoming": schedule_form.next_times(timed.to_schedule(), ctx.at) if timed and not errors else [],
+        "chosen": [str(each) for each in filled.getlist("after")] if filled else [],
+        "every": str(filled.get("every", "all")) if filled else "all",
+        "errors": errors or {},
+    }
+    return pages.render(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
+
+
+def _trigger_row(ctx: RequestContext, each: Trigger, action: str) -> TriggerRow:
+    eyes = VisibleRefs(ctx)
+    words = f"{schedule_form.describe_cron(each.when.cron)} ({each.when.zone})" if each.when.cron else ""
+    here, fields = urls.resource(each.resource, "triggers"), (("trigger", each.id),)
+    switch = (
+        PageAction("Pause", f"{here}/pause", "post", "pause", fields)
+        if each.active
+        else PageAction("Resume", f"{here}/resume", "post", "play", fields)
+    )
+    change = PageAction("Edit", f"{here}?change={each.id}", icon="pencil")
+    end = PageAction("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
+    candidates = (change, switch, end) if each.when.cron else (switch, end)
+    actions = [act for one in candidates for act in resource_header.actions_of(ctx, each.resource, {action: one})]
+    due = schedule_form.next_times(each.when, ctx.at) if each.when.cron else []
+    return TriggerRow(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
+
+
+def _upstream_options(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
+    """Return the pipelines that a trigger can wait for: those whose runs the caller may see."""
+    within = found.workspace.uid if found.workspace else None
+    others: list[tuple[str, str]] = []
+    for kind in RUNNABLE_KINDS:
+        see = RUNS.runnables[kind].see
+        some = ctx.session.list(ctx.asker, see, kind, within=within, limit=_MOST_OTHERS).items
+        others += [(item.uid, item.name) for item in some if item.uid != found.uid]
+    return sorted(others, key=lambda pair: pair[1].casefold())
+
+
+def _is_preview(sent: FormData) -> bool:
+    return str(sent.get("do", "")) == "times"
+
+
+def _parse_after(sent: FormData) -> TriggerSchedule:
+    return TriggerSchedule(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
+
+
+def _need_trigger(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:
+    """Return the trigger that a form names; raise NotFoundError if it belongs to another pipeline."""
+    found = TRIGGERS.get(ctx, str(sent.get("trigger", "")))
+    if found.resource != uid:
+        raise NotFoundError("There is no such trigger here.", "Reload the page.")
+    return found

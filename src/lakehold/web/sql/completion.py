@@ -1,0 +1,71 @@
+"""Names for the editor's completion: the tables and fields that the member may read. Fields are loaded on demand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Response
+from fastapi.responses import JSONResponse
+
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.directory.request_context import RequestContext
+from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake.system_tables import SYSTEM
+from lakehold.runs import queries, system_table_schemas
+from lakehold.web.routing import router
+from lakehold.web.tables import grids
+
+routes = router("/workspaces")
+
+_MOST_TABLES = 2_000
+_MAX_TABLES_PER_REQUEST = 50
+
+
+@routes.get("/{uid:path}/sql/names")
+def known_names(ctx: ReadContext, uid: str) -> Response:
+    """Return the layers and their tables as JSON."""
+    place = queries.open_scope(ctx, uid)
+    left = _MOST_TABLES
+    layers = []
+    for layer in readable_tables.list_containers(ctx, [place.name]):
+        tables = readable_tables.list_tables(ctx, [place.name, layer.name])[:left] if left else []
+        left -= len(tables)
+        layers.append({"name": layer.name, "tables": [{"id": each.uid, "name": each.name} for each in tables]})
+    own = [{"id": f"{SYSTEM}.{name}", "name": name} for name in system_table_schemas.visible_tables(ctx)]
+    return JSONResponse({"layers": [*layers, {"name": SYSTEM, "tables": own}]})
+
+
+@routes.get("/{uid:path}/sql/fields")
+def known_fields(
+    ctx: ReadContext,
+    lake: CurrentLake,
+    uid: str,
+    table: Annotated[list[str] | None, Query(max_length=_MAX_TABLES_PER_REQUEST)] = None,
+) -> Response:
+    """Return the fields of some tables by table id as JSON. Tables that the caller may not read are left out."""
+    queries.open_scope(ctx, uid)
+    places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _may_read(ctx, each)}
+    there = lake.metadata_locations(places.values()) if places else {}
+    fields = {
+        each: [
+            {"name": field.name, "type": grids.sql_field_type(field.type)}
+            for field in table_metadata.load_metadata(there[place]).fields
+        ]
+        for each, place in places.items()
+        if place in there
+    }
+    for name, schema in system_table_schemas.visible_tables(ctx).items():
+        if f"{SYSTEM}.{name}" in (table or ()):
+            system_fields = [
+                {"name": field, "type": grids.sql_field_type(kind)}
+                for field, kind in system_table_schemas.iceberg_fields(schema)
+            ]
+            fields[f"{SYSTEM}.{name}"] = system_fields
+    return JSONResponse({"fields": fields})
+
+
+def _may_read(ctx: RequestContext, uid: str) -> bool:
+    kind = ctx.session.read_view(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
+    action = readable_tables.READABLE.get(kind or "")
+    return action is not None and ctx.session.check(ctx.asker, action, uid)

@@ -1,0 +1,253 @@
+"""The result of a query: rows, an error message, and a chart of the rows as bars or a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, isfinite, log10
+
+from lakehold.directory.platform import Platform
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.lake.errors import StoppedError
+from lakehold.runs import queries
+from lakehold.web.runs import labels
+from lakehold.web.tables import grids
+from lakehold.web.tables.grids import Grid
+
+CHART_KINDS = (("bars", "Bars"), ("line", "Line"))
+MAX_CHART_ROWS = 200
+_LONGEST = 60
+_NESTED_TYPES = ("array<", "map<", "struct<")
+WIDTH, HEIGHT = 760, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
+_TICKS, _LABELS, _LETTERS = 5, 12, 14
+
+ChartValue = str | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChartSeries:
+    """A column that can be charted."""
+
+    name: str
+    is_number: bool
+    values: Sequence[ChartValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartMark:
+    """A bar, or a point of the line."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    tooltip: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChartTick:
+    """A label on an axis."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryChart:
+    """A chart of query rows, ready to be drawn."""
+
+    kind: str
+    x: int
+    y: int
+    label: str
+    marks: Sequence[ChartMark]
+    line: str
+    """The `d` of its path; empty for bars."""
+    ticks: Sequence[ChartTick]
+    labels: Sequence[ChartTick]
+    base: float
+
+
+def chart_series(grid: Grid) -> list[ChartSeries]:
+    """Return the columns of the first rows that can be charted; none if no column is numeric."""
+    found = [
+        ChartSeries(
+            column.name, column.is_number, [_cell_value(row[n].text, row[n].is_null, column.is_number) for row in first]
+        )
+        for first in [grid.rows[:MAX_CHART_ROWS]]
+        for n, column in enumerate(grid.columns)
+        if not column.type.startswith(_NESTED_TYPES)
+    ]
+    return found if grid.rows and any(each.is_number for each in found) else []
+
+
+def pack_series(columns: Sequence[ChartSeries]) -> str:
+    """Serialise the columns for a hidden form field."""
+    return json.dumps([[each.name, each.is_number, each.values] for each in columns], ensure_ascii=False)
+
+
+def unpack_series(text: str) -> list[ChartSeries]:
+    """Parse the columns that a form sent back; raise InvalidInputError if they are not valid."""
+    try:
+        packed = json.loads(text)
+        found = [
+            ChartSeries(str(name), bool(number), _parse_values(values, bool(number))) for name, number, values in packed
+        ]
+    except (ValueError, TypeError, RecursionError):
+        raise InvalidInputError("There is nothing to draw.", "Run the query again.") from None
+    if not any(each.is_number for each in found) or len({len(each.values) for each in found}) != 1:
+        raise InvalidInputError("There are no numbers to draw.", "Let the query give at least one.")
+    return found
+
+
+def build_chart(columns: Sequence[ChartSeries], kind: str = "", x: str = "", y: str = "") -> QueryChart:
+    """Chart one column over another. Missing or invalid choices are replaced by defaults."""
+    numbers = [n for n, each in enumerate(columns) if each.is_number]
+    words = [n for n, each in enumerate(columns) if not each.is_number]
+    across = int(x) if x.isdigit() and int(x) < len(columns) else (words or numbers)[0]
+    up = int(y) if y.isdigit() and int(y) in numbers else next((n for n in numbers if n != across), numbers[0])
+    chosen = kind if kind in dict(CHART_KINDS) else CHART_KINDS[0][0]
+    return _layout_chart(columns, chosen, across, up)
+
+
+def _layout_chart(columns: Sequence[ChartSeries], kind: str, x: int, y: int) -> QueryChart:
+    names, values = columns[x].values, [each if isinstance(each, float) else None for each in columns[y].values]
+    known = [value for value in values if value is not None]
+    step = _tick_step(max([0.0, *known]) - min([0.0, *known]))
+    low, high = _round_down(min([0.0, *known]), step), -_round_down(-max([0.0, *known]), step) or step
+    wide = (WIDTH - _LEFT - _RIGHT) / max(len(values), 1)
+
+    def up(value: float) -> float:
+        return _TOP + (HEIGHT - _TOP - _BOTTOM) * (high - value) / (high - low)
+
+    marks = []
+    for n, value in enumerate(values):
+        if value is not None:
+            top, left = up(value), _LEFT + n * wide
+            tooltip = f"{_format_value(names[n])}: {_format_number(value)}"
+            marks.append(ChartMark(left + wide * 0.12, min(top, up(0)), wide * 0.76, max(abs(up(0) - top), 1), tooltip))
+    middles = [(_LEFT + (n + 0.5) * wide, up(value)) for n, value in enumerate(values) if value is not None]
+    if kind == "line":
+        marks = [ChartMark(px, py, 0, 0, mark.tooltip) for (px, py), mark in zip(middles, marks, strict=True)]
+    every = max(-(-len(values) // _LABELS), 1)
+    return QueryChart(
+        kind,
+        x,
+        y,
+        f"{dict(CHART_KINDS)[kind]}: {columns[y].name} by {columns[x].name}",
+        marks,
+        "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in middles) if kind == "line" and middles else "",
+        [ChartTick(up(low + n * step), _format_number(low + n * step)) for n in range(round((high - low) / step) + 1)],
+        [ChartTick(_LEFT + (n + 0.5) * wide, _shorten(_format_value(names[n]))) for n in range(0, len(values), every)],
+        up(0),
+    )
+
+
+def _tick_step(span: float) -> float:
+    """Return a round number that divides the span into about as many parts as there are ticks."""
+    if not span:
+        return 1.0
+    rough = span / _TICKS
+    size = 10.0 ** floor(log10(rough))
+    return next(size * n for n in (1, 2, 5, 10) if size * n >= rough)
+
+
+def _round_down(value: float, step: float) -> float:
+    return floor(value / step + 1e-9) * step
+
+
+def _cell_value(text: str, is_null: bool, is_number: bool) -> ChartValue:  # noqa: FBT001 - a cell, and its column
+    if is_null:
+        return None
+    return _finite(float(text)) if is_number else text[:_LONGEST]
+
+
+def _parse_values(values: object, is_number: bool) -> list[ChartValue]:  # noqa: FBT001 - as above
+    if not isinstance(values, list) or len(values) > MAX_CHART_ROWS:
+        raise TypeError
+    if is_number:
+        return [None if value is None else _finite(float(value)) for value in values]
+    return [None if value is None else str(value)[:_LONGEST] for value in values]
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _format_value(value: ChartValue) -> str:
+    if value is None:
+        return "null"
+    return _format_number(value) if isinstance(value, float) else value
+
+
+def _format_number(value: float) -> str:
+    return f"{value:,.6g}" if abs(value) < 1e15 else f"{value:.3g}"  # noqa: PLR2004 - longer than can be read
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
+
+
+MAX_RESULT_ROWS = 500
+"""As many as somebody looks through; all of them are in the download."""
+_POSITION = re.compile(r"line (\d+), at character (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class EditorResult:
+    """The outcome of a query in the editor."""
+
+    sql: str
+    took: str = ""
+    grid: Grid | None = None
+    complete: bool = True
+    stopped: bool = False
+    error: LakeholdError | None = None
+    series: tuple[ChartSeries, ...] = ()
+    chart: QueryChart | None = None
+
+    @property
+    def line(self) -> tuple[int, int] | None:
+        """Return line and character of the error, counted from one, or None."""
+        found = _POSITION.search(str(self.error)) if self.error else None
+        return (int(found[1]), int(found[2])) if found else None
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Return the columns that can be the x-axis of the chart."""
+        return [(str(n), each.name) for n, each in enumerate(self.series)]
+
+    @property
+    def numbers(self) -> list[tuple[str, str]]:
+        """Return the numeric columns, which can be the y-axis."""
+        return [(str(n), each.name) for n, each in enumerate(self.series) if each.is_number]
+
+    @property
+    def packed(self) -> str:
+        """Return the serialised columns for the chart's form."""
+        return pack_series(self.series)
+
+
+def run_query(platform: Platform, place: queries.QueryScope, sql: str, uid: str) -> EditorResult:
+    """Run a query and wait for its result."""
+    began = time.perf_counter()
+    try:
+        with queries.run_query(platform, place, sql, uid=uid, rows=MAX_RESULT_ROWS) as found:
+            grid = grids.build_grid(found.batches.schema, found.batches)
+            complete = found.complete
+    except StoppedError:
+        return EditorResult(sql, _elapsed(began), stopped=True)
+    except LakeholdError as error:
+        return EditorResult(sql, _elapsed(began), error=error)
+    series = chart_series(grid)
+    chart = build_chart(series) if series else None
+    return EditorResult(sql, _elapsed(began), grid, complete, series=tuple(series), chart=chart)
+
+
+def _elapsed(began: float) -> str:
+    return labels.format_duration(int((time.perf_counter() - began) * SECOND))

@@ -1,0 +1,275 @@
+"""The data of a lakehouse: layers with their tables and volumes, search, and deleted tables that can be restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import DAY, Moment, to_moment
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.ids import fold_name
+from lakehold.kit.ids import quote as quote_text
+from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.navigation import Breadcrumb
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import labels
+from lakehold.web.tables.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse import dropped_tables
+from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
+
+routes = router("/workspaces")
+
+LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volume"))
+_PER_LAYER, _PAGE_SIZE, _MAX_LAYERS = 20, 50, 100
+_MAX_OPEN_LAYERS, _MAX_MATCHES = 4, 100
+"""So many layers show what lies in them, the others where it is; and so much is shown of what was searched for."""
+_COLUMNS = [
+    ListColumn("Name", "name"),
+    ListColumn("Rows", number=True),
+    ListColumn("Size", number=True, wide=True),
+    ListColumn("Last written", wide=True),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DataItem:
+    """A table or a volume with its row count and size."""
+
+    resource: ResourceSummary
+    href: str
+    rows: int | None = None
+    size: str = ""
+    written: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSection:
+    """A layer with the first of its tables and volumes."""
+
+    resource: ResourceSummary
+    items: list[DataItem]
+    all: str
+    """Where all of it is."""
+    more: bool = False
+    makes: Sequence[PageAction] = ()
+    """What can be made in it, where it is empty."""
+    opened: bool = True
+
+
+@routes.get("/{uid:path}/data")
+def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
+    """Render all layers with the first of their contents."""
+    found = need_lakehouse(ctx, uid)
+    listing = ListState.from_request(request, ("name",))
+    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MAX_LAYERS).items
+    shelves = (
+        _search_sections(ctx, lake, uid, layers, listing.search)
+        if listing.search
+        else _layer_sections(ctx, lake, uid, layers)
+    )
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Data"),
+        "found": found,
+        "listing": listing,
+        "layers": shelves,
+        "new_layer": _create_action(ctx, LAYER, "lakehouse", uid, uid),
+        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
+    }
+    return pages.render(request, "lakehouse/data.html", values)
+
+
+@routes.get("/{uid:path}/data/{layer:path}")
+def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str, layer: str) -> Response:
+    """Render all tables and volumes of a layer."""
+    space = need_lakehouse(ctx, uid)
+    found = resources.get(ctx, layer)
+    listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
+    if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
+        raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Look its name up among the layers.")
+    some = resources.find(
+        ctx,
+        listing.search,
+        among=(TABLE, VOLUME),
+        within=layer,
+        sort="-name" if listing.descending else "name",
+        after=listing.after or None,
+        limit=_PAGE_SIZE,
+    )
+    values: dict[str, object] = {
+        "crumbs": [*resource_header.breadcrumbs(ctx, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
+        "found": space,
+        "layer": found,
+        "listing": listing,
+        "columns": _COLUMNS,
+        "items": _items(ctx, lake, some.items),
+        "after": some.after or "",
+        "makes": _create_actions(ctx, space.uid, layer),
+    }
+    return pages.render(request, "lakehouse/layer.html", values)
+
+
+def _data_crumbs(space: ResourceRef, name: str) -> list[Breadcrumb]:
+    return [Breadcrumb("Data", urls.workspace(space.uid, "data")), Breadcrumb(name)]
+
+
+def _layer_sections(
+    ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary]
+) -> list[LayerSection]:
+    """Return the layers; the first ones are open until there is enough to show."""
+    made: list[LayerSection] = []
+    for n, each in enumerate(layers):
+        opens = n < _MAX_OPEN_LAYERS and sum(len(shelf.items) for shelf in made) < _PER_LAYER
+        closed = LayerSection(each, [], _layer_url(space, each.uid, ""), opened=False)
+        made.append(_open_section(ctx, lake, space, each) if opens else closed)
+    return made
+
+
+def _open_section(ctx: RequestContext, lake: IcebergCatalog, space: str, layer: ResourceSummary) -> LayerSection:
+    tables = resources.page(ctx, TABLE, within=layer.uid, limit=_PER_LAYER)
+    volumes = resources.page(ctx, VOLUME, within=layer.uid, limit=_PER_LAYER)
+    items = _items(ctx, lake, [*tables.items, *volumes.items])
+    more = tables.after is not None or volumes.after is not None
+    makes = [] if items else _create_actions(ctx, space, layer.uid)
+    return LayerSection(layer, items, _layer_url(space, layer.uid, ""), more, makes)
+
+
+def _search_sections(
+    ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary], search: str
+) -> list[LayerSection]:
+    """Return the matches by layer. A layer whose name matches is shown with its contents."""
+    called = [each for each in layers if fold_name(search) in fold_name(each.name)]
+    shelves = {each.uid: _open_section(ctx, lake, space, each) for each in called[:_MAX_OPEN_LAYERS]}
+    some = resources.find(ctx, search, among=(TABLE, VOLUME), within=space, limit=_MAX_MATCHES)
+    inside: dict[str, list[DataItem]] = {}
+    for item in _items(ctx, lake, some.items):
+        inside.setdefault(item.resource.parent.uid if item.resource.parent else "", []).append(item)
+    for each in layers:
+        if each.uid not in shelves and (each.uid in inside or each in called):
+            items = inside.get(each.uid, [])
+            more = some.after is not None
+            shelves[each.uid] = LayerSection(each, items, _layer_url(space, each.uid, search), more, opened=bool(items))
+    return [shelves[each.uid] for each in layers if each.uid in shelves]
+
+
+def _layer_url(space: str, layer: str, search: str) -> str:
+    asked = f"?{urlencode({'q': search})}" if search else ""
+    return urls.workspace(space, f"data/{quote(layer, safe='')}") + asked
+
+
+def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSummary]) -> list[DataItem]:
+    found_resources = list(found)
+    places = {
+        each.uid: readable_tables.identifier_of(ctx, each.uid) for each in found_resources if "read" in each.actions
+    }
+    tables = {each.uid for each in found_resources if each.kind == TABLE} & set(places)
+    there = lake.metadata_locations([places[uid] for uid in tables]) if tables else {}
+    return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in found_resources]
+
+
+def _item(resource: ResourceSummary, location: str | None) -> DataItem:
+    part = kind_pages.RESOURCE_PAGES[resource.kind][0].part if resource.kind in kind_pages.RESOURCE_PAGES else ""
+    href = urls.resource(resource.uid, part)
+    now = _current_snapshot(location) if location else None
+    if now is None:
+        return DataItem(resource, href)
+    return DataItem(
+        resource, href, now.count("total-records"), labels.format_size(now.count("total-files-size")), to_moment(now.at)
+    )
+
+
+def _current_snapshot(location: str) -> table_metadata.IcebergSnapshot | None:
+    """Return the current snapshot of a table, or None if its files are missing."""
+    try:
+        return table_metadata.load_metadata(location).current
+    except OSError:
+        return None
+
+
+def _create_actions(ctx: RequestContext, space: str, layer: str) -> list[PageAction]:
+    return [_create_action(ctx, kind, "layer", layer, space) for kind in (TABLE, VOLUME)]
+
+
+def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space: str) -> PageAction:
+    """Return the action that creates a resource, with the reason if the caller may not."""
+    title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
+    form = kind_pages.create_form_url(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
+    act = PageAction(f"New {title}", form, icon="plus")
+    if ctx.session.check(ctx.asker, "create", Draft(kind, {edge: within})):
+        return act
+    return resource_header.refuse_action(ctx, within, f"create_{title}", act, exactly=False)
+
+
+deleted_routes = router("/workspaces")
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedTableRow:
+    """A deleted table in the list."""
+
+    table: RestorableTable
+    layer: ResourceRef
+    until: Moment
+    """When its rows go too."""
+    held: list[tuple[ResourceRef, str]]
+    """Who had which level on it."""
+
+
+@deleted_routes.get("/{uid:path}/deleted")
+def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
+    """Render the deleted tables that the caller may restore."""
+    return _deleted_page(request, ctx, lake, uid)
+
+
+@deleted_routes.post("/{uid:path}/deleted")
+def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
+    """Restore a table, under its own name or another."""
+    need_lakehouse(ctx, uid)
+    table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
+    try:
+        _, run = dropped_tables.restore_table(ctx, lake, table, name)
+    except (ConflictError, InvalidInputError) as error:
+        return _deleted_page(request, ctx, lake, uid, wrong=(table, name, str(error)))
+    return pages.redirect(request, urls.run(run.id), Flash("The table is being restored."))
+
+
+def _deleted_page(
+    request: Request, ctx: RequestContext, lake: IcebergCatalog, uid: str, wrong: tuple[str, str, str] = ("", "", "")
+) -> Response:
+    space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
+    kept = get_platform(request).settings.dropped_days
+    there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
+    values: dict[str, object] = {
+        "crumbs": [*resource_header.breadcrumbs(ctx, uid, "Data")[:-1], *_deleted_crumbs(uid)],
+        "space": space,
+        "days": kept,
+        "tables": [
+            DeletedTableRow(each, layer, each.dropped_at + kept * DAY, _visible_grants(eyes, each))
+            for each, layer in there
+            if layer is not None
+        ],
+        "wrong": wrong,
+    }
+    return pages.render(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
+
+
+def _visible_grants(eyes: VisibleRefs, each: RestorableTable) -> list[tuple[ResourceRef, str]]:
+    return [(ref, role) for uid, role in each.grants if (ref := eyes.ref(uid))]
+
+
+def _deleted_crumbs(uid: str) -> list[Breadcrumb]:
+    return [Breadcrumb("Data", urls.workspace(uid, "data")), Breadcrumb("Deleted tables")]

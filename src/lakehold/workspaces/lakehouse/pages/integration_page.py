@@ -1,0 +1,89 @@
+"""The page of an integration: the tables that it opens to tools, and its tokens."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import WriteContext, get_platform
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.directory import tokens
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.request_context import RequestContext
+from lakehold.directory.tokens import ApiToken
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.lakehouse import integrations
+from lakehold.workspaces.lakehouse.integrations import INTEGRATION_KIND
+
+routes = router("/resources")
+
+__all__ = ["INTEGRATION_KIND", "TEMPLATE", "integration_values", "routes"]
+
+TEMPLATE = "lakehouse/integration.html"
+_LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
+_DEFAULT = "90"
+
+
+@routes.post("/{uid:path}/integration/token")
+def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Create a token as the caller. Its secret is shown once."""
+    days = str(sent.get("days", _DEFAULT))
+    if days not in _LIFETIMES:
+        raise InvalidInputError("That is no time that a token lasts.", "Choose one from the list.")
+    try:
+        made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
+    except ConflictError as error:
+        return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
+    secret = OneTimeSecret(
+        f"{made.token.name} is open",
+        "Token",
+        made.secret,
+        "Give it to the tool. It reads the tables of the integration as you, for as long as you may.",
+        made.token.until,
+        resource_header.overview_url(ctx, uid),
+    )
+    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
+
+
+@routes.post("/{uid:path}/integration/revoke")
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Revoke a token, after a confirmation."""
+    back, token_id = resource_header.overview_url(ctx, uid), str(sent.get("token", ""))
+    if token_id not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
+        raise NotFoundError("There is no such token here.", "Reload the page.")
+    said = "The tool that has it is let in no more."
+    if asked := confirm(request, sent, "Revoke this token?", said, do="Revoke", back=back):
+        return asked
+    tokens.revoke(ctx, token_id)
+    return pages.redirect(request, back, Flash("The token was revoked."))
+
+
+def integration_values(
+    request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
+) -> dict[str, object]:
+    """Return the template values of the page."""
+    opening = PageAction("Make a token", urls.resource(found.uid, "integration/token"), "post", "key-round")
+    base = get_platform(request).settings.base_url
+    return {
+        "is_open": integrations.is_active(ctx, found.uid),
+        "opening": resource_header.actions_of(ctx, found.uid, {"edit": opening})[0],
+        "days": list(_LIFETIMES.items()),
+        "default_days": _DEFAULT,
+        "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",
+        "tokens": [(each, eyes.ref(each.member)) for each in _visible_tokens(ctx, found.uid)],
+        "now": ctx.at,
+    }
+
+
+def _visible_tokens(ctx: RequestContext, uid: str) -> list[ApiToken]:
+    try:
+        return tokens.list_of_integration(ctx, uid)
+    except DeniedError:
+        # Who looks with another's eyes sees none of their tokens.
+        return []

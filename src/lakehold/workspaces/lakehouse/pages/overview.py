@@ -1,0 +1,95 @@
+"""The overview page of a lakehouse: layers, counts, pipelines and latest runs that the caller may see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.resource_view import ResourceSummary
+from lakehold.directory.request_context import RequestContext
+from lakehold.runs.run_table import FAILED
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.navigation_context import listed_kinds
+from lakehold.web.resources import workspace_page
+from lakehold.web.routing import router
+from lakehold.web.runs import labels, run_list
+from lakehold.web.runs.services import PIPELINE_KINDS, RUNS
+from lakehold.web.tables.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
+
+routes = router("/workspaces")
+
+_SAVED = "lakehouse.saved_query"
+_LATEST, _SHOWN, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """The number of visible resources of a kind, and the address of their list."""
+
+    label: str
+    text: str
+    href: str
+
+
+@routes.get("/{uid:path}/lakehouse")
+def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the overview."""
+    need_lakehouse(ctx, uid)
+    found = resources.get(ctx, uid)
+    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "found": found,
+        **kind_pages.workspace_tab_values(uid, found.kind),
+        "makes": _create_actions(ctx, uid),
+        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
+        "counts": _counts(ctx, uid),
+        "layers": layers.items,
+        "more_layers": layers.after is not None,
+        "new_layer": workspace_page.create_action(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
+        "runs": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
+        "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_SHOWN)),
+        "pipelines": _pipelines(ctx, uid),
+        "saved": resources.page(ctx, _SAVED, within=uid, limit=_SHOWN).items,
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "lakehouse/overview.html", values)
+
+
+def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
+    root = kinds.schema_of(ctx.view, uid)
+    made = [workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
+    return [each for each in made if not each.why_not]
+
+
+def _pipelines(ctx: RequestContext, uid: str) -> Sequence[ResourceSummary]:
+    return resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_SHOWN).items
+
+
+def _counts(ctx: RequestContext, uid: str) -> list[KindCount]:
+    parts = (
+        ("Layers", (LAYER,), "data"),
+        ("Tables", (TABLE,), "table"),
+        ("Volumes", (VOLUME,), "volume"),
+        ("Pipelines", PIPELINE_KINDS, "pipelines"),
+    )
+    return [
+        KindCount(label, _count_visible(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts
+    ]
+
+
+def _count_visible(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:
+    number, more = 0, False
+    for kind in among:
+        sight = ctx.view.policy.kind(kind).schema.visible
+        found = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_COUNTED)
+        number, more = number + len(found.items), more or found.after is not None
+    return f"{number:,}{'+' if more else ''}"

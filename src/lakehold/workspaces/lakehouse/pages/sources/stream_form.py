@@ -1,0 +1,203 @@
+"""The form of a source's streams: one row per stream, and saving the rows as streams."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.datastructures import FormData
+
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import VisibleRefs, attributes_of
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError
+from lakehold.web.connections.forms import WriteTargets, parse_integer, split_names
+from lakehold.web.lineage import resource_graph
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
+from lakehold.workspaces.settings_reader import valid_table_name
+
+SYNC_MODES = (
+    ("full", "All rows, in the place of those that are there"),
+    ("merge", "All rows, merged by key"),
+    ("mirror", "All rows, and those that are gone go"),
+    ("append", "All rows, added to those that are there"),
+    ("incremental", "Only what is new, by a field that grows"),
+)
+KEYED_MODES = frozenset({"merge", "mirror"})
+INCREMENTAL = "incremental"
+MAX_STREAMS = 300
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
+_LONGEST = 63
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFormRow:
+    """The values of one stream in the form."""
+
+    stream: str
+    """What it is called at the source."""
+    uid: str = ""
+    """The stream that is kept; empty if none is yet."""
+    on: bool = False
+    mode: str = "full"
+    keys: str = ""
+    cursor: str = ""
+    table: str = ""
+    """What it writes, as people say it; empty if they may not see it."""
+    there: bool = True
+    """Whether the source has it at present."""
+    fields: Sequence[str] = ()
+
+    def errors(self, n: int, targets: WriteTargets) -> dict[str, str]:
+        """Return the errors by field."""
+        found: dict[str, str] = {}
+        if self.mode not in dict(SYNC_MODES):
+            found[f"mode-{n}"] = "Choose one of these."
+        if self.mode in KEYED_MODES and not split_names(self.keys):
+            found[f"keys-{n}"] = "Name the fields by which a row is known."
+        if self.mode == INCREMENTAL and not self.cursor:
+            found[f"cursor-{n}"] = "Name the field that only grows."
+        if self.table or not self.uid:
+            try:
+                targets.resolve(self.table)
+            except InvalidInputError as error:
+                found[f"table-{n}"] = str(error)
+        return found
+
+    def settings(self, before: Mapping[str, object]) -> dict[str, object]:
+        """Return the settings to save, without the table. Settings that the form does not have stay unchanged."""
+        settings = {"stream": self.stream, "mode": self.mode, "keys": split_names(self.keys), "cursor": self.cursor}
+        return {**before, **settings}
+
+
+def parse_stream_rows(form: FormData) -> list[StreamFormRow]:
+    """Parse a submitted form."""
+
+    def text(name: str, n: int) -> str:
+        return str(form.get(f"{name}-{n}", "")).strip()
+
+    count = parse_integer(str(form.get("count", ""))) or 0
+    rows = []
+    for n in range(min(count, MAX_STREAMS + 1)):
+        if not (stream := text("stream", n)):
+            continue
+        on, there, mode = bool(form.get(f"on-{n}")), bool(text("there", n)), text("mode", n) or "full"
+        fields = split_names(text("fields", n))
+        row = StreamFormRow(
+            stream, text("uid", n), on, mode, text("keys", n), text("cursor", n), text("table", n), there, fields
+        )
+        rows.append(row)
+    return rows
+
+
+def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
+    """Return the rows of the saved streams that the caller may see."""
+    eyes = VisibleRefs(ctx)
+    into = edge_targets(ctx, source, "into")
+    rows = [_saved_row(ctx, eyes, each.uid, into) for each in eyes.refs(resource_graph.stream_ids(ctx, source))]
+    return sorted(rows, key=lambda row: row.stream.casefold())
+
+
+def merge_stream_rows(
+    kept: Sequence[StreamFormRow], found: Sequence[Mapping[str, Any]], layer: str
+) -> list[StreamFormRow]:
+    """Return the saved streams and the new ones of the source, at most MAX_STREAMS."""
+    at_source = {str(each["name"]): each for each in found}
+    known = [_with_source_fields(row, at_source) for row in kept]
+    taken = {row.stream for row in kept}
+    fresh = [_new_row(each, layer) for name, each in at_source.items() if name not in taken]
+    return [*known, *fresh][:MAX_STREAMS]
+
+
+def named_stream_row(stream: str, layer: str) -> StreamFormRow:
+    """Return a row for a stream that is named by hand: a file pattern, or a stream that is not available now."""
+    return StreamFormRow(stream, on=True, table=_suggest_table(stream, layer))
+
+
+def save_streams(ctx: RequestContext, source: str, rows: Sequence[StreamFormRow], targets: WriteTargets) -> int:
+    """Create new streams, edit existing ones, disable those that are off; return how many are on."""
+    before = {row.uid: row for row in saved_stream_rows(ctx, source) if row.uid}
+    for row in rows:
+        if row.uid:
+            if row.uid not in before:
+                raise InvalidInputError("A stream is of another source, or gone.", "Reload the page.")
+            _change(ctx, row, before[row.uid], targets)
+        elif row.on:
+            _make(ctx, source, row, targets)
+    return sum(row.on for row in rows)
+
+
+def _make(ctx: RequestContext, source: str, row: StreamFormRow, targets: WriteTargets) -> None:
+    target = targets.resolve(row.table)
+    settings = row.settings({"table": target.table} if target.table else {})
+    edges = {"source": source, "writes": target.end}
+    resources.create(ctx, STREAM_KIND, row.stream, edges=edges, settings=settings)
+
+
+def _change(ctx: RequestContext, row: StreamFormRow, before: StreamFormRow, targets: WriteTargets) -> None:
+    if replace(row, there=before.there, fields=before.fields) == before:
+        return
+    settings, edges = row.settings(resource_metadata.load(ctx, row.uid).settings), None
+    if row.table and row.table != before.table:
+        target = targets.resolve(row.table)
+        settings, edges = {**settings, "table": target.table}, {"writes": [target.end]}
+    attributes = {"enabled": row.on} if row.on != before.on else None
+    resource_edit.apply_edit(ctx, row.uid, ResourceEdit(settings=settings, attributes=attributes, edges=edges))
+
+
+def _saved_row(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> StreamFormRow:
+    settings = resource_metadata.load(ctx, uid).settings
+    on = ctx.session.read_view(lambda view: attributes_of(view, uid).get("enabled")) != "false"
+    keys = settings.get("keys")
+    return StreamFormRow(
+        str(settings.get("stream", "")) or ctx.session.read_view(lambda view: view.names.get(view.resource(uid)) or ""),
+        uid,
+        on,
+        str(settings.get("mode", "full")),
+        ", ".join(map(str, keys)) if isinstance(keys, list) else "",
+        str(settings.get("cursor", "")),
+        _table_text(eyes, edge_targets(ctx, uid, "writes") or into, str(settings.get("table", ""))),
+    )
+
+
+def _table_text(eyes: VisibleRefs, at: Sequence[str], name: str) -> str:
+    """Return the table that a stream writes, or its name in the layer in which it will be created."""
+    end = eyes.ref(at[0]) if at else None
+    if end is None or end.kind == LAYER_KIND:
+        return f"{end.name}.{name}" if end and name else ""
+    above = eyes.parent(end.uid)
+    return f"{above.name}.{end.name}" if above else ""
+
+
+def _with_source_fields(row: StreamFormRow, at_source: Mapping[str, Mapping[str, Any]]) -> StreamFormRow:
+    found = at_source.get(row.stream)
+    there = found is not None or "*" in row.stream or not at_source
+    return replace(row, there=there, fields=_field_names(found) if found else ())
+
+
+def _new_row(found: Mapping[str, Any], layer: str) -> StreamFormRow:
+    keys = ", ".join(map(str, found.get("keys") or ()))
+    name = str(found["name"])
+    mode = "merge" if keys else "full"
+    return StreamFormRow(name, mode=mode, keys=keys, table=_suggest_table(name, layer), fields=_field_names(found))
+
+
+def _field_names(found: Mapping[str, Any]) -> list[str]:
+    return [str(each["name"]) for each in found.get("fields") or ()]
+
+
+def _suggest_table(stream: str, layer: str) -> str:
+    """Suggest a table name: `raw.orders` for `public.orders`, `orders.csv` or `2031/orders-*.csv`."""
+    name = stream.rpartition("/")[2]
+    stem, _, ending = name.rpartition(".")
+    if ending in {"csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx", "gz"}:
+        name = stem.rpartition(".")[0] if ending == "gz" and "." in stem else stem
+    else:
+        name = ending or name
+    plain = _NO_LETTER.sub("_", name.lower()).strip("_").lstrip("0123456789_")[:_LONGEST] or "rows"
+    return f"{layer}.{valid_table_name(plain)}" if layer else plain

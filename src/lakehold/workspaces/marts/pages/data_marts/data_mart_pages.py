@@ -1,0 +1,248 @@
+"""The page of a data mart (status, definition, owners, runs; publish and unpublish), and the list of its reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.catalog import kinds
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import Moment, to_moment
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.runs.service import Run
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.routing import router
+from lakehold.web.runs import labels, pipeline_page
+from lakehold.web.runs.run_list import run_rows
+from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.schedules import schedule_form
+from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.marts import checks as quality
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, load_checks
+from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
+from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.data_marts import data_mart_form
+from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
+from lakehold.workspaces.marts.pipelines import data_mart
+from lakehold.workspaces.marts.pipelines.data_mart import mart_settings
+
+report_routes = router("/resources")
+
+_REPORT_COLUMNS = [
+    ListColumn("Report", "name"),
+    ListColumn("To", wide=True),
+    ListColumn("Owner", wide=True),
+    ListColumn("Last run"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MartReportRow:
+    """A report of a data mart in the list."""
+
+    report: ResourceRef
+    to: ResourceRef | None
+    owners: list[ResourceRef]
+
+
+@report_routes.get("/{uid:path}/reports")
+def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the reports that the caller may see, by name."""
+    found, listing = need_mart(ctx, uid), ListState.from_request(request, ("name",))
+    some = [each for each in mart_reports(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
+    if listing.descending:
+        some.reverse()
+    values: dict[str, object] = {
+        **page_frame.resource_frame(ctx, found, "reports"),
+        "listing": listing,
+        "columns": _REPORT_COLUMNS,
+        "rows": [(each, last_run(ctx, each.report)) for each in listing.slice_page(some)],
+        "total": len(some),
+        "new": new_report_url(found),
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "marts/mart_reports.html", values)
+
+
+def mart_reports(ctx: RequestContext, uid: str) -> list[MartReportRow]:
+    """Return the reports of a data mart that the caller may see."""
+    eyes = VisibleRefs(ctx)
+    seen = sorted(eyes.refs(edge_sources(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
+    return [_report_row(ctx, eyes, ref) for ref in seen if ref.kind == REPORT_KIND]
+
+
+def last_run(ctx: RequestContext, report: ResourceRef) -> Run | None:
+    """Return the newest run of a report."""
+    return next(iter(RUNS.page(ctx, resource=report.uid, limit=1)), None)
+
+
+def new_report_url(found: ResourceView) -> str:
+    """Return the address of the form for a new report, or an empty string if the caller may not use the data mart."""
+    if "use" not in found.actions or found.workspace is None:
+        return ""
+    at = kind_pages.create_form_url(found.workspace.uid, REPORT_KIND) or "/resources/new"
+    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT_KIND, "in": found.workspace.uid}
+    return f"{at}?{urlencode(asked)}"
+
+
+def _report_row(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> MartReportRow:
+    to = next(iter(edge_targets(ctx, ref.uid, "destination")), None)
+    held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
+    owners = eyes.refs(uid for some in held.values() for uid in some)
+    return MartReportRow(ref, eyes.ref(to), owners)
+
+
+routes = router("/resources")
+
+_LATEST = 5
+_DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {
+    "connector": "A connector of its own"
+}
+_MODE_LABELS = {word: label for word, label, _ in data_mart_form.SYNC_MODES}
+_ACTION_LABELS = {"Run now": "Refresh now"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataMartStatus:
+    """The status of a data mart: published, rows, freshness and checks."""
+
+    published: bool
+    rows: int | None = None
+    size: str = ""
+    fresh: Moment | None = None
+    """When its rows were written."""
+    checks: int = 0
+    kept: int = 0
+    broken: int = 0
+
+
+@routes.get("/{uid:path}/mart")
+def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
+    """Render the page of a data mart."""
+    found = need_mart(ctx, uid)
+    resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
+    schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
+    standing = _load_status(ctx, lake, uid)
+    around = pipeline_page.pipeline_frame(ctx, found, "mart")
+    joined = edge_targets(ctx, uid, "joins")
+    drawn = edge_targets(ctx, uid, "storage")
+    values: dict[str, object] = {
+        **around,
+        "run_now": [
+            replace(act, label=_ACTION_LABELS.get(act.label, act.label)) for act in _action_list(around["run_now"])
+        ],
+        "publish": _publish_action(ctx, found, standing),
+        "standing": standing,
+        "definition": _definition_facts(found),
+        "sql": str((found.settings or {}).get("sql", "")),
+        "storage": eyes.refs(drawn),
+        "more_storage": not all(map(eyes.sees, drawn)),
+        "joins": eyes.refs(joined),
+        "more_joins": not all(map(eyes.sees, joined)),
+        "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
+        "toggles": [(humanize(name), value == "true") for name, value in found.attributes.items()],
+        "contexts": list(found.edges.get("contexts", ())),
+        "reports": mart_reports(ctx, uid)[: _LATEST + 1],
+        "latest": _LATEST,
+        "new_report": new_report_url(found),
+        "runs": run_rows(ctx, pipeline_page.latest_runs(ctx, found, _LATEST)),
+        "triggers": TRIGGERS.for_resource(ctx, uid) if pipeline_page.sees_runs(found) else [],
+        "said": schedule_form.describe_cron,
+        "followed": lambda trigger: eyes.refs(trigger.when.after),
+        "may": resource_header.actions_of(ctx, uid),
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "marts/mart.html", values)
+
+
+@routes.post("/{uid:path}/mart/publish")
+def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
+    """Publish the data mart, so that it can be reported on."""
+    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
+    try:
+        data_mart.publish(ctx, lake, uid)
+    except (ConflictError, InvalidInputError) as error:
+        return pages.redirect(request, here, Flash(str(error), tone="bad"))
+    return pages.redirect(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
+
+
+@routes.post("/{uid:path}/mart/unpublish")
+def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Make the data mart a draft again."""
+    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
+    data_mart.unpublish(ctx, uid)
+    return pages.redirect(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
+
+
+def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMartStatus:
+    settings = mart_settings(ctx, uid)
+    try:
+        names = {check.name for check in load_checks(settings)}
+    except InvalidInputError:
+        names = set()
+    last: dict[str, str] = {}
+    for each in quality.list_results(ctx, uid):
+        if each.name in names:
+            last.setdefault(each.name, each.state)
+    said = list(last.values())
+    standing = DataMartStatus(
+        settings.raw.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
+    )
+    try:
+        now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))
+    except OSError:
+        return standing
+    if now is None or now.current is None:
+        return standing
+    total, size = now.current.count("total-records"), now.current.count("total-files-size")
+    return replace(standing, rows=total, size=labels.format_size(size), fresh=to_moment(now.current.at))
+
+
+def _definition_facts(found: ResourceView) -> list[tuple[str, str]] | None:
+    """Return the definition as pairs of label and value; None if the caller may not see it."""
+    settings = found.settings
+    if settings is None:
+        return None
+    by, mode = str(settings.get("by", "")), str(settings.get("mode", "full"))
+    if by not in _DEFINITION_LABELS:
+        return []
+    facts = [("Defined by", _DEFINITION_LABELS[by])]
+    facts += [(by.capitalize(), str(settings.get(by, "")))] if by != "sql" else []
+    facts += [("Stream", str(settings.get("stream", "")))] if by == "connector" else []
+    facts.append(("Rows that are there", _MODE_LABELS.get(mode, mode)))
+    keys = settings.get("keys")
+    facts += [("Primary key", ", ".join(map(str, keys)))] if isinstance(keys, list) and keys else []
+    facts += [("Cursor", str(settings["cursor"]))] if settings.get("cursor") else []
+    return [*facts, *([("Copy in the storage", str(settings["kept_as"]))] if settings.get("kept_as") else [])]
+
+
+def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMartStatus) -> PageAction:
+    here = urls.resource(found.uid, "mart")
+    if standing.published:
+        asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."
+        act = PageAction("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
+    else:
+        act = PageAction("Publish", f"{here}/publish", "post", "circle-check")
+    action = resource_header.actions_of(ctx, found.uid, {"edit": act})[0]
+    if not action.why_not and not standing.published and standing.rows is None:
+        return replace(action, why_not="It has no rows yet. Refresh it once, then publish it.")
+    return action
+
+
+def _action_list(value: object) -> list[PageAction]:
+    return [act for act in value if isinstance(act, PageAction)] if isinstance(value, list) else []

@@ -1,0 +1,301 @@
+"""The data quality of a data mart: the outcomes of its checks, and the form that adds, edits and removes checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.runs.runnable import RunOptions
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.connections import forms
+from lakehold.web.connections.forms import parse_integer, split_names
+from lakehold.web.cookies import Flash
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.services import RUNS
+from lakehold.web.tables.page_frame import table_frame
+from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckKind, CheckResult, QualityCheck, load_checks
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL
+from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit
+from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
+from lakehold.workspaces.settings_reader import SettingsReader
+
+check_routes = router("/resources")
+
+CHECK_KINDS = (
+    (CheckKind.NOT_NULL.value, "Not empty", "A field has a value in every row."),
+    (CheckKind.UNIQUE.value, "Unique", "No two rows have the same values in some fields."),
+    (CheckKind.ACCEPTED_VALUES.value, "Accepted values", "A field has only values of a list."),
+    (CheckKind.ROW_COUNT.value, "Number of rows", "There are enough rows, and not too many."),
+    (CheckKind.FRESHNESS.value, "Freshness", "The newest value of a field is not too old."),
+    (CheckKind.SQL.value, "SQL of your own", "A query gives the rows that are wrong."),
+)
+_TEXTS = ("name", "fields", "values", "least", "most", "hours", "sql")
+_BY_FIELD = frozenset({CheckKind.NOT_NULL, CheckKind.UNIQUE, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS})
+_MAX_CHECKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CheckForm:
+    """The values of the form of a check."""
+
+    kind: str = CheckKind.NOT_NULL.value
+    texts: Mapping[str, str] = field(default_factory=dict)
+    stops: bool = False
+    version: str = ""
+
+    def text(self, name: str) -> str:
+        """Return the text of a field, or an empty string."""
+        return self.texts.get(name, "")
+
+    def to_settings(self) -> dict[str, object]:
+        """Return the settings to save."""
+        settings: dict[str, object] = {"check": self.kind}
+        settings |= {"name": self.text("name")} if self.text("name") else {}
+        settings |= {"fields": split_names(self.text("fields"))} if self.kind in _BY_FIELD else {}
+        match self.kind:
+            case "accepted values":
+                settings["values"] = split_names(self.text("values"))
+            case "row count":
+                settings |= {name: int(self.text(name)) for name in ("least", "most") if self.text(name)}
+            case "freshness":
+                settings["hours"] = int(self.text("hours") or 24)
+            case "sql":
+                settings["sql"] = self.text("sql")
+        return settings | ({"stops": True} if self.stops else {})
+
+    def errors(self) -> dict[str, str]:
+        """Return the errors by field."""
+        numbers = [name for name in ("least", "most", "hours") if self.text(name)]
+        found = {name: "Write a whole number." for name in numbers if parse_integer(self.text(name)) is None}
+        if self.kind in _BY_FIELD and not split_names(self.text("fields")):
+            found["fields"] = "Name the field that it is about."
+        if self.kind == CheckKind.ACCEPTED_VALUES and not split_names(self.text("values")):
+            found["values"] = "Name the values that it may have."
+        if self.kind == CheckKind.ROW_COUNT and not self.text("least") and not self.text("most"):
+            found["least"] = "Say how many there are at the least, or at the most."
+        if self.kind == CheckKind.SQL and not self.text("sql"):
+            found["sql"] = "Write a SELECT that gives the rows that are wrong."
+        return found
+
+
+@check_routes.get("/{uid:path}/checks")
+def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Response:
+    """Render the form for a new check, or for the one at position `n`."""
+    found = need_edit(ctx, uid)
+    if n < 0:
+        return _render_form(request, ctx, found, n, CheckForm(version=str(found.version)))
+    return _render_form(
+        request, ctx, found, n, _form_from_settings(_need_check(found.settings or {}, n), str(found.version))
+    )
+
+
+@check_routes.post("/{uid:path}/checks")
+def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save the check."""
+    found, filled, place = need_edit(ctx, uid), _parse_form(sent), parse_integer(str(sent.get("n", "")))
+    n = -1 if place is None else place
+    errors = filled.errors()
+    if not errors:
+        try:
+            _save_check(ctx, found, n, filled)
+        except InvalidInputError as error:
+            errors = {"fields": str(error)}
+        except forms.CORRECTABLE_ERRORS as error:
+            errors = {"check": str(error)}
+    if errors:
+        return _render_form(request, ctx, found, n, filled, errors=errors)
+    return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. The next refresh looks at it."))
+
+
+@check_routes.post("/{uid:path}/checks/remove")
+def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Remove a check, after a confirmation. Its past outcomes are kept."""
+    found, n = need_edit(ctx, uid), parse_integer(str(sent.get("n", "")))
+    settings, back = dict(found.settings or {}), urls.resource(uid, "quality")
+    check = _need_check(settings, -1 if n is None else n)
+    if question := confirm(request, sent, "Take this check away?", _check_name(check), do="Take away", back=back):
+        return question
+    left = [each for place, each in enumerate(check_settings(settings)) if place != n]
+    resource_edit.apply_edit(
+        ctx,
+        uid,
+        ResourceEdit(settings={**settings, "checks": left}),
+        expect_version=parse_integer(str(sent.get("version", ""))),
+    )
+    return pages.redirect(request, back, Flash("The check is gone."))
+
+
+def check_settings(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    """Return the checks as they stand in settings."""
+    some = settings.get("checks")
+    return [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
+
+
+def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckForm) -> None:
+    settings = dict(resource_metadata.load(ctx, found.uid).settings)
+    some = [dict(each) for each in check_settings(settings)]
+    check_values = filled.to_settings()
+    name = QualityCheck.from_settings(SettingsReader(check_values, DATA_MART_LABEL)).name
+    if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
+        raise InvalidInputError(f"There is a check called {name} already.", "Give this one another name.")
+    if 0 <= n < len(some):
+        some[n] = check_values
+    else:
+        some.append(check_values)
+    if len(some) > _MAX_CHECKS:
+        raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at the most.", "Take one away first.")
+    resource_edit.apply_edit(
+        ctx,
+        found.uid,
+        ResourceEdit(settings={**settings, "checks": some}),
+        expect_version=parse_integer(filled.version),
+    )
+
+
+def _need_check(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
+    some = check_settings(settings)
+    if not 0 <= n < len(some):
+        raise NotFoundError("There is no such check any more.", "Look at the list of checks.")
+    return some[n]
+
+
+def _check_name(check: Mapping[str, object]) -> str:
+    try:
+        return QualityCheck.from_settings(SettingsReader(check, DATA_MART_LABEL)).name
+    except InvalidInputError:
+        return str(check.get("name", ""))
+
+
+def _form_from_settings(check: Mapping[str, object], version: str) -> CheckForm:
+    texts = {name: _format_value(check.get(name, "")) for name in _TEXTS}
+    return CheckForm(str(check.get("check", "")), texts, check.get("stops") is True, version)
+
+
+def _parse_form(form: FormData) -> CheckForm:
+    kind = str(form.get("check", ""))
+    texts = {name: str(form.get(name, "")).replace("\r\n", "\n").strip() for name in _TEXTS}
+    known = kind if kind in tuple(CheckKind) else CheckKind.NOT_NULL.value
+    return CheckForm(known, texts, bool(form.get("stops")), str(form.get("version", "")))
+
+
+def _format_value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _render_form(
+    request: Request,
+    ctx: RequestContext,
+    found: ResourceView,
+    n: int,
+    filled: CheckForm,
+    *,
+    errors: dict[str, str] | None = None,
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Check"),
+        "found": found,
+        "to": urls.resource(found.uid, "checks"),
+        "back": urls.resource(found.uid, "quality"),
+        "n": n,
+        "kinds": CHECK_KINDS,
+        "filled": filled,
+        "errors": errors or {},
+    }
+    return pages.render(request, "marts/check_form.html", values, status=422 if errors else 200)
+
+
+routes = router("/resources")
+
+TONES = {KEPT: "good", BROKEN: "bad", UNKNOWN: "warn"}
+_MAX_OUTCOMES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class CheckHistory:
+    """A check with its last outcome and earlier ones, oldest first."""
+
+    name: str
+    last: CheckResult | None
+    before: list[CheckResult]
+    actions: list[PageAction]
+    """What whoever edits the mart can do with it."""
+
+
+@routes.get("/{uid:path}/quality")
+def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the present checks of the data mart; removed ones are not shown."""
+    found = _need_data_mart(ctx, uid)
+    trouble = None
+    try:
+        names = [check.name for check in load_checks(mart_settings(ctx, uid))]
+    except InvalidInputError as error:
+        names, trouble = [], error
+    values: dict[str, object] = {
+        "promises": _check_histories(found, names, checks.list_results(ctx, uid, limit=1_000)),
+        "trouble": trouble,
+        "tones": TONES,
+        "look": _quality_actions(ctx, uid, some=bool(names)),
+        "edits": found.may_edit,
+    }
+    return pages.render(request, "marts/quality.html", {**table_frame(ctx, found, "quality"), **values})
+
+
+@routes.post("/{uid:path}/quality")
+def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Start a run of the checks without a refresh."""
+    _need_data_mart(ctx, uid)
+    try:
+        started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.redirect(request, urls.resource(uid, "quality"), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.run(started.id), Flash("The checks are looked at."))
+
+
+def _need_data_mart(ctx: RequestContext, uid: str) -> ResourceView:
+    found = resources.get(ctx, uid)
+    if found.kind != mart_kinds.DATA_MART_KIND:
+        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
+    ctx.need("see", uid)
+    return found
+
+
+def _quality_actions(ctx: RequestContext, uid: str, *, some: bool) -> list[PageAction]:
+    new = PageAction("New check", urls.resource(uid, "checks"), icon="plus")
+    now = PageAction("Check now", urls.resource(uid, "quality"), "post", "circle-check")
+    return [
+        act for each in ((now, new) if some else (new,)) for act in resource_header.actions_of(ctx, uid, {"edit": each})
+    ]
+
+
+def _check_histories(found: ResourceView, names: list[str], outcomes: list[CheckResult]) -> list[CheckHistory]:
+    by_name: dict[str, list[CheckResult]] = {name: [] for name in names}
+    for outcome in outcomes:
+        if len(before := by_name.get(outcome.name, [])) < _MAX_OUTCOMES:
+            before.append(outcome)
+    return [
+        CheckHistory(name, some[0] if some else None, some[::-1], _check_actions(found, n) if found.may_edit else [])
+        for n, (name, some) in enumerate(by_name.items())
+    ]
+
+
+def _check_actions(found: ResourceView, n: int) -> list[PageAction]:
+    here, sent = urls.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
+    asks = "Take this check away?"
+    return [
+        PageAction("Change", f"{here}?n={n}", icon="pencil"),
+        PageAction("Take away", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
+    ]

@@ -1,0 +1,191 @@
+"""The schema of a data mart: alias, description, type, key and visibility of each field, for readers and editors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from starlette.datastructures import FormData
+
+from lakehold.api.iceberg_rest import get_lake
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.lake import readable_tables
+from lakehold.web import pages, urls
+from lakehold.web.connections import forms, probe
+from lakehold.web.cookies import Flash
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.tables import grids
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartColumn, MartDefinition
+from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_mart
+from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
+from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.settings_reader import SettingsReader
+
+routes = router("/resources")
+
+TYPE_OPTIONS = tuple(
+    (each, each) for each in ("string", "bigint", "double", "decimal(18,2)", "boolean", "date", "timestamp")
+)
+_MAX_FIELDS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRow:
+    """A field of the schema, as stored and as described."""
+
+    name: str
+    type: str = ""
+    """As it is kept; empty if it is not."""
+    about: str = ""
+    """What its source says of it."""
+    alias: str = ""
+    description: str = ""
+    cast: str = ""
+    """Another type than it arrives with."""
+    hidden: bool = False
+    key: bool = False
+
+
+@routes.get("/{uid:path}/schema")
+def schema_page(request: Request, uid: str, draw: str = "") -> Response:
+    """Render the fields; with `draw`, they are read from the storage too."""
+    found = probe.read_transaction(request).run(lambda ctx: need_mart(ctx, uid))
+    drawn = _probe_fields(request, found) if draw and found.settings is not None else None
+    return probe.read_transaction(request).run(
+        lambda ctx: _page(request, ctx, found, _schema_rows(request, ctx, found, drawn), drawn)
+    )
+
+
+@routes.post("/{uid:path}/schema")
+def save(request: Request, uid: str, sent: SubmittedForm) -> Response:
+    """Save the schema."""
+    rows, version = _parse_rows(sent), forms.parse_integer(str(sent.get("version", "")))
+    found = probe.read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    try:
+        probe.write_transaction(request).run(lambda ctx: _save(ctx, uid, rows, version))
+    except forms.CORRECTABLE_ERRORS as refusal:
+        error = refusal
+        return probe.read_transaction(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
+    here = urls.resource(uid, "schema")
+    return pages.redirect(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
+
+
+def _page(
+    request: Request,
+    ctx: RequestContext,
+    found: ResourceView,
+    rows: Sequence[SchemaRow],
+    drawn: StorageProbe | None = None,
+    *,
+    error: LakeholdError | None = None,
+) -> Response:
+    values: dict[str, object] = {
+        **page_frame.resource_frame(ctx, found, "schema"),
+        "rows": list(enumerate(rows)),
+        "types": TYPE_OPTIONS,
+        "edits": found.may_edit,
+        "drawn": drawn,
+        "error": error,
+    }
+    return pages.render(request, "marts/schema.html", values, status=422 if error else 200)
+
+
+def _schema_rows(
+    request: Request, ctx: RequestContext, found: ResourceView, drawn: StorageProbe | None
+) -> list[SchemaRow]:
+    """Return the stored fields, and for editors also those that are only drawn or described."""
+    settings = resource_metadata.load(ctx, found.uid).settings
+    said, keys = _columns(settings), frozenset(_keys(settings))
+    now = get_lake(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
+    there = {
+        each.name: (grids.sql_field_type(each.type), each.description or "") for each in (now.fields if now else ())
+    }
+    if found.may_edit:
+        there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}
+        there |= {name: ("", "") for name in said if name not in there}
+    return [_row(name, *about, said.get(name, MartColumn(name)), key=name in keys) for name, about in there.items()]
+
+
+def _row(name: str, kind: str, about: str, said: MartColumn, *, key: bool) -> SchemaRow:
+    return SchemaRow(name, kind, about, said.alias, said.description, said.type, said.hidden, key)
+
+
+def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
+    """Return the fields that the storage has now."""
+    try:
+        definition = MartDefinition.from_settings(SettingsReader(found.settings or {}, DATA_MART_LABEL))
+    except InvalidInputError as error:
+        return StorageProbe(error=error)
+    storage = probe.read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
+    return (
+        probe_storage(request, StorageProbeTarget(storage, by=definition.by.value, text=definition.text))
+        if storage
+        else None
+    )
+
+
+def _parse_rows(form: FormData) -> list[SchemaRow]:
+    def text(name: str, n: int) -> str:
+        return str(form.get(f"{name}-{n}", "")).strip()
+
+    return [
+        SchemaRow(
+            str(name),
+            text("kept", n),
+            text("about", n),
+            text("alias", n),
+            text("description", n),
+            text("type", n),
+            hidden=bool(form.get(f"hidden-{n}")),
+            key=bool(form.get(f"key-{n}")),
+        )
+        for n, name in enumerate(form.getlist("name")[:_MAX_FIELDS])
+    ]
+
+
+def _save(ctx: RequestContext, uid: str, rows: Sequence[SchemaRow], version: int | None) -> None:
+    need_edit(ctx, uid)
+    hidden = next((row.name for row in rows if row.hidden and row.key), "")
+    if hidden:
+        raise InvalidInputError(f"{hidden} is hidden, and a part of the primary key.", "A key has to be kept.")
+    columns = [_column_settings(row) for row in rows]
+    settings = {
+        **resource_metadata.load(ctx, uid).settings,
+        "columns": [each for each in columns if len(each) > 1],
+        "keys": [row.name for row in rows if row.key],
+    }
+    if settings.get("by"):
+        MartDefinition.from_settings(SettingsReader(settings, DATA_MART_LABEL))
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=version)
+
+
+def _column_settings(row: SchemaRow) -> dict[str, object]:
+    """Return the settings of a field."""
+    given = {"alias": row.alias, "description": row.description, "type": row.cast}
+    settings: dict[str, object] = {"name": row.name, **{name: value for name, value in given.items() if value}}
+    return settings | ({"hidden": True} if row.hidden else {})
+
+
+def _columns(settings: Mapping[str, object]) -> dict[str, MartColumn]:
+    some = settings.get("columns")
+    found = [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
+    return {str(each.get("name", "")): _column(each) for each in found if each.get("name")}
+
+
+def _column(settings: Mapping[str, object]) -> MartColumn:
+    def text(name: str) -> str:
+        return str(settings.get(name, ""))
+
+    return MartColumn(text("name"), text("alias"), text("description"), text("type"), settings.get("hidden") is True)
+
+
+def _keys(settings: Mapping[str, object]) -> list[str]:
+    keys = settings.get("keys")
+    return [str(each) for each in keys] if isinstance(keys, list) else []

@@ -1,0 +1,236 @@
+"""The page of a destination: settings, reports and deliveries; the secret of a live destination; delivered files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from fastapi.responses import FileResponse
+
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.settings import Settings
+from lakehold.lake.volumes import VolumeEntry
+from lakehold.runs.service import Run
+from lakehold.web import kind_pages, one_time_secret, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.connections import delivery_form
+from lakehold.web.connections.delivery_form import FILES
+from lakehold.web.cookies import Flash
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import labels
+from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.marts import destinations, files, insights, mart_kinds
+from lakehold.workspaces.marts.live import LIVE_TYPE, secrets
+from lakehold.workspaces.marts.live.secrets import DestinationSecret
+from lakehold.workspaces.marts.pages import destination_form, page_frame
+from lakehold.workspaces.marts.pages.destination_form import need_destination, need_edit
+
+live_routes = router("/resources")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSection:
+    """The section of a live destination: its secret, and the addresses of its reports."""
+
+    secret: DestinationSecret | None
+    made_by: ResourceRef | None
+    addresses: list[tuple[ResourceRef, str]]
+    """Where each report is pulled that the caller sees."""
+    example: str
+    """A command that pulls one; empty while there is none."""
+    make: PageAction
+    revoke: PageAction | None
+
+
+@live_routes.post("/{uid:path}/destination/secret")
+def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Create the secret, or rotate it after a confirmation."""
+    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
+    if secrets.get_secret(ctx, uid) is not None:
+        text = "The one that there is ends at once: whatever pulls with it needs the new one."
+        if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
+            return question
+    try:
+        made = secrets.create_secret(ctx, uid)
+    except ConflictError as error:
+        return pages.redirect(request, back, Flash(str(error), tone="bad"))
+    words = "BI tools show it to pull the reports that go here. Keep it where secrets are kept."
+    one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
+    return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
+
+
+@live_routes.post("/{uid:path}/destination/secret/revoke")
+def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Revoke the secret, after a confirmation."""
+    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
+    text = "Nothing can be pulled until another one is made."
+    if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
+        return question
+    try:
+        secrets.revoke_secret(ctx, uid)
+    except ConflictError as error:
+        return pages.redirect(request, back, Flash(str(error), tone="bad"))
+    return pages.redirect(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
+
+
+def live_section(
+    ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]
+) -> LiveSection | None:
+    """Return the section for a caller who may use or edit a live destination; None otherwise."""
+    uid, may_edit = found.uid, "edit" in found.actions
+    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
+        return None
+    secret = secrets.get_secret(ctx, uid) if may_edit else None
+    base = f"{settings.base_url}/api/v1/live/{urls.segment(uid)}"
+    pulled = [(each, f"{base}/{urls.segment(each.uid)}") for each in reports]
+    example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
+    here = urls.resource(uid, "destination/secret")
+    asked = "Rotate the secret? The one that there is ends at once."
+    fresh = (
+        PageAction("Rotate", here, "post", "refresh-cw", confirm=asked)
+        if secret
+        else PageAction("Make a secret", here, "post", "key-round")
+    )
+    end = PageAction("Revoke", f"{here}/revoke", "post", "x", confirm="Revoke the secret?", danger=True)
+    return LiveSection(
+        secret,
+        VisibleRefs(ctx).ref(secret.made_by) if secret else None,
+        pulled,
+        example,
+        resource_header.actions_of(ctx, uid, {"edit": fresh})[0],
+        end if secret else None,
+    )
+
+
+file_routes = router("/resources")
+
+_MAX_FILES = 50
+
+
+@file_routes.get("/{uid:path}/destination/file")
+def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
+    """Download a delivered file."""
+    volume, file = files.open_file(ctx, platform.settings, uid, path)
+    resource_usage.record(platform, ctx, "use", uid)
+    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
+
+
+DeliveredFile = tuple[str, str, str, Moment]
+"""Name, address, size and time of a file."""
+
+
+def delivered_files(ctx: RequestContext, settings: Settings, found: ResourceView) -> list[DeliveredFile] | None:
+    """Return the delivered files, newest first; None if the caller may not use them or there are none."""
+    if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
+        return None
+    some = [each for each in files.list_files(ctx, settings, found.uid) if not each.is_folder]
+    newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MAX_FILES]
+    return [_delivered_file(found.uid, each) for each in newest]
+
+
+def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) -> DeliveredFile | None:
+    """Return the file of a report's last delivery, if it exists and the caller may use it."""
+    delivered = insights.report_insight(ctx, report)
+    to, places = delivered.destination, delivered.delivered.places
+    if to is None or not places or not ctx.session.check(ctx.asker, "use", to.uid):
+        return None
+    if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
+        return None
+    there = (each for each in files.list_files(ctx, settings, to.uid) if each.path == places[0])
+    return next((_delivered_file(to.uid, each) for each in there), None)
+
+
+def _delivered_file(uid: str, file: VolumeEntry) -> DeliveredFile:
+    here = f"{urls.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
+    return file.name, here, labels.format_size(file.size), file.changed_at
+
+
+routes = router("/resources")
+
+_MAX_RUNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRunRow:
+    """A run of a report that goes to the destination."""
+
+    report: ResourceRef
+    run: Run
+    rows: int
+
+
+@routes.get("/{uid:path}/destination")
+def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
+    """Render the page of a destination."""
+    found = need_destination(ctx, uid)
+    resource_usage.record(platform, ctx, "see", uid)
+    reports = destinations.visible_reports(ctx, uid)
+    values: dict[str, object] = {
+        "found": found,
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "tabs": resource_header.tabs(ctx, uid),
+        "tab": kind_pages.resource_overview_url(uid, found.kind),
+        "may": resource_header.actions_of(ctx, uid),
+        "deleted": destinations.is_deleted(ctx, uid),
+        "is_set": found.settings is None or bool(found.settings.get("to")),
+        "where": _connection_facts(ctx, found),
+        "reports": reports,
+        "went": _latest_runs(ctx, reports),
+        "live": live_section(ctx, platform.settings, found, reports),
+        "files": delivered_files(ctx, platform.settings, found),
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+        **_destination_actions(ctx, found),
+    }
+    return pages.render(request, "marts/destination.html", values)
+
+
+def _connection_facts(ctx: RequestContext, found: ResourceView) -> delivery_form.LabelledValues | None:
+    """Return the connection as pairs of label and value; None for those who may not edit it."""
+    if found.settings is None:
+        return None
+    filled = destination_form.destination_form_from_resource(found)
+    if not filled.to:
+        return []
+    kept = credentials.list_names(ctx, found.uid)
+    secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
+    return [
+        ("As", delivery_form.DELIVERY_LABELS[filled.to]),
+        *delivery_form.describe_target(filled, found.settings),
+        *secrets,
+    ]
+
+
+def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[DeliveryRunRow]:
+    """Return the newest visible runs of the reports that go to the destination."""
+    refs = {each.uid: each for each in reports}
+    newest = RUNS.page(ctx, among=[*refs], limit=_MAX_RUNS)
+    return [
+        DeliveryRunRow(refs[run.resource], run, sum(step.rows for step in RUNS.get(ctx, run.id).steps))
+        for run in newest
+    ]
+
+
+def _destination_actions(ctx: RequestContext, found: ResourceView) -> dict[str, object]:
+    here, uid = urls.resource, found.uid
+    asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
+    candidates = {
+        "change": ("edit", PageAction("Edit", here(uid, "destination/edit"), icon="pencil")),
+        "trial": ("edit", PageAction("Test", here(uid, "destination/try"), "post", "zap")),
+        "restore": ("restore", PageAction("Restore", here(uid, "restore"), "post", "undo-2")),
+        "delete": ("delete", PageAction("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
+    }
+    actions: dict[str, object] = {
+        name: resource_header.actions_of(ctx, uid, {right: act})[0] for name, (right, act) in candidates.items()
+    }
+    actions["menu"] = [actions["change"], page_frame.copy_credentials_action(ctx, uid), actions["delete"]]
+    return actions

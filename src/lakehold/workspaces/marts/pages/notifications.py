@@ -1,0 +1,229 @@
+"""The notifications of a project: channels, receivers, the webhook for failures, and owners whose role is too low."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+import httpx
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
+from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_metadata import VersionConflictError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import fold_name
+from lakehold.runs.runnable import WEBHOOK_SETTING
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.cookies import Flash
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.membership import ROLES
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
+from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
+from lakehold.workspaces.marts.pages.destination_form import need_project
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookForm:
+    """The values of the webhook form."""
+
+    address: str
+    has_secret: bool
+    version: int
+    error: str = ""
+
+
+def load_webhook(ctx: RequestContext, uid: str) -> WebhookForm:
+    """Return the saved webhook. The secret is never rendered."""
+    detail = resource_metadata.load(ctx, uid)
+    return WebhookForm(
+        str(detail.settings.get(WEBHOOK_SETTING, "")),
+        WEBHOOK_SETTING in credentials.list_names(ctx, uid),
+        detail.version,
+    )
+
+
+def save_webhook(ctx: RequestContext, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
+    """Save or remove the webhook, and its secret if one was submitted."""
+    address, secret = (str(sent.get(name, "")).strip() for name in ("address", "secret"))
+    version = str(sent.get("version", ""))
+    settings = {
+        name: value for name, value in resource_metadata.load(ctx, uid).settings.items() if name != WEBHOOK_SETTING
+    }
+    if address:
+        settings[WEBHOOK_SETTING] = _validate_address(address, private=private)
+    resource_edit.apply_edit(
+        ctx, uid, ResourceEdit(settings=settings), expect_version=int(version) if version.isdigit() else None
+    )
+    if secret and address:
+        credentials.save(ctx, uid, {WEBHOOK_SETTING: secret})
+    elif not address and WEBHOOK_SETTING in credentials.list_names(ctx, uid):
+        credentials.save(ctx, uid, {WEBHOOK_SETTING: None})
+
+
+def _validate_address(address: str, *, private: bool) -> str:
+    """Return the address; raise InvalidInputError if a worker would refuse it."""
+    try:
+        parts = httpx.URL(address)
+    except httpx.InvalidURL:
+        raise InvalidInputError("The address cannot be read.", "Write https://, the host and the path.") from None
+    if parts.scheme not in ({"http", "https"} if private else {"https"}) or not parts.host:
+        raise InvalidInputError("Nothing is sent to an address of this kind.", "Write https://, the host and the path.")
+    if parts.userinfo:
+        raise InvalidInputError("The address has a password in it.", "Leave it out; what is sent is signed.")
+    return address
+
+
+routes = router("/workspaces")
+
+NOTIFICATIONS_PART, RECEIVERS_PART = "notifications", "notifications/receivers"
+CHANNEL_HINTS = {
+    NotificationChannel.FAILED_RUNS: "A refresh or a report that failed, or was refused, with the reason.",
+    NotificationChannel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
+    NotificationChannel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
+}
+_CHANNEL_FILTER = ListFilter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
+
+
+@dataclass(frozen=True, slots=True)
+class LowRoleOwner:
+    """A Technical Owner whose role is too low, with addresses of the data mart and of the member."""
+
+    mart: str
+    mart_href: str
+    name: str
+    href: str
+
+
+@routes.get("/{uid:path}/notifications")
+def notifications_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render all settings for those who manage the project; for others their own."""
+    return render_notifications(request, ctx, uid)
+
+
+def render_notifications(request: Request, ctx: RequestContext, uid: str, wrong: WebhookForm | None = None) -> Response:
+    """Render the page; with the submitted webhook if it was refused."""
+    need_project(ctx, uid)
+    space, manages = workspace_ref(ctx, uid), receivers.can_manage(ctx, uid)
+    everybody = receivers.list_receivers(ctx, uid)
+    values: dict[str, object] = {
+        "crumbs": breadcrumbs(ctx, space, "Notifications"),
+        **kind_pages.workspace_tab_values(uid, space.kind, NOTIFICATIONS_PART),
+        "space": space,
+        "channels": [(each, CHANNEL_HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
+        "mails": bool(get_platform(request).settings.smtp.get_secret_value()),
+        "manages": manages,
+        "titles": _titles(ctx, uid),
+        "me": next((each for each in everybody if each.member.uid == ctx.caller.member), None),
+        "owners": _low_role_owners(ctx, uid),
+        "hook": (wrong or load_webhook(ctx, uid)) if manages else None,
+        **(_receiver_list(request, ctx, uid, everybody) if manages else {}),
+    }
+    return pages.render(request, "marts/notifications.html", values, status=422 if wrong else 200)
+
+
+def _receiver_list(
+    request: Request, ctx: RequestContext, uid: str, everybody: Sequence[MemberSubscriptions]
+) -> dict[str, object]:
+    listing = ListState.from_request(
+        request,
+        sorts=("name",),
+        filters=(ListFilter("role", "Role", tuple(_titles(ctx, uid).items())), _CHANNEL_FILTER),
+    )
+    # However it is asked for, the list is at one address.
+    listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
+    rows = [each for each in everybody if _matches(each, listing)]
+    on = receivers.project_channels(ctx, uid)
+    there = urls.workspace(uid, RECEIVERS_PART)
+    part = listing.slice_page(rows[::-1] if listing.descending else rows)
+    return {
+        "listing": listing,
+        "columns": [
+            ListColumn("Who", "name"),
+            *(ListColumn(each.label if on[each] else f"{each.label}, off") for each in NotificationChannel),
+        ],
+        # What is changed leads back to the part of the list that it was changed in.
+        "there": replace(listing, path=there).href(page=listing.page),
+        "rows": list(enumerate(part)),
+        "total": len(rows),
+    }
+
+
+def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
+    return {name: role.title for name, role in kinds.schema_of(ctx.view, uid).roles.items() if name in ROLES}
+
+
+def _matches(each: MemberSubscriptions, listing: ListState) -> bool:
+    role, channel_name = listing.chosen["role"], listing.chosen["receives"]
+    return (
+        fold_name(listing.search) in fold_name(each.member.name)
+        and role in {"", each.role}
+        and (not channel_name or each.channels[NotificationChannel(channel_name)].on)
+    )
+
+
+def _low_role_owners(ctx: RequestContext, uid: str) -> list[LowRoleOwner]:
+    keeps = ctx.session.check(ctx.asker, "manage_members", uid)
+    found = []
+    for each in receivers.underprivileged_owners(ctx, uid):
+        who = urlencode({"subject": each.owner.uid})
+        change = f"{urls.workspace(uid, 'members/change')}?{who}"
+        href = change if keeps else urls.workspace(uid, "members")
+        found.append(LowRoleOwner(each.mart.name, urls.resource(each.mart.uid), each.owner.name, href))
+    return found
+
+
+change_routes = router("/workspaces")
+
+_CHOICES = {"on": True, "off": False}
+"""All else is what the role has."""
+
+
+@change_routes.post("/{uid:path}/notifications/channels")
+def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Switch the channels of the project on or off."""
+    receivers.set_channels(ctx, uid, {each.value: bool(sent.get(each.value)) for each in NotificationChannel})
+    return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS_PART), Flash("Saved."))
+
+
+@change_routes.post("/{uid:path}/notifications/mine")
+def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save what the caller receives. Only differences to the present state are stored as choices."""
+    receivers.need_project(ctx, uid)
+    here = urls.workspace(uid, NOTIFICATIONS_PART)
+    me = receivers.find_receiver(ctx, uid, ctx.caller.member)
+    choices = {each.value: bool(sent.get(each.value)) for each in NotificationChannel}
+    new = {name: on for name, on in choices.items() if me is None or me.channels[NotificationChannel(name)].on != on}
+    receivers.set_subscription(ctx, uid, ctx.caller.member, new)
+    return pages.redirect(request, here, Flash("Saved."))
+
+
+@change_routes.post("/{uid:path}/notifications/receivers")
+def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Subscribe a member to a channel, unsubscribe them, or reset them to the default of their role."""
+    member, name, choice = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
+    found = receivers.set_subscription(ctx, uid, member, {parse_channel(name).value: _CHOICES.get(choice)})
+    # With scripts the list is drawn anew in its place.
+    if request.headers.get("hx-request"):
+        return render_notifications(request, ctx, uid)
+    back = urls.workspace(uid, NOTIFICATIONS_PART) + (f"?{request.url.query}" if request.url.query else "")
+    return pages.redirect(request, back, Flash(f"{found.member.name} was changed."))
+
+
+@change_routes.post("/{uid:path}/notifications/hook")
+def save_hook(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save the webhook for failures."""
+    receivers.need_project(ctx, uid)
+    ctx.need(receivers.MANAGE_SETTINGS, uid)
+    try:
+        save_webhook(ctx, uid, sent, private=get_platform(request).settings.private_addresses)
+    except (InvalidInputError, ConflictError, VersionConflictError) as error:
+        wrong = replace(load_webhook(ctx, uid), address=str(sent.get("address", "")), error=str(error))
+        return render_notifications(request, ctx, uid, wrong)
+    return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS_PART), Flash("Saved."))

@@ -1,0 +1,111 @@
+"""The overview page of a project: data marts, reports, destinations and storages that the caller may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fastapi import Request, Response
+
+from lakehold.access import Draft
+from lakehold.access.model.schema import KindSchema
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import kinds, resource_metadata, resources, workspaces
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, make_ref
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.runs.run_table import FAILED
+from lakehold.runs.service import Run
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.labels import pluralize
+from lakehold.web.resources import workspace_page
+from lakehold.web.routing import router
+from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.marts.mart_kinds import (
+    DATA_MART_KIND,
+    DESTINATION_KIND,
+    PROJECT_KIND,
+    REPORT_KIND,
+    STORAGE_KIND,
+)
+
+routes = router("/workspaces")
+
+_KINDS = (DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND)
+_MAX_ITEMS, _MAX_COUNT, _MOST_FAILED = 6, 500, 4
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSection:
+    """A kind of resource: its number, and the first of them."""
+
+    kind: KindSchema
+    label: str
+    href: str
+    count: int
+    more: bool
+    """Whether there are more than were counted."""
+    items: list[ResourceSummary]
+    new: PageAction
+
+
+@routes.get("/{uid:path}/overview")
+def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the overview."""
+    workspaces.need_workspace(ctx, uid)
+    found = resources.get(ctx, uid)
+    if found.kind != PROJECT_KIND:
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Look at the list of workspaces.")
+    shelves = {kind.rpartition(".")[2]: _kind_section(ctx, uid, kind) for kind in _KINDS}
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid),
+        "found": found,
+        **kind_pages.workspace_tab_values(uid, found.kind),
+        "places": kind_pages.workspace_links(uid, found.kind),
+        "shelves": shelves,
+        "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
+        "published": _published_ids(ctx, shelves["data_mart"].items),
+        "failed": _failed_runs(ctx, uid),
+    }
+    return pages.render(request, "marts/overview.html", values)
+
+
+def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
+    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MAX_COUNT)
+    items = resources.page(ctx, kind, within=uid, limit=_MAX_ITEMS).items
+    return ProjectSection(
+        schema,
+        pluralize(schema.title),
+        urls.workspace(uid, schema.name),
+        len(listed.items),
+        listed.after is not None,
+        items,
+        _create_action(ctx, schema, uid),
+    )
+
+
+def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAction:
+    """Return the action that creates a resource of a kind, with the reason if the caller may not."""
+    new = workspace_page.create_action(ctx, schema, uid)
+    if schema.id == DATA_MART_KIND:
+        may = ctx.session.check(ctx.asker, "create_data_mart", uid)
+    elif schema.id == REPORT_KIND:
+        may = bool(ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=uid, limit=1).items)
+    else:
+        may = ctx.session.check(ctx.asker, "create", Draft(schema.id, {"project": uid}))
+    return new if may else replace(new, why_not="Your role here does not let you make one.")
+
+
+def _published_ids(ctx: RequestContext, marts: list[ResourceSummary]) -> frozenset[str]:
+    """Return the ids of the published data marts."""
+    numbers = {ctx.view.resource(mart.uid): mart.uid for mart in marts}
+    details_by_id = resource_metadata.load_many(ctx, numbers)
+    return frozenset(numbers[n] for n, detail in details_by_id.items() if detail.settings.get("published") is True)
+
+
+def _failed_runs(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, Run]]:
+    found = RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
+    return [(make_ref(ctx.view, run.resource), run) for run in found]

@@ -1,0 +1,107 @@
+"""Template values, form page and credentials copy that the pages of a project's resources share."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import TypeVar
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import WriteContext
+from lakehold.catalog import credentials, resources
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import FOREVER
+from lakehold.web import kind_pages, one_time_secret, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.connections import form_page
+from lakehold.web.cookies import Flash
+from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.routing import SubmittedForm, router
+
+
+def resource_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
+    """Return the template values that all views of a resource share."""
+    label = kind_pages.page_label(found.kind, part)
+    return {
+        "found": found,
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, *([label] if label else [])),
+        "tabs": resource_header.tabs(ctx, found.uid),
+        "tab": urls.resource(found.uid, part),
+        "menu": resource_menu(ctx, found),
+    }
+
+
+def resource_menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    """Return the actions Edit and Delete, each with the reason if the caller may not."""
+    here = urls.resource
+    edit = kind_pages.edit_form_url(found.uid, found.kind) or here(found.uid, "edit")
+    asks = f"Delete {found.name}?"
+    candidates = {
+        "edit": PageAction("Edit", edit, icon="pencil"),
+        "delete": PageAction("Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=asks),
+    }
+    return resource_header.actions_of(ctx, found.uid, candidates)
+
+
+credential_routes = router("/resources")
+
+
+@credential_routes.post("/{uid:path}/credentials/copy")
+def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the credentials once to a caller who may copy them, after a confirmation. The copy is audited."""
+    found, back = resources.get(ctx, uid), resource_header.overview_url(ctx, uid)
+    ctx.need(credentials.COPY, uid)
+    text = "They are shown to you once. It is written down who copied them, and when."
+    if question := confirm(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back):
+        return question
+    copied = credentials.copy(ctx, uid)
+    if not copied:
+        return pages.redirect(request, back, Flash("It has no credentials.", tone="warn"))
+    alone = len(copied) == 1
+    label = next(iter(copied)).capitalize() if alone else "Credentials"
+    secret_text = (
+        next(iter(copied.values())) if alone else "; ".join(f"{name}: {each}" for name, each in copied.items())
+    )
+    words = "Whoever has this can do what the platform does with it. Keep it where secrets are kept."
+    hint = "It was written down that you copied it."
+    return one_time_secret.redirect_to_secret(
+        request,
+        ctx.caller,
+        OneTimeSecret(f"Credentials of {found.name}", label, secret_text, words, FOREVER, back, hint),
+    )
+
+
+def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
+    """Return the action that copies the credentials."""
+    here = urls.resource(uid, "credentials/copy")
+    question = "Copy the credentials? It is written down who copied them."
+    return resource_header.actions_of(
+        ctx, uid, {credentials.COPY: PageAction("Copy credentials", here, "post", "copy", confirm=question)}
+    )[0]
+
+
+_F = TypeVar("_F", bound=form_page.ConnectionForm)
+
+
+class ProjectFormPage(form_page.ConnectionFormPage[_F], ABC):
+    """The form page of a new storage, destination or data mart of a project, or of an existing one."""
+
+    workspace_edge = "project"
+
+    def __init_subclass__(cls) -> None:
+        """Derive the addresses of form and list from the kind."""
+        super().__init_subclass__()
+        word = cls.kind.rpartition(".")[2]
+        cls.part, cls.list_view = f"{word}/edit", word
+
+    @property
+    def action_url(self) -> str:
+        """The address that the form is submitted to."""
+        return super().action_url if self.found else urls.workspace(self.within, f"{self.noun}s/new")
+
+    def heading(self) -> tuple[str, str]:
+        """Return the last breadcrumb and the title."""
+        return ("Edit", f"Edit {self.found.name}") if self.found else super().heading()

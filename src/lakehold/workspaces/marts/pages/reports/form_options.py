@@ -1,0 +1,174 @@
+"""The options of the report form: data marts, columns and destinations; operators and aggregates by column type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.web.connections import delivery_form
+from lakehold.workspaces.marts import joins, mart_kinds
+from lakehold.workspaces.marts.joins import ReportColumn
+
+TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
+
+OPERATORS = {
+    "=": "is",
+    "!=": "is not",
+    "<": "is less than",
+    "<=": "is at the most",
+    ">": "is more than",
+    ">=": "is at the least",
+    "contains": "contains",
+    "starts with": "starts with",
+    "in": "is one of",
+    "is empty": "is empty",
+    "is not empty": "is not empty",
+}
+_TIME_OPERATORS = {"<": "is before", "<=": "is not after", ">": "is after", ">=": "is not before"}
+UNARY_OPERATORS = frozenset({"is empty", "is not empty"})
+AGGREGATES = {
+    "count": "How many",
+    "count distinct": "How many different",
+    "sum": "Sum",
+    "average": "Average",
+    "least": "Least",
+    "most": "Most",
+}
+_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+_OPERATORS_BY_KIND = {
+    TEXT: ("=", "!=", "contains", "starts with", "in", *sorted(UNARY_OPERATORS)),
+    NUMBER: (*_COMPARISONS, "in", *sorted(UNARY_OPERATORS)),
+    TIME: (">=", ">", "<=", "<", "=", "!=", *sorted(UNARY_OPERATORS)),
+    YES_NO: ("=", *sorted(UNARY_OPERATORS)),
+    OTHER: tuple(sorted(UNARY_OPERATORS)),
+}
+_AGGREGATES_BY_KIND = {
+    NUMBER: ("sum", "average", "least", "most", "count", "count distinct"),
+    TIME: ("least", "most", "count", "count distinct"),
+    OTHER: ("count",),
+}
+_HINTS = {
+    TEXT: "",
+    NUMBER: "A number, such as 12.5.",
+    TIME: "A day such as 2026-11-30; or from today: today - 7, week, month - 1, year.",
+    YES_NO: "true or false.",
+    OTHER: "",
+}
+SEND_MODES = (
+    ("always", "Always", "Each time that it runs."),
+    ("rows", "Only if there are rows", "Nothing is sent where there is nothing to say."),
+    ("changed", "Only if they have changed", "Since they were last sent."),
+)
+
+
+def column_kind(type_name: str) -> str:
+    """Return the kind of an Iceberg type."""
+    if type_name == "string":
+        return TEXT
+    if type_name in {"int", "long", "float", "double"} or type_name.startswith("decimal("):
+        return NUMBER
+    if type_name in {"date", "timestamp", "timestamptz"}:
+        return TIME
+    return YES_NO if type_name == "boolean" else OTHER
+
+
+def operator_options(type_name: str) -> list[tuple[str, str]]:
+    """Return the operators for a type, with their labels."""
+    kind = column_kind(type_name)
+    return [(each, operator_label(each, type_name)) for each in _OPERATORS_BY_KIND[kind]]
+
+
+def operator_label(operator: str, type_name: str) -> str:
+    """Return the label of an operator."""
+    words = OPERATORS.get(operator, operator)
+    return _TIME_OPERATORS.get(operator, words) if column_kind(type_name) == TIME else words
+
+
+def aggregate_options(type_name: str) -> list[tuple[str, str]]:
+    """Return the aggregates for a type, with their labels; without a type, rows are counted."""
+    if not type_name:
+        return [("count", AGGREGATES["count"])]
+    return [
+        (each, AGGREGATES[each])
+        for each in _AGGREGATES_BY_KIND.get(column_kind(type_name), ("count", "count distinct"))
+    ]
+
+
+def value_hint(type_name: str, operator: str) -> str:
+    """Return the hint for a filter value."""
+    words = _HINTS[column_kind(type_name)]
+    return f"{words} With commas between them.".strip() if operator == "in" else words
+
+
+_MAX_OPTIONS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class MartOption:
+    """A data mart that can be reported on."""
+
+    uid: str
+    name: str
+    description: str
+    published: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MartColumns:
+    """The columns of a data mart, or the error that keeps them unknown."""
+
+    columns: Sequence[ReportColumn] = ()
+    unknown: LakeholdError | None = None
+
+    def type_of(self, name: str) -> str:
+        """Return the type of a column, or an empty string."""
+        return next((each.type for each in self.columns if each.name == name), "")
+
+    def label_of(self, name: str) -> str:
+        """Return the label of a column."""
+        return next((each.label for each in self.columns if each.name == name), name)
+
+
+def mart_options(ctx: RequestContext, within: str | None, *, limit: int = _MAX_OPTIONS) -> list[MartOption]:
+    """Return the data marts that the caller may report on, by name."""
+    found = ctx.session.list(ctx.asker, "use", mart_kinds.DATA_MART_KIND, within=within, limit=limit).items
+    details_by_id = resource_metadata.load_many(ctx, [item.id for item in found])
+    return [
+        MartOption(
+            item.uid,
+            item.name,
+            details_by_id[item.id].description if item.id in details_by_id else "",
+            item.id in details_by_id and details_by_id[item.id].settings.get("published") is True,
+        )
+        for item in found
+    ]
+
+
+def destination_options(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
+    """Return the destinations that the caller may use. A present destination that they may not use can stay."""
+    usable = ctx.session.list(ctx.asker, "use", mart_kinds.DESTINATION_KIND, within=within, limit=_MAX_OPTIONS).items
+    details_by_id = resource_metadata.load_many(ctx, [item.id for item in usable])
+    options = [(item.uid, _destination_label(item.name, details_by_id.get(item.id))) for item in usable]
+    if found is None:
+        return [("", "–"), *options]
+    now = {end.uid for end in found.edges.get("destination", ())}
+    return options if now & {uid for uid, _ in options} else [("", "As it is"), *options]
+
+
+def mart_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> MartColumns:
+    """Return the columns of a data mart that the caller may query."""
+    try:
+        return MartColumns(joins.available_columns(ctx, lake, mart))
+    except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
+        return MartColumns(unknown=error)
+
+
+def _destination_label(name: str, detail: resource_metadata.ResourceMetadata | None) -> str:
+    way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")) if detail else "", "")
+    return f"{name} ({way.lower()})" if way else name

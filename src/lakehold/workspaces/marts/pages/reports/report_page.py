@@ -1,0 +1,262 @@
+"""The pages of a report: query, destination, runs and insights; the rows that it would send now; a project's insights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+
+from lakehold.api.catalog import resource_usage
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.catalog import kinds, resource_metadata, resources
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND
+from lakehold.runs import run_table as states
+from lakehold.runs.service import Run
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.connections import probe
+from lakehold.web.connections.probe import is_no_worker
+from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.routing import router
+from lakehold.web.runs import labels
+from lakehold.web.runs.pipeline_page import latest_runs, pipeline_frame
+from lakehold.web.runs.run_list import run_rows
+from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.schedules import schedule_form
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import destinations, insights
+from lakehold.workspaces.marts.insights import ReportUsage
+from lakehold.workspaces.marts.pages import destination_pages
+from lakehold.workspaces.marts.pages.destination_form import need_project
+from lakehold.workspaces.marts.pages.reports import form_options, preview, report_form
+from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
+from lakehold.workspaces.marts.pages.reports.form_pages import need_report
+from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
+
+QueryFacts = list[tuple[str, str]]
+_SEND_LABELS = {word: label for word, label, _ in form_options.SEND_MODES}
+
+
+def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
+    """Return the query as pairs of label and value."""
+    label = known.label_of
+    grouped = "By" if said.sums else "Columns"
+    found: QueryFacts = [
+        (grouped, ", ".join(map(label, said.columns)) or ("All rows together" if said.sums else "All"))
+    ]
+    if said.sums:
+        found.append(("Sums", ", ".join(_aggregate_label(each, known) for each in said.sums)))
+    if said.where:
+        found.append(("Only where", _join_conditions([_condition_label(each, known) for each in said.where])))
+    if said.sort:
+        words = [
+            f"{label(each['column'])}, the {'most' if each['way'] == 'down' else 'least'} first" for each in said.sort
+        ]
+        found.append(("Sorted by", "; ".join(words)))
+    if said.limit:
+        found.append(("At the most", f"{int(said.limit):,} rows"))
+    if said.parameters:
+        found.append(("Parameters", said.parameters.replace("\n", "; ")))
+    return [
+        *found,
+        ("Sent", _SEND_LABELS.get(said.send, said.send)),
+        *([("Days begin in", said.zone)] if said.zone != "UTC" else []),
+    ]
+
+
+def _aggregate_label(each: FormRow, known: MartColumns) -> str:
+    how = form_options.AGGREGATES.get(each["how"] or "count", each["how"])
+    words = f"{how} of {known.label_of(each['column'])}" if each["column"] else "How many rows"
+    return f"{words}, as {aggregate_name(each)}" if each["name"] else words
+
+
+def _condition_label(each: FormRow, known: MartColumns) -> str:
+    words = form_options.operator_label(each["is"] or "=", known.type_of(each["column"]))
+    value = "" if each["is"] in form_options.UNARY_OPERATORS else f" {each['value']}"
+    return f"{known.label_of(each['column'])} {words}{value}"
+
+
+def _join_conditions(parts: Sequence[str]) -> str:
+    return " and ".join(parts)
+
+
+insight_routes = router("/resources")
+project_routes = router("/workspaces")
+
+_COLUMNS = [
+    ListColumn("Report", "name"),
+    ListColumn("Goes to", wide=True),
+    ListColumn("Sent", "sent", number=True),
+    ListColumn("Failed", "failed", number=True),
+    ListColumn("Read", "read", number=True),
+    ListColumn("Last", "last"),
+]
+_SORTS = {
+    "name": lambda each: each.report.name.casefold(),
+    "sent": lambda each: each.delivered.times,
+    "failed": lambda each: each.delivered.failed,
+    "read": lambda each: each.pulled.times,
+    "last": lambda each: each.last_at or 0,
+}
+
+
+@insight_routes.get("/{uid:path}/insights")
+def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the insights of a report, over ninety days."""
+    found = need_report(ctx, uid)
+    insight = insights.report_insight(ctx, uid)
+    values: dict[str, object] = {
+        **pipeline_frame(ctx, found, "insights"),
+        "told": insight,
+        "took": _average_durations(insight),
+    }
+    return pages.render(request, "marts/insights.html", values)
+
+
+@project_routes.get("/{uid:path}/insights")
+def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the insights of all reports of a project that the caller may see."""
+    need_project(ctx, uid)
+    listing = ListState.from_request(request, ("-last", "name", "sent", "failed", "read"))
+    found = [
+        each for each in insights.project_insights(ctx, uid) if listing.search.casefold() in each.report.name.casefold()
+    ]
+    found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Insights"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": insights.with_destinations(ctx, listing.slice_page(found)),
+        "total": len(found),
+    }
+    return pages.render(request, "marts/project_insights.html", values)
+
+
+def _average_durations(insight: ReportUsage) -> tuple[str, str]:
+    """Return how long a delivery and a pull take, formatted."""
+    return labels.format_duration(int(insight.delivered.seconds * SECOND)), labels.format_duration(
+        int(insight.pulled.seconds * SECOND)
+    )
+
+
+routes = router("/resources")
+
+_LATEST = 5
+_MAX_SCANNED = 20
+_NOT_SENT = "Nothing was sent: "
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDestination:
+    """The destination of a report, as far as the caller may see it."""
+
+    there: ResourceRef | None
+    gone: bool
+    owners: list[ResourceRef]
+    restore: PageAction | None
+    """To bring it back, for who may."""
+
+
+@routes.get("/{uid:path}/report")
+def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
+    """Render the page of a report."""
+    found = need_report(ctx, uid)
+    resource_usage.record(platform, ctx, "see", uid)
+    last = _last_deliveries(ctx, found)
+    values: dict[str, object] = {
+        **pipeline_frame(ctx, found, "report"),
+        "may": resource_header.actions_of(ctx, uid),
+        "asks": describe_query(
+            report_form.report_form_from_resource(found, resource_metadata.load(ctx, uid).settings),
+            _report_columns(ctx, lake, found),
+        )
+        if _may_see_query(ctx, found)
+        else None,
+        "goal": _report_destination(ctx, uid),
+        "left": destination_pages.last_delivered_file(ctx, platform.settings, uid) if last else None,
+        "change": resource_header.actions_of(
+            ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")}
+        )[0],
+        "mart": VisibleRefs(ctx).parent(uid),
+        "last": last,
+        "runs": run_rows(ctx, latest_runs(ctx, found, _LATEST)),
+        "triggers": TRIGGERS.for_resource(ctx, uid),
+        "said": schedule_form.describe_cron,
+        "followed": lambda trigger: VisibleRefs(ctx).refs(trigger.when.after),
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "marts/report.html", values)
+
+
+@routes.get("/{uid:path}/rows")
+def report_rows(request: Request, uid: str) -> Response:
+    """Render the rows that the report would send to the caller now."""
+
+    def asked(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
+        found = need_report(ctx, uid)
+        mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
+        return found, mart, dict(resource_metadata.load(ctx, uid).settings)
+
+    found, mart, settings = probe.read_transaction(request).run(asked)
+    seen = preview.preview_report(request, mart, settings, found.name)
+
+    def page(ctx: RequestContext) -> Response:
+        no_worker = seen.error is not None and is_no_worker(seen.error)
+        values = {**pipeline_frame(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
+        return pages.render(request, "marts/report_rows.html", values)
+
+    return probe.read_transaction(request).run(page)
+
+
+def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:
+    """Return whether the caller may see the query: editors, runners, and owners even if they may not run it."""
+    mine = any(who.uid == ctx.caller.member for held in found.owners.values() for who in held)
+    return found.settings is not None or "run" in found.actions or mine
+
+
+def _report_columns(ctx: RequestContext, lake: CurrentLake, found: ResourceView) -> form_options.MartColumns:
+    mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
+    return form_options.mart_columns(ctx, lake, mart) if mart else form_options.MartColumns()
+
+
+def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
+    there = edge_targets(ctx, uid, "destination")
+    if not there:
+        return ReportDestination(None, True, [], None)
+    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there[0])
+    seen = eyes.ref(there[0])
+    if not gone:
+        return ReportDestination(seen, gone, [], None)
+    here = (("back", urls.resource(uid)),)
+    # Who sees the report may be who brings it back, though they do not see where it goes.
+    restore = PageAction("Restore it", urls.resource(there[0], "restore"), "post", "undo-2", here)
+    may = resources.may_restore(ctx, there[0])
+    return ReportDestination(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
+
+
+def _owners(ctx: RequestContext, uid: str) -> list[ResourceRef]:
+    held = ctx.session.read_view(lambda view: owners_of(view, uid))
+    return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
+
+
+def _last_deliveries(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]]:
+    """Return the last delivery; and the newest run, if it is another one, with why nothing was sent."""
+    deliveries: list[tuple[str, Run, str]] = []
+    for run in latest_runs(ctx, found, _MAX_SCANNED):
+        if run.state != states.SUCCEEDED:
+            if not deliveries and run.state == states.FAILED:
+                deliveries.append(("It failed", run, run.error))
+            continue
+        lines = RUNS.last_log_lines(ctx, run.id)
+        reason = next((line.text.removeprefix(_NOT_SENT) for line in lines if line.text.startswith(_NOT_SENT)), "")
+        if not reason:
+            return [*deliveries, ("Last sent", run, "")]
+        if not deliveries:
+            deliveries.append(("Not sent", run, reason))
+    return deliveries
