@@ -21,12 +21,12 @@ class WebFiles(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
         """Node comes as a Python package where the machine has none."""
         node = _ours("node")
-        return [] if node.of_machine() else [node.PACKAGE]
+        return [] if node.system_node() else [node.PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build, and let the files in although they are not in the repository."""
         if version != "editable":
-            _ours("making").build()
+            _ours("builder").build()
             build_data["artifacts"].append("src/lakehold/web/static/*")
 
 

@@ -17,7 +17,7 @@ ADA, ANN, BOB = (Caller(TENANT, member) for member in ("ada", "ann", "bob"))
 
 
 @pytest.fixture
-def house(database_url: str, tmp_path: Path) -> Iterator[Platform]:
+def platform(database_url: str, tmp_path: Path) -> Iterator[Platform]:
     """Create a platform on SQLite and on PostgreSQL."""
     platform = Platform(Settings(data=tmp_path / "data", database=database_url))
     access = create_company(platform.database)

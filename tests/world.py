@@ -78,13 +78,13 @@ class World:
                 (self.view.open if opens else self.view.close)(row)
             self.view.touch()
 
-    def check(self, asker: str, action: str, resource: str) -> bool:
-        """Whether the asker may do this."""
-        return self.decisions.check(asker, action, resource)
+    def check(self, principal: str, action: str, resource: str) -> bool:
+        """Whether the principal may do this."""
+        return self.decisions.check(principal, action, resource)
 
-    def actions(self, asker: str, resource: str) -> frozenset[str]:
-        """All that the asker may do with the resource."""
-        return frozenset(self.decisions.actions(asker, resource))
+    def actions(self, principal: str, resource: str) -> frozenset[str]:
+        """All that the principal may do with the resource."""
+        return frozenset(self.decisions.actions(principal, resource))
 
 
 __all__ = ["ALL", "TENANT", "World"]

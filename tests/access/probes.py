@@ -54,7 +54,7 @@ def _is_none(value: object) -> bool:
 
 
 ASKING = [
-    Probe("check asker", lambda s, v: s.check(v, "see", "orders")),
+    Probe("check principal", lambda s, v: s.check(v, "see", "orders")),
     Probe("check action", lambda s, v: s.check("ann", v, "orders")),
     Probe("check resource", lambda s, v: s.check("ann", "see", v)),
     Probe("check role", lambda s, v: s.check("ann", "give", "orders", role=v), _is_none),
@@ -65,7 +65,7 @@ ASKING = [
     Probe("check edge ends", lambda s, v: s.check("ann", "move", "orders", edges={"layer": [v]})),
     Probe("check draft kind", lambda s, v: s.check("ann", "create", Draft(v, {"layer": "bronze"}))),
     Probe("check draft verb", lambda s, v: s.check("ann", v, Draft(TABLE, {"layer": "bronze"}))),
-    Probe("check draft asker", lambda s, v: s.check(v, "create", Draft(TABLE, {"layer": "bronze"}))),
+    Probe("check draft principal", lambda s, v: s.check(v, "create", Draft(TABLE, {"layer": "bronze"}))),
     Probe("check draft edges", lambda s, v: s.check("ann", "create", Draft(TABLE, v))),
     Probe("check draft edge", lambda s, v: s.check("ann", "create", Draft(TABLE, _mapping_with_key(v, "bronze")))),
     Probe("check draft end", lambda s, v: s.check("ann", "create", Draft(TABLE, {"layer": v}))),
@@ -79,9 +79,9 @@ ASKING = [
         lambda value: isinstance(value, bool),
     ),
     Probe("check many", lambda s, v: s.check_many([("ann", "see", v)])),
-    Probe("actions asker", lambda s, v: s.actions(v, "orders")),
+    Probe("actions principal", lambda s, v: s.actions(v, "orders")),
     Probe("actions resource", lambda s, v: s.actions("ann", v)),
-    Probe("explain asker", lambda s, v: s.explain(v, "see", "orders")),
+    Probe("explain principal", lambda s, v: s.explain(v, "see", "orders")),
     Probe("explain action", lambda s, v: s.explain("ann", v, "orders")),
     Probe("explain resource", lambda s, v: s.explain("ann", "see", v)),
     Probe("explain viewer", lambda s, v: s.explain("ann", "see", "orders", viewer=v), _is_none),
@@ -95,7 +95,7 @@ ASKING = [
 ]
 
 LISTING = [
-    Probe("list asker", lambda s, v: s.list(v, "see", TABLE)),
+    Probe("list principal", lambda s, v: s.list(v, "see", TABLE)),
     Probe("list action", lambda s, v: s.list("ann", v, TABLE)),
     Probe("list kind", lambda s, v: s.list("ann", "see", v)),
     Probe("list within", lambda s, v: s.list("ann", "see", TABLE, within=v), _is_none),
@@ -103,7 +103,7 @@ LISTING = [
     Probe("list sort", lambda s, v: s.list("ann", "see", TABLE, sort=v)),
     Probe("list after", lambda s, v: s.list("ann", "see", TABLE, after=v), _is_none),
     Probe("list limit", lambda s, v: s.list("ann", "see", TABLE, limit=v), lambda v: type(v) is int and 0 < v < 1_001),
-    Probe("ids asker", lambda s, v: s.ids(v, "see", TABLE)),
+    Probe("ids principal", lambda s, v: s.ids(v, "see", TABLE)),
     Probe("ids action", lambda s, v: s.ids("ann", v, TABLE)),
     Probe("ids kind", lambda s, v: s.ids("ann", "see", v)),
     Probe("ids within", lambda s, v: s.ids("ann", "see", TABLE, within=v), _is_none),
@@ -140,7 +140,7 @@ CHANGING = [
         ("store removes", lambda s, fact: s.store.remove(fact), True),
     )
 ] + [
-    Probe("check change asker", lambda s, v: s.check_change(v, Add(Grant("bob", "viewer", "orders")))),
+    Probe("check change principal", lambda s, v: s.check_change(v, Add(Grant("bob", "viewer", "orders")))),
     Probe("check change", lambda s, v: s.check_change("ann", v)),
     Probe("what if", lambda s, v: s.what_if([v])),
     Probe("what if all", lambda s, v: s.what_if(v), _is_empty),

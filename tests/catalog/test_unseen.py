@@ -97,7 +97,7 @@ def test_nothing_that_may_not_be_seen_is_named(world: DemoPlatform, data: st.Dat
     with world.read(caller) as ctx:
         view = ctx.view
         uids = [view.uid(number) for kind in view.policy.kinds for number in view.by_kind.get(kind) or ()]
-        unseen = {uid for uid in uids if not ctx.session.can_see(caller.asker, uid)}
+        unseen = {uid for uid in uids if not ctx.session.can_see(caller.principal, uid)}
         unseen -= {item.uid for item in discovery.find(ctx, limit=200).items}
         own = {named_ids.request.resource for named_ids in requests.list_own(ctx)} | {member}
         some = data.draw(st.lists(st.sampled_from(uids), min_size=20, max_size=20, unique=True))

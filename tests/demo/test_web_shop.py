@@ -71,7 +71,9 @@ def test_everything_was_run_once_and_went_well(filled: Platform) -> None:
 def test_every_table_has_rows(filled: Platform) -> None:
     lake = IcebergCatalog(filled.settings)
     with filled.read(ERIK) as ctx:
-        tables = [row.uid for row in ctx.session.list(ctx.asker, "read", "lakehouse.table", within="web_shop").items]
+        tables = [
+            row.uid for row in ctx.session.list(ctx.principal, "read", "lakehouse.table", within="web_shop").items
+        ]
         counts = {}
         for uid in tables:
             now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))

@@ -41,8 +41,8 @@ class AccessQuestion:
     role: str | None = None
     edges: Mapping[str, str | Sequence[str]] | None = None
 
-    def __call__(self, world: World, asker: Principal) -> bool:
-        return world.decisions.check(asker, self.action, self.target, role=self.role, edges=self.edges)
+    def __call__(self, world: World, principal: Principal) -> bool:
+        return world.decisions.check(principal, self.action, self.target, role=self.role, edges=self.edges)
 
     def __str__(self) -> str:
         target = self.target.kind if isinstance(self.target, Draft) else self.target

@@ -161,11 +161,11 @@ def managing() -> Iterator[tuple[str, str, str, str, bool]]:
 def test_who_manages_levels(place: str, who: str, given: str, expected: bool) -> None:
     world = with_level(LEVELS.get(who), place)
     world.grant(world.member("sue"), given, place)
-    asker = who.lower() if who in {"Admin", "Owner"} else "mia"
+    principal = who.lower() if who in {"Admin", "Owner"} else "mia"
     decisions = world.decisions
-    assert decisions.check(asker, "give", place, role=given) is expected
-    assert decisions.check_change(asker, Add(Grant("ben", given, place))) is expected
-    assert decisions.check_change(asker, Remove(Grant("sue", given, place))) is expected
+    assert decisions.check(principal, "give", place, role=given) is expected
+    assert decisions.check_change(principal, Add(Grant("ben", given, place))) is expected
+    assert decisions.check_change(principal, Remove(Grant("sue", given, place))) is expected
 
 
 def test_002_permission_levels_a_manager_of_one_table_manages_no_other() -> None:

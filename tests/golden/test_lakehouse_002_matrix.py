@@ -213,7 +213,7 @@ def _asker(world: World, column: str) -> str:
 @rows("column ask expected", seed_rows())
 def test_what_each_level_can_do(column: str, ask: AccessQuestion, expected: bool) -> None:
     world = lakehouse()
-    asker = _asker(world, column)
+    principal = _asker(world, column)
     world.add("lakehouse.saved_query", "saved", lakehouse="lh", reads="orders")
-    world.grant(asker, "owner", "saved")
-    assert ask(world, asker) is expected
+    world.grant(principal, "owner", "saved")
+    assert ask(world, principal) is expected

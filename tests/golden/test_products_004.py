@@ -30,9 +30,9 @@ def inherited() -> Iterator[tuple[str, str, str, bool]]:
             yield name.replace("| Admin |", "| Owner |", 1), "owner", TELLS[cell.column], MARKS[cell.value]
 
 
-@rows("asker action expected", inherited())
-def test_project_roles_inherited_from_tenant_role(asker: str, action: str, expected: bool) -> None:
-    assert products().check(asker, action, "people") is expected
+@rows("principal action expected", inherited())
+def test_project_roles_inherited_from_tenant_role(principal: str, action: str, expected: bool) -> None:
+    assert products().check(principal, action, "people") is expected
 
 
 PERMISSIONS = """
@@ -166,14 +166,14 @@ def assigning() -> Iterator[tuple[str, str, bool, bool]]:
 def test_assigning_project_roles(who: str, setting: bool, expected: bool) -> None:
     level, _, role = who.partition(" ")
     world = with_role(role if level == "project" else None, "people")
-    asker = role if level == "tenant" else "mia"
+    principal = role if level == "tenant" else "mia"
     world.set("people", project_admins_assign_roles=setting)
     world.grant("ben", "viewer", "people")
-    assert world.check(asker, "assign_roles", "people") is expected
+    assert world.check(principal, "assign_roles", "people") is expected
     for given in ("admin", "editor", "viewer"):
-        assert world.decisions.check(asker, "give", "people", role=given) is expected
-        assert world.decisions.check_change(asker, Add(Grant("ben", given, "people"))) is expected
-    assert world.decisions.check_change(asker, Remove(Grant("ben", "viewer", "people"))) is expected
+        assert world.decisions.check(principal, "give", "people", role=given) is expected
+        assert world.decisions.check_change(principal, Add(Grant("ben", given, "people"))) is expected
+    assert world.decisions.check_change(principal, Remove(Grant("ben", "viewer", "people"))) is expected
 
 
 def test_004_assign_roles_the_setting_is_off_unless_set() -> None:

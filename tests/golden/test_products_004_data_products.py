@@ -192,11 +192,11 @@ def test_giving_data_product_roles(who: str, expected: bool) -> None:
     if level != "tenant":
         world.grant("mia", role, "customers" if level == "product" else "people")
     world.grant("ben", "viewer", "customers")
-    asker = role if level == "tenant" else "mia"
+    principal = role if level == "tenant" else "mia"
     for given in EXACT:
-        assert world.decisions.check(asker, "give", "customers", role=given) is expected
-    assert world.decisions.check_change(asker, Remove(Grant("ben", "viewer", "customers"))) is expected
-    assert world.decisions.check_change(asker, Add(Grant("ben", "curator", "customers"))) is expected
+        assert world.decisions.check(principal, "give", "customers", role=given) is expected
+    assert world.decisions.check_change(principal, Remove(Grant("ben", "viewer", "customers"))) is expected
+    assert world.decisions.check_change(principal, Add(Grant("ben", "curator", "customers"))) is expected
 
 
 def test_004_data_product_roles_from_a_group_and_from_all() -> None:

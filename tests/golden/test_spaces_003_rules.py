@@ -41,16 +41,16 @@ def asking(column: str) -> tuple[World, str]:
 
 @rows("given column expected", adding())
 def test_adding_members(given: str, column: str, expected: bool) -> None:
-    world, asker = asking(column)
-    assert world.decisions.check(asker, "give", "sales", role=given) is expected
-    assert world.decisions.check_change(asker, Add(Grant("ben", given, "sales"))) is expected
+    world, principal = asking(column)
+    assert world.decisions.check(principal, "give", "sales", role=given) is expected
+    assert world.decisions.check_change(principal, Add(Grant("ben", given, "sales"))) is expected
 
 
 @rows("given column expected", (case for case in adding() if case[1] != "owner"))
 def test_taking_roles(given: str, column: str, expected: bool) -> None:
-    world, asker = asking(column)
+    world, principal = asking(column)
     world.grant("ben", given, "sales")
-    assert world.decisions.check_change(asker, Remove(Grant("ben", given, "sales"))) is expected
+    assert world.decisions.check_change(principal, Remove(Grant("ben", given, "sales"))) is expected
 
 
 @rows("role", [(f"003 the owner's place | not taken by {role}", role) for role in ROLES[1:]])
@@ -105,8 +105,8 @@ def test_its_owner_edits(what: str, role: str, expected: bool) -> None:
                       for what in ("connection", "gateway")
                       for column in (*ROLES, "tenant owner", "tenant admin", "tenant data_admin")])  # fmt: skip
 def test_others_do_not_edit(what: str, column: str) -> None:
-    world, asker = asking(column)
-    assert not world.check(asker, "edit", EXISTING[what])
+    world, principal = asking(column)
+    assert not world.check(principal, "edit", EXISTING[what])
 
 
 @rows("who", [(f"003 {who} who owns a connection but has no space role", who)

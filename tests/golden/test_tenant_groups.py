@@ -216,7 +216,7 @@ EVERY_ACTION = frozenset({
 })  # fmt: skip
 
 
-def askers(who: str, where: str) -> list[tuple[str, Principal, bool]]:
+def principals(who: str, where: str) -> list[tuple[str, Principal, bool]]:
     return [
         ("the member", who, True),
         ("a whole token", TokenPrincipal(who), True),
@@ -226,17 +226,17 @@ def askers(who: str, where: str) -> list[tuple[str, Principal, bool]]:
     ]
 
 
-@rows("ask asker expected", [(f"tenant | tokens | {what} | {how}", ask, asker, expected)
+@rows("ask principal expected", [(f"tenant | tokens | {what} | {how}", ask, principal, expected)
                              for what, ask, who, where in HANDING_OUT
-                             for how, asker, expected in askers(who, where)])  # fmt: skip
-def test_narrowed_tokens_hand_nothing_out(ask: AccessQuestion, asker: Principal, expected: bool) -> None:
-    assert ask(fields(), asker) is expected
+                             for how, principal, expected in principals(who, where)])  # fmt: skip
+def test_narrowed_tokens_hand_nothing_out(ask: AccessQuestion, principal: Principal, expected: bool) -> None:
+    assert ask(fields(), principal) is expected
 
 
-@rows("asker expected", [(f"tenant | tokens | a grant as a change | {how}", asker, expected)
-                         for how, asker, expected in askers("member", "bronze")])  # fmt: skip
-def test_narrowed_tokens_make_and_take_no_grants(asker: Principal, expected: bool) -> None:
+@rows("principal expected", [(f"tenant | tokens | a grant as a change | {how}", principal, expected)
+                         for how, principal, expected in principals("member", "bronze")])  # fmt: skip
+def test_narrowed_tokens_make_and_take_no_grants(principal: Principal, expected: bool) -> None:
     world = fields()
     world.grant("zoe", "editor", "bronze")
-    assert world.decisions.check_change(asker, Add(Grant("zoe", "viewer", "orders"))) is expected
-    assert world.decisions.check_change(asker, Remove(Grant("zoe", "editor", "bronze"))) is expected
+    assert world.decisions.check_change(principal, Add(Grant("zoe", "viewer", "orders"))) is expected
+    assert world.decisions.check_change(principal, Remove(Grant("zoe", "editor", "bronze"))) is expected

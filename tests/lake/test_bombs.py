@@ -51,7 +51,7 @@ SMALL = "SELECT count(*), max(id * 2) FROM range(100000)"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     opened = Platform(Settings(data=tmp_path_factory.mktemp("bombs") / "data"))
     opened.database.migrate()
     opened.access.create_tenant(TENANT, "Acme", workspaces.models())

@@ -1,4 +1,4 @@
-"""A query runs as its asker: what they may not read is not there, whatever they call it."""
+"""A query runs as its principal: what they may not read is not there, whatever they call it."""
 
 from __future__ import annotations
 

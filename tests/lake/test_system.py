@@ -1,4 +1,4 @@
-"""Permissions, runs and the audit log as tables: each asker's own."""
+"""Permissions, runs and the audit log as tables: each principal's own."""
 
 from __future__ import annotations
 

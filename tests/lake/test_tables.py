@@ -231,7 +231,7 @@ def test_a_dropped_table_leaves_no_file(
 def test_nobody_elses_session_knows_the_catalog(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
     write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
     for session in (spark, spark.newSession()):
-        with pytest.raises(Exception, match=r"house"):
+        with pytest.raises(Exception, match=r"lakehold"):
             session.sql(f"SELECT * FROM {place.sql}").collect()
 
 

@@ -69,15 +69,15 @@ def test_list_is_the_filter_of_check(
     with company.access.read(company.tenant) as session:
         view = session.current_view()
         asked = sorted({(kind, action) for kind, action in actions(view) if not kind.startswith("tenant.")})
-        askers: list[Principal] = [*members(view), data.draw(tokens(view))]
+        principals: list[Principal] = [*members(view), data.draw(tokens(view))]
         manner = data.draw(manners(view))
         small, driven = data.draw(st.sampled_from(((2_000, None), (2_000, False), (0, True), (0, False), (1, True))))
         looked_at = data.draw(st.sampled_from(((), (1, 2), listing.SCAN_SIZES)))
-        note(f"{manner} small={small} driven={driven} looked_at={looked_at} {askers[-1]}")
+        note(f"{manner} small={small} driven={driven} looked_at={looked_at} {principals[-1]}")
         with tactics(small, driven, looked_at):
             for kind, action in data.draw(some(asked, MOST)):
-                for asker in askers:
-                    assert_filtered(session, asker, action, kind, manner)
+                for principal in principals:
+                    assert_filtered(session, principal, action, kind, manner)
 
 
 def actions(view: FactView) -> Iterator[tuple[str, str]]:
@@ -86,15 +86,15 @@ def actions(view: FactView) -> Iterator[tuple[str, str]]:
         yield from ((kind, action) for action in view.policy.kinds[kind].schema.actions)
 
 
-def assert_filtered(session: AccessQueries, asker: Principal, action: str, kind: str, manner: Manner) -> None:
+def assert_filtered(session: AccessQueries, principal: Principal, action: str, kind: str, manner: Manner) -> None:
     view = session.current_view()
-    may = [uid for uid in resources_of_kind(view, kind) if session.check(asker, action, uid)]
+    may = [uid for uid in resources_of_kind(view, kind) if session.check(principal, action, uid)]
     inside = [uid for uid in may if manner.within is None or manner.within in ancestors(view, uid)]
     found = [uid for uid in inside if fold_name(manner.search) in fold_name(str(view.names.get(view.resource(uid))))]
-    question = f"{asker} {action} {kind}"
-    assert sorted(session.ids(asker, action, kind)) == sorted(map(view.resource, may)), question
-    assert sorted(session.ids(asker, action, kind, within=manner.within)) == sorted(map(view.resource, inside))
-    assert paged(session, asker, action, kind, manner) == sorted(found, key=order(session, manner.sort)), question
+    question = f"{principal} {action} {kind}"
+    assert sorted(session.ids(principal, action, kind)) == sorted(map(view.resource, may)), question
+    assert sorted(session.ids(principal, action, kind, within=manner.within)) == sorted(map(view.resource, inside))
+    assert paged(session, principal, action, kind, manner) == sorted(found, key=order(session, manner.sort)), question
 
 
 def order(session: AccessQueries, sort: str) -> Callable[[str], tuple[object, int]]:
@@ -111,13 +111,13 @@ def order(session: AccessQueries, sort: str) -> Callable[[str], tuple[object, in
     return lambda uid: (0, sign * view.resource(uid))
 
 
-def paged(session: AccessQueries, asker: Principal, action: str, kind: str, manner: Manner) -> list[str]:
+def paged(session: AccessQueries, principal: Principal, action: str, kind: str, manner: Manner) -> list[str]:
     """All pages, one after the other."""
     found: list[str] = []
     after: str | None = None
     while True:
         page = session.list(
-            asker, action, kind, within=manner.within, search=manner.search, sort=manner.sort, after=after,
+            principal, action, kind, within=manner.within, search=manner.search, sort=manner.sort, after=after,
             limit=manner.limit,
         )  # fmt: skip
         assert len(page.items) <= manner.limit

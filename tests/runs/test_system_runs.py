@@ -1,4 +1,4 @@
-"""Runs as a table: those that its asker may see."""
+"""Runs as a table: those that its principal may see."""
 
 from __future__ import annotations
 

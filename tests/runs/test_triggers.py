@@ -123,11 +123,11 @@ def test_what_is_due_is_started_once_however_many_ask(platform: Platform) -> Non
     assert made.next_at is not None
     assert FIRING.start_due(platform, made.next_at - SECOND) == 0
     found: list[int] = []
-    askers = [Thread(target=lambda: found.append(FIRING.start_due(platform, made.next_at or 0))) for _ in range(4)]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    principals = [Thread(target=lambda: found.append(FIRING.start_due(platform, made.next_at or 0))) for _ in range(4)]
+    for principal in principals:
+        principal.start()
+    for principal in principals:
+        principal.join()
     assert sum(found) == 1
     assert causes(platform) == ["by schedule 0 6 * * * Europe/Berlin"]
     with platform.read(ADA) as ctx:

@@ -117,7 +117,7 @@ def _refuse_used_ids(session: AccessSession, current: TenantState, desired: Tena
 
 
 def _used_ids(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
-    # past the access filter: only whether an id was ever used is asked, of ids that the asker named
+    # past the access filter: only whether an id was ever used is asked, of ids that the principal named
     ids, table = list(uids), tables.resource
     for start in range(0, len(ids), _BATCH):
         query = sa.select(table.c.uid).where(

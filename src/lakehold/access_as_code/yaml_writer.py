@@ -26,7 +26,7 @@ class YamlLeaf(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
-YamlTree = YamlLeaf | Sequence["Tree"] | Mapping[str, "Tree"]
+YamlTree = YamlLeaf | Sequence["YamlTree"] | Mapping[str, "YamlTree"]
 
 
 @lru_cache(maxsize=10_000)

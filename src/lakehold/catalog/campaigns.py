@@ -231,9 +231,11 @@ def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDec
     return [StoredDecision(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
 
 
-def _givers(view: FactView, asker: str, workspace: str) -> Iterable[str]:
+def _givers(view: FactView, principal: str, workspace: str) -> Iterable[str]:
     roles = kinds.schema_of(view, workspace).roles.values()
-    return request_table.find_givers(view, [Grant(asker, role.name, workspace) for role in roles if role.given_with])
+    return request_table.find_givers(
+        view, [Grant(principal, role.name, workspace) for role in roles if role.given_with]
+    )
 
 
 def _notify_reviewers(ctx: RequestContext, campaign: Campaign, workspace: str, settings: Settings | None) -> None:

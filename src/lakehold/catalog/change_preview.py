@@ -32,13 +32,13 @@ def visible_effects(ctx: RequestContext, effects: AccessEffects) -> AccessEffect
 
 def may_ask_about_others(ctx: RequestContext) -> bool:
     """Whether the caller may know what others may do, anywhere in the tenant."""
-    return ctx.session.check(ctx.asker, ASK, ctx.caller.tenant)
+    return ctx.session.check(ctx.principal, ASK, ctx.caller.tenant)
 
 
 def gives_roles_on(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller gives some role on this resource, and so has to know who holds what."""
     roles = ctx.session.read_view(lambda view: list(view.policy.kinds[view.kind(view.resource(uid))].schema.roles))
-    return any(ctx.session.check(ctx.asker, "give", uid, role=role) for role in roles)
+    return any(ctx.session.check(ctx.principal, "give", uid, role=role) for role in roles)
 
 
 def may_know_holders(ctx: RequestContext, uid: str) -> bool:

@@ -47,7 +47,7 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
 def list_names(ctx: RequestContext, uid: str) -> list[str]:
     """Return the names of a resource's secrets, for those who may edit it or copy them."""
     ctx.need_visible(uid, "credentials")
-    may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
+    may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.principal, COPY, uid)
     if not may_copy:
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return sorted(_load(ctx, uid))
@@ -127,7 +127,7 @@ def _destination_unchanged(
     """Whether the secrets go to the same destination, or the caller may copy them anyway."""
     if all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS):
         return True
-    return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.asker, COPY, uid)
+    return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.principal, COPY, uid)
 
 
 def _load(ctx: RequestContext, uid: str) -> dict[str, str]:

@@ -96,7 +96,7 @@ def _is_hidden_and_discoverable(view: FactView, ctx: RequestContext, uid: str) -
     token = ctx.caller.narrowed
     if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
         return False
-    return not ctx.session.can_see(ctx.asker, uid)
+    return not ctx.session.can_see(ctx.principal, uid)
 
 
 def _candidates(

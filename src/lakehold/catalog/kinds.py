@@ -81,7 +81,7 @@ def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what:
     if right is None:
         title = schema_of(ctx.view, uid).title.lower()
         raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
-    if not ctx.session.can_see(ctx.asker, right.resource):
+    if not ctx.session.can_see(ctx.principal, right.resource):
         # A narrowed token may see the resource, and not the place further up where the right is asked for.
         message = f"You may not {what} {describe_resource(ctx.view, uid)}."
         raise DeniedError(message, "This token is narrowed; its member may be able to.", action=what, resource=uid)
@@ -90,9 +90,9 @@ def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what:
 
 def has_right(ctx: RequestContext, right: RequiredRight | None) -> bool:
     """Whether the caller has the right."""
-    if right is None or not ctx.session.can_see(ctx.asker, right.resource):
+    if right is None or not ctx.session.can_see(ctx.principal, right.resource):
         return False
-    return ctx.session.check(ctx.asker, right.action, right.resource)
+    return ctx.session.check(ctx.principal, right.action, right.resource)
 
 
 def parent_of(view: FactView, uid: str) -> str | None:

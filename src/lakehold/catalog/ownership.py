@@ -58,7 +58,7 @@ def owned_in_workspace(ctx: RequestContext, uid: str, subject: str) -> list[Owne
         for each in property_of.owned_by(ctx, subject)
         if each.resource != uid
         and ctx.session.read_view(lambda view, one=each: kinds.workspace_of(view, one.resource)) == uid  # type: ignore[misc]
-        and ctx.session.can_see(ctx.asker, each.resource)
+        and ctx.session.can_see(ctx.principal, each.resource)
     ]
 
 

@@ -1,7 +1,7 @@
-"""Requests for access: the asker names what they want to do, and sees the answer.
+"""Requests for access: the principal names what they want to do, and sees the answer.
 
 A request leaks nothing: one about a hidden resource is answered alike whether or not it exists, and does not tell
-the asker what would have to be given. Only a person's answer does.
+the principal what would have to be given. Only a person's answer does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RequestView:
     """A request as the caller may see it."""
 
     request: AccessRequest
-    asker: ResourceRef | None
+    principal: ResourceRef | None
     resource: ResourceRef | None
     """None if the one who looks may neither see it nor find it by name."""
     facts: Sequence[Fact]
@@ -55,7 +55,7 @@ def create(
     draft = AccessRequest(
         n=0,
         uid=secrets.token_hex(8),
-        asker=ctx.caller.member,
+        principal=ctx.caller.member,
         resource=valid_id(uid),
         action=valid_id(action, "action"),
         facts=tuple(_facts_to_request(ctx, require_text(action, "action"), uid, facts)),
@@ -64,13 +64,13 @@ def create(
         asked_at=ctx.at,
         expires_at=ctx.at + LIFETIME,
     )
-    known = request_table.list_pending(ctx, draft.asker, uid, action)
+    known = request_table.list_pending(ctx, draft.principal, uid, action)
     same = next((one for one in known if set(one.facts) == set(draft.facts)), None)
     if same is not None:
         # Asked again: one request, with the newest words, and the full time to answer it.
         newest = {"reason": draft.reason or same.reason, "expires_at": draft.expires_at}
         return to_view(ctx, request_table.update(ctx, same, **newest))
-    if len(request_table.list_pending(ctx, draft.asker)) >= MOST_PENDING:
+    if len(request_table.list_pending(ctx, draft.principal)) >= MOST_PENDING:
         raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
     created = request_table.insert(ctx, draft)
     ctx.note("request access", uid, after={"action": action, "request": created.uid}, reason=created.reason)
@@ -80,16 +80,16 @@ def create(
 
 def list_own(ctx: RequestContext, *, state: str = "", before: int | None = None, limit: int = 50) -> list[RequestView]:
     """Return the caller's own requests, newest first; with a state, only those in it."""
-    which = request_table.access_request_table.c.asker == ctx.caller.member
+    which = request_table.access_request_table.c.principal == ctx.caller.member
     if state:
         which &= request_table.in_state(state, ctx.at)
     return [to_view(ctx, request) for request in request_table.list_requests(ctx, which, before=before, limit=limit)]
 
 
 def get(ctx: RequestContext, uid: str) -> RequestView:
-    """Return one request, for its asker and for those who can approve it or have answered it."""
+    """Return one request, for its principal and for those who can approve it or have answered it."""
     request = find(ctx, uid)
-    if request.asker != ctx.caller.member and not is_approver(ctx, request):
+    if request.principal != ctx.caller.member and not is_approver(ctx, request):
         raise not_found(uid)
     return to_view(ctx, request)
 
@@ -98,7 +98,7 @@ def withdraw(ctx: RequestContext, uid: str) -> RequestView:
     """Withdraw one's own request."""
     ctx.need_writable()
     request = find(ctx, uid)
-    if request.asker != ctx.caller.member:
+    if request.principal != ctx.caller.member:
         raise not_found(uid)
     refuse_answered(request)
     ctx.note("withdraw request", request.resource, after={"request": request.uid})
@@ -118,7 +118,7 @@ def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
         resource = discovery.load_ref(ctx, request.resource)
     return RequestView(
         request=replace(request, facts=()),
-        asker=visible_refs.ref(request.asker),
+        principal=visible_refs.ref(request.principal),
         resource=resource,
         facts=tuple(left) if seen else (),
         may_answer=any(may_give(ctx, fact) for fact in left),
@@ -136,7 +136,7 @@ def may_give(ctx: RequestContext, fact: Fact) -> bool:
     """Whether the caller may give the fact, and see all that it names."""
     visible_refs = VisibleRefs(ctx)
     return all(visible_refs.sees(uid) for uid in request_table.fact_refs(fact)) and ctx.session.check_change(
-        ctx.asker, Add(fact)
+        ctx.principal, Add(fact)
     )
 
 
@@ -178,7 +178,7 @@ def valid_reason(reason: object) -> str:
 def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collection[Fact] | None) -> list[Fact]:
     member = ctx.caller.member
     exists = ctx.session.read_view(lambda view: view.ids.get(uid) is not None)
-    if not exists or not ctx.session.can_see(ctx.asker, uid):
+    if not exists or not ctx.session.can_see(ctx.principal, uid):
         if facts is not None:
             raise NotFoundError(f"There is no resource {quote(uid)}.", "Look the id up in a list.")
         return ctx.session.read_view(lambda view: _facts_for_hidden(view, member, action, uid)) if exists else []
@@ -200,8 +200,8 @@ def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collect
 
 
 def _facts_for_hidden(view: FactView, member: str, action: str, uid: str) -> list[Fact]:
-    """Return the facts to request for a resource that the asker knows by its id alone. An unknown action counts as
-    seeing it, so that the asker does not learn its kind from what cannot be done with it.
+    """Return the facts to request for a resource that the principal knows by its id alone. An unknown action counts as
+    seeing it, so that the principal does not learn its kind from what cannot be done with it.
     """
     schema = kinds.schema_of(view, uid)
     ways = request_table.find_ways(view, member, action if action in schema.actions else schema.visible, uid)
@@ -213,8 +213,8 @@ def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settin
     if settings is None or not left:
         return
     receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
-    asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
-    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
+    principal = ctx.view.names.get(ctx.view.member(request.principal)) or request.principal
+    body = f"{principal} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
     access_mails.queue_mails(
-        ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body
+        ctx, settings, (to for to in receivers if to != request.principal), "Somebody asks for access", body
     )

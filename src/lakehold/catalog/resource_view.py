@@ -83,7 +83,7 @@ class VisibleRefs:
 
     def _load(self, uid: str, view: FactView) -> ResourceRef | None:
         exists = view.ids.get(uid) is not None
-        return make_ref(view, uid) if exists and self._ctx.session.can_see(self._ctx.asker, uid) else None
+        return make_ref(view, uid) if exists and self._ctx.session.can_see(self._ctx.principal, uid) else None
 
     def by_number(self, number: int) -> ResourceRef | None:
         """Return the reference of a resource by its number, if the caller may see it and it is not deleted."""
@@ -126,7 +126,7 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
         owners={role: visible_refs.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
-        actions=ctx.session.actions(ctx.asker, uid),
+        actions=ctx.session.actions(ctx.principal, uid),
         may_edit=may_edit,
         may_delete=kinds.has_right(ctx, ask(lambda view: kinds.delete_right(view, uid))),
         version=stored.version,
@@ -150,7 +150,7 @@ def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list
             description=stored[item.id].description if item.id in stored else "",
             version=stored[item.id].version if item.id in stored else 1,
             since=item.since,
-            actions=ctx.session.actions(ctx.asker, item.uid),
+            actions=ctx.session.actions(ctx.principal, item.uid),
         )
         for item in found
     ]

@@ -69,7 +69,7 @@ def page(
     if within is not None:
         ctx.need_visible(within)
     found = ctx.session.list(
-        ctx.asker,
+        ctx.principal,
         action or schema.visible,
         kind,
         within=within,
@@ -102,7 +102,7 @@ def find(
         if not schema.actions:
             continue
         found = ctx.session.list(
-            ctx.asker,
+            ctx.principal,
             schema.visible,
             schema.id,
             within=within,
@@ -165,7 +165,7 @@ def may_restore(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may restore the resource."""
     if ctx.view.ids.get(uid) is None or kinds.DELETED not in kinds.schema_of(ctx.view, uid).attributes:
         return False
-    return ctx.session.check_change(ctx.asker, Add(Attribute(uid, kinds.DELETED, "false")))
+    return ctx.session.check_change(ctx.principal, Add(Attribute(uid, kinds.DELETED, "false")))
 
 
 def is_deleted(view: FactView, uid: str) -> bool:

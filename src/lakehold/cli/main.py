@@ -47,14 +47,14 @@ def main(
         options.validate()
 
 
-_COMMAND_MODULES = (
-    *(access, access, audit),
-    *(data, data, data),
-    *(workspaces, resources, grants, requests),
-    *(members, groups, invites, tokens),
-    access_as_code,
-    *(operations, operations, operations, operations),
-    demo,
+_COMMANDS = (
+    *(access.add, access.add_review, audit.add),
+    *(data.add_queries, data.add_runs, data.add_tables),
+    *(workspaces.add, resources.add, grants.add, requests.add),
+    *(members.add, groups.add, invites.add, tokens.add),
+    access_as_code.add,
+    *(operations.add_processes, operations.add_init, operations.add_login, operations.add_keys),
+    demo.add,
 )
-for verbs in _COMMAND_MODULES:
-    verbs.add(app)
+for add in _COMMANDS:
+    add(app)

@@ -38,7 +38,7 @@ def need_act_for(ctx: RequestContext, action: str, member: str) -> None:
     ctx.need("see", member)
     tenant = ctx.caller.tenant
     here = ctx.session.read_view(lambda view: _roles_on(view, member, tenant))
-    if not here and (ctx.session.check(ctx.asker, MANAGE, tenant) or _manages_only_workspace(ctx, member)):
+    if not here and (ctx.session.check(ctx.principal, MANAGE, tenant) or _manages_only_workspace(ctx, member)):
         return
     ctx.need(MANAGE, tenant)
     for role in sorted(here):
@@ -96,4 +96,4 @@ def _workspace(view: FactView, number: int) -> int:
 def _gives_all_roles(ctx: RequestContext, workspace: str) -> bool:
     """Whether the caller gives every role of the workspace."""
     roles = ctx.session.read_view(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
-    return all(ctx.session.check(ctx.asker, "give", workspace, role=role) for role in roles)
+    return all(ctx.session.check(ctx.principal, "give", workspace, role=role) for role in roles)

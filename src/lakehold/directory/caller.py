@@ -45,10 +45,11 @@ class Caller:
         if narrowed is not None:
             parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
             values["narrowed"] = TokenPrincipal(values["member"], **parts)
+        values["impersonator"] = values.pop("behind", "")
         return cls(tenant, address=address, **values)
 
     @property
-    def asker(self) -> Principal:
+    def principal(self) -> Principal:
         """The subject of access decisions."""
         return self.narrowed or self.member
 

@@ -33,7 +33,7 @@ def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
 ) -> ListingPage:
     """Return one page of the groups that people created."""
-    return ctx.session.list(ctx.asker, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
+    return ctx.session.list(ctx.principal, "see", GROUP, search=search, sort=sort, after=after, limit=limit)
 
 
 def get(ctx: RequestContext, group: str) -> Group:
@@ -41,7 +41,7 @@ def get(ctx: RequestContext, group: str) -> Group:
     _need_group(ctx, group)
     ctx.need("see", group)
     member_ids, name, built_in = ctx.session.read_view(lambda view: _load(view, group))
-    visible = tuple(member for member in member_ids if ctx.session.can_see(ctx.asker, member))
+    visible = tuple(member for member in member_ids if ctx.session.can_see(ctx.principal, member))
     return Group(group, name, built_in, visible, roles.tenant_roles(ctx, group))
 
 

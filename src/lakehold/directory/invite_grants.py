@@ -90,16 +90,16 @@ def need_invite(ctx: RequestContext, grants: InviteGrants) -> None:
     for right in ctx.session.read_view(lambda view: list(required_rights(view, ctx.caller.tenant, grants))):
         ctx.need(right.action, right.resource, role=right.role)
     for setting in grants.settings:
-        if not _may_set(ctx.session, ctx.asker, setting):
+        if not _may_set(ctx.session, ctx.principal, setting):
             ctx.need_change(_set_own(setting, ctx.caller.member))
 
 
-def may_invite(session: AccessSession, tenant: str, asker: Principal, grants: InviteGrants) -> bool:
+def may_invite(session: AccessSession, tenant: str, principal: Principal, grants: InviteGrants) -> bool:
     """Whether somebody may invite with all of these grants now. False if one of the resources is gone."""
     try:
         rights = session.read_view(lambda view: list(required_rights(view, tenant, grants)))
-        return all(session.check(asker, right.action, right.resource, role=right.role) for right in rights) and all(
-            _may_set(session, asker, setting) for setting in grants.settings
+        return all(session.check(principal, right.action, right.resource, role=right.role) for right in rights) and all(
+            _may_set(session, principal, setting) for setting in grants.settings
         )
     except (NotFoundError, InvalidInputError, KeyError):
         return False
@@ -132,11 +132,11 @@ def _own_settings(view: FactView, resource: str, member: str) -> list[Membership
     ]
 
 
-def _may_set(session: AccessSession, asker: Principal, setting: MembershipSetting) -> bool:
+def _may_set(session: AccessSession, principal: Principal, setting: MembershipSetting) -> bool:
     """Whether somebody may set the value, because it is their own or they may choose any."""
-    member = asker.member if isinstance(asker, TokenPrincipal) else asker
+    member = principal.member if isinstance(principal, TokenPrincipal) else principal
     own = session.read_view(lambda view: _own_settings(view, setting.resource, member))
-    return setting in own or session.check_change(asker, _set_own(setting, member))
+    return setting in own or session.check_change(principal, _set_own(setting, member))
 
 
 def _may_choose(session: AccessSession, member: str, setting: MembershipSetting) -> bool:

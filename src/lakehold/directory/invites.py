@@ -162,7 +162,7 @@ def _create(
 
 def _may_see(ctx: RequestContext, invite: Invite) -> bool:
     return invite.made_by == ctx.caller.member or invite_grants.may_invite(
-        ctx.session, ctx.caller.tenant, ctx.asker, invite.grants
+        ctx.session, ctx.caller.tenant, ctx.principal, invite.grants
     )
 
 

@@ -50,7 +50,7 @@ def filtered_page(
         ctx.need_visible(criteria.group)
     services = _service_accounts(ctx) if criteria.service is not None else frozenset()
     matching = ctx.session.read_view(lambda view: _matching(view, ctx.caller.tenant, criteria, services))
-    visible = [number for number in matching if ctx.session.can_see(ctx.asker, ctx.view.uid(number))]
+    visible = [number for number in matching if ctx.session.can_see(ctx.principal, ctx.view.uid(number))]
     # Numbers are given in the order in which members came.
     visible.sort(reverse=sort.startswith("-"))
     if not sort.endswith("created"):

@@ -40,7 +40,7 @@ def hand_over(ctx: RequestContext, owned: OwnedRole, receiver: str) -> None:
 
 def may_hand_over(ctx: RequestContext, owned: OwnedRole, receiver: str) -> bool:
     """Whether the caller may give the role to the receiver by the model's own rule."""
-    return ctx.session.check_change(ctx.asker, Add(Grant(receiver, owned.role, owned.resource)))
+    return ctx.session.check_change(ctx.principal, Add(Grant(receiver, owned.role, owned.resource)))
 
 
 def _find_owned(view: FactView, member: str) -> list[OwnedRole]:
@@ -185,7 +185,7 @@ def _hand_over_all(ctx: RequestContext, member: str, receiver: str | None) -> tu
 
 
 def _visible(ctx: RequestContext, owned: list[OwnedRole]) -> list[OwnedRole]:
-    return [one for one in owned if ctx.session.can_see(ctx.asker, one.resource)]
+    return [one for one in owned if ctx.session.can_see(ctx.principal, one.resource)]
 
 
 def _describe(owned: list[OwnedRole]) -> list[str]:

@@ -98,7 +98,7 @@ def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
 ) -> MemberPage:
     """Return one page of the members."""
-    found = ctx.session.list(ctx.asker, "see", MEMBER, search=search, sort=sort, after=after, limit=limit)
+    found = ctx.session.list(ctx.principal, "see", MEMBER, search=search, sort=sort, after=after, limit=limit)
     return MemberPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
 
 
@@ -169,14 +169,14 @@ def set_email(ctx: RequestContext, member: str, email: str) -> None:
 def _load(ctx: RequestContext, rows: Sequence[tuple[str, str, Moment]]) -> list[Member]:
     numbers = {uid: ctx.view.member(uid) for uid, _, _ in rows}
     accounts_by_number = accounts.get_many(ctx, numbers.values())
-    manages = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    manages = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
 
     def to_member(uid: str, name: str, since: Moment) -> Member:
         account = accounts_by_number.get(numbers[uid])
         may = manages or (uid == ctx.caller.member and ctx.caller.narrowed is None)
         email = account.email or None if account is not None and may else None
         groups = ctx.session.read_view(lambda view: _groups(view, numbers[uid]))
-        visible = tuple(group for group in groups if ctx.session.can_see(ctx.asker, group))
+        visible = tuple(group for group in groups if ctx.session.can_see(ctx.principal, group))
         is_service = account is not None and account.service
         return Member(uid, name, since, email, is_service, tenant_roles(ctx, uid), visible)
 

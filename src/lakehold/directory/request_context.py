@@ -41,9 +41,9 @@ class RequestContext:
             session.transaction.before_commit.append(lambda: self.audit.append(self._entries))
 
     @property
-    def asker(self) -> Principal:
+    def principal(self) -> Principal:
         """The subject of access decisions."""
-        return self.caller.asker
+        return self.caller.principal
 
     @property
     def at(self) -> Moment:
@@ -59,16 +59,18 @@ class RequestContext:
 
     def need_visible(self, resource: str, action: str = "see") -> None:
         """Refuse unless the caller may see the resource."""
-        if not self.session.can_see(self.asker, resource):
+        if not self.session.can_see(self.principal, resource):
             error = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
             raise HiddenError(error, action=action, resource=resource)
 
     def need(self, action: str, resource: str, *, role: str | None = None, edges: EdgeTargets | None = None) -> None:
         """Refuse unless the caller may do the action."""
         self.need_visible(resource, action)
-        if self.session.check(self.asker, action, resource, role=role, edges=edges):
+        if self.session.check(self.principal, action, resource, role=role, edges=edges):
             return
-        ways = self.session.read_view(lambda _: self.session.evaluator.ways(self.asker, action, resource, role=role))
+        ways = self.session.read_view(
+            lambda _: self.session.evaluator.ways(self.principal, action, resource, role=role)
+        )
         done = f"{action} {role}" if role else action
         raise self._denied(f"You may not {describe_action(self.view, done, resource)}.", done, resource, ways)
 
@@ -78,7 +80,7 @@ class RequestContext:
         for edge, targets in draft.edges.items():
             for target in (targets,) if isinstance(targets, str) else targets:
                 self.need_visible(target, f"create {edge}")
-        if not self.session.check(self.asker, "create", draft):
+        if not self.session.check(self.principal, "create", draft):
             there = draft.edges.get(parent or "", self.caller.tenant)
             title = self.view.policy.kind(draft.kind).schema.title.lower()
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
@@ -90,11 +92,11 @@ class RequestContext:
         """Refuse unless the caller may make this change."""
         for uid in mentioned_ids(change.fact):
             self.need_visible(uid, "change")
-        if self.session.check_change(self.asker, change):
+        if self.session.check_change(self.principal, change):
             return
         fact = change.fact
         resource = fact.source if isinstance(fact, Edge) else fact.resource
-        ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.asker, change))
+        ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.principal, change))
         verb = "set" if isinstance(change, Add) else "take away"
         raise self._denied(
             f"You may not {verb} {describe_fact(self.view, fact)}.", _audit_action(change), resource, ways
@@ -108,7 +110,7 @@ class RequestContext:
             return DeniedError(message, f"{narrowed}{otherwise}".strip(), action=action, resource=resource)
         missing = " and ".join(describe_fact(self.view, need.fact) for need in ways[0].needed)
         givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
-        visible = tuple(giver for giver in givers if self.session.can_see(self.asker, giver))
+        visible = tuple(giver for giver in givers if self.session.can_see(self.principal, giver))
         names = tuple(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
         hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {', '.join(names)}." if names else "")
         return DeniedError(

@@ -169,7 +169,7 @@ def list_of_integration(ctx: RequestContext, uid: str) -> list[ApiToken]:
     """Return the tokens of an integration, newest first; one's own, or all for those who manage members."""
     need_unrestricted(ctx, "see tokens")
     found = _list(ctx, token_table.c.through_id == ctx.view.resource(uid))
-    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    keeps = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
     return [token for token in found if keeps or token.member == ctx.caller.member]
 
 
@@ -179,7 +179,7 @@ def get(ctx: RequestContext, id_: str) -> ApiToken:
     found = _list(ctx, token_table.c.id == id_)
     own = [token for token in found if token.member == ctx.caller.member]
     if found and not own:
-        own = found if ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant) else []
+        own = found if ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant) else []
     if not own:
         raise NotFoundError(f"There is no token {quote(id_)}.", "Look the id up in the list of tokens.")
     return own[0]

@@ -19,8 +19,10 @@ from lakehold.kit.settings import Settings
 from lakehold.lake import table_metadata
 from lakehold.lake.table_metadata import IcebergMetadata
 
-CATALOG_NAME = "house"
+CATALOG_NAME = "lakehold"
 """What the platform's own Spark session calls the catalog."""
+_FORMER_NAME = "house"
+"""What releases up to 0.1 called it; their tables are taken over when the catalog is opened."""
 SCHEMA = "lakehold_lake"
 _BATCH_SIZE = 500
 
@@ -37,7 +39,7 @@ _tables = sa.Table(
     sa.Column("previous_metadata_location", _LONG),
     sa.Column("iceberg_type", sa.String(5)),
 )
-sa.Table(
+_namespaces = sa.Table(
     "iceberg_namespace_properties",
     _metadata,
     sa.Column("catalog_name", _SHORT, primary_key=True),
@@ -167,7 +169,8 @@ class IcebergCatalog:
     def _engine(self) -> sa.Engine:
         if self._is_file:
             engine = sa.create_engine(f"sqlite:///{self._file}", connect_args={"timeout": 30})
-            _metadata.create_all(engine)
+            with engine.begin() as connection:
+                _create_tables(connection)
             return engine
         url = self._url.set(drivername="postgresql+psycopg")
         engine = sa.create_engine(url, connect_args={"options": f"-csearch_path={SCHEMA}"})
@@ -175,5 +178,17 @@ class IcebergCatalog:
             # Of several that start at once, one makes them.
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": SCHEMA})
             connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
-            _metadata.create_all(connection)
+            _create_tables(connection)
         return engine
+
+
+def _create_tables(connection: sa.Connection) -> None:
+    """Create the tables of the catalog, and take over what an earlier release kept under the former name."""
+    _metadata.create_all(connection)
+    for table in (_tables, _namespaces):
+        if connection.execute(
+            sa.select(table.c.catalog_name).where(table.c.catalog_name == _FORMER_NAME).limit(1)
+        ).first():
+            connection.execute(
+                table.update().where(table.c.catalog_name == _FORMER_NAME).values(catalog_name=CATALOG_NAME)
+            )

@@ -174,8 +174,8 @@ def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
 def _may_read(ctx: RequestContext, uid: str) -> bool:
     action = READABLE.get(ctx.view.kind(ctx.view.resource(uid)))
     if action is None:
-        return ctx.session.can_see(ctx.asker, uid)
-    return ctx.session.check(ctx.asker, action, uid)
+        return ctx.session.can_see(ctx.principal, uid)
+    return ctx.session.check(ctx.principal, action, uid)
 
 
 def _is_table(view: FactView, here: int) -> bool:

@@ -264,7 +264,7 @@ class Runs:
         policy, found = ctx.view.policy, list[int]()
         for kind in self.runnables.kinds:
             sight = policy.kind(kind).schema.visible
-            some = ctx.session.list(ctx.asker, sight, kind, within=within, search=search, limit=_MAX_MATCHES)
+            some = ctx.session.list(ctx.principal, sight, kind, within=within, search=search, limit=_MAX_MATCHES)
             found += [each.id for each in some.items]
         return found
 
@@ -293,7 +293,7 @@ class Runs:
         if uid is None or row.kind not in self.runnables:
             return False
         runnable, sees = self.runnables[row.kind], ctx.session.can_see
-        if not sees(ctx.asker, uid) or not ctx.session.check(ctx.asker, runnable.see, uid):
+        if not sees(ctx.principal, uid) or not ctx.session.check(ctx.principal, runnable.see, uid):
             return False
         through = runnable.visible_through(ctx, uid)
         # Of the member: a token that is narrowed to a report knows of its runs.

@@ -49,7 +49,7 @@ AUDIT_SCHEMA = pa.schema(
 def visible_tables(ctx: RequestContext) -> Mapping[str, pa.Schema]:
     """Return the schemas of the caller's system tables by name."""
     found = {"access": ACCESS_SCHEMA, "runs": RUNS_SCHEMA}
-    if ctx.session.check(ctx.asker, SEE_AUDIT, ctx.caller.tenant):
+    if ctx.session.check(ctx.principal, SEE_AUDIT, ctx.caller.tenant):
         found["audit"] = AUDIT_SCHEMA
     return found
 

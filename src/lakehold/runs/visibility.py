@@ -15,4 +15,4 @@ def visible_resources(ctx: RequestContext, kinds: Iterable[str] | None = None) -
         selected_kinds = view.policy.kinds if kinds is None else kinds
         return [view.uid(number) for kind in selected_kinds for number in view.by_kind.get(kind) or ()]
 
-    return (uid for uid in ctx.session.read_view(uids) if ctx.session.can_see(ctx.asker, uid))
+    return (uid for uid in ctx.session.read_view(uids) if ctx.session.can_see(ctx.principal, uid))

@@ -49,7 +49,7 @@ def install_web(
     assets = Assets.load()
     app.state.web = WebApp(TemplateRenderer(assets, folders), load_navigation)
     app.state.finder = finder
-    for router in (assets.routes(), theme_routes, palette.routes, patterns.pages):
+    for router in (assets.routes(), theme_routes, palette.routes, patterns.routes):
         app.include_router(router)
     routing.install_error_handler(app)
     app.add_middleware(SecurityHeadersMiddleware)

@@ -58,7 +58,7 @@ class ReportingHome:
 def load_reporting_home(ctx: RequestContext, runs: Runs) -> ReportingHome | None:
     """Load the reporting part for a caller who reports in a project but creates no data marts; None for others."""
     projects = [
-        each for each in _reporting_projects(ctx) if not ctx.session.check(ctx.asker, "create_data_mart", each.uid)
+        each for each in _reporting_projects(ctx) if not ctx.session.check(ctx.principal, "create_data_mart", each.uid)
     ]
     if not projects:
         return None
@@ -83,7 +83,7 @@ def load_reporting_home(ctx: RequestContext, runs: Runs) -> ReportingHome | None
 
 def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
     """Return the data marts that can be reported on, published ones before drafts, each by name."""
-    found = ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
+    found = ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
     metadata = resource_metadata.load_many(ctx, [item.id for item in found])
     published = {number for number, each in metadata.items() if each.settings.get("published") is True}
     return sorted(found, key=lambda item: item.id not in published)
@@ -94,13 +94,13 @@ def _reporting_projects(ctx: RequestContext) -> list[ResourceRef]:
     return [
         ResourceRef(each.uid, each.kind, each.name)
         for each in found
-        if each.kind == PROJECT_KIND and ctx.session.check(ctx.asker, "create_destination", each.uid)
+        if each.kind == PROJECT_KIND and ctx.session.check(ctx.principal, "create_destination", each.uid)
     ]
 
 
 def _own_reports(ctx: RequestContext, runs: Runs, project: str) -> list[OwnReport]:
     """Return the reports that the caller owns, by name."""
-    seen = ctx.session.list(ctx.asker, "see", REPORT_KIND, within=project, limit=_MAX_SCANNED).items
+    seen = ctx.session.list(ctx.principal, "see", REPORT_KIND, within=project, limit=_MAX_SCANNED).items
     me = ctx.caller.member
     mine = ctx.session.read_view(
         lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
@@ -145,7 +145,7 @@ def home(request: Request, ctx: ReadContext) -> Response:
         "asked": pending[:_MAX_WAITING],
         "asked_for": frozenset(access_request.request.resource for access_request in pending),
         "discoveries": discovery.find(ctx, limit=_MAX_DISCOVERIES).items,
-        "may_create": ctx.session.check(ctx.asker, "create_workspace", ctx.caller.tenant),
+        "may_create": ctx.session.check(ctx.principal, "create_workspace", ctx.caller.tenant),
     }
     return pages.render(request, "home/home.html", values)
 

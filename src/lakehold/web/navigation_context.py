@@ -50,9 +50,9 @@ def in_request_context(request: Request, query: Callable[[RequestContext], T], d
 
 def build_navigation(ctx: RequestContext) -> Navigation:
     """Build the navigation of the caller."""
-    may = frozenset(ctx.session.actions(ctx.asker, ctx.caller.tenant))
+    may = frozenset(ctx.session.actions(ctx.principal, ctx.caller.tenant))
     spaces = ctx.session.cached(
-        (navigation_for_request, ctx.asker), lambda: workspaces.page(ctx, limit=MAX_WORKSPACES).items
+        (navigation_for_request, ctx.principal), lambda: workspaces.page(ctx, limit=MAX_WORKSPACES).items
     )
     waiting = len(approvals.list_answerable(ctx, limit=_MAX_WAITING))
     return Navigation(

@@ -93,5 +93,5 @@ def _resource_items(ctx: RequestContext, text: str, most: int) -> Iterator[Palet
 
 
 def _member_items(ctx: RequestContext, text: str, most: int) -> Iterator[PaletteItem]:
-    for found in ctx.session.list(ctx.asker, "see", MEMBER, search=text, limit=most).items:
+    for found in ctx.session.list(ctx.principal, "see", MEMBER, search=text, limit=most).items:
         yield PaletteItem(found.name, urls.member(found.uid), "user", "Member", "People")

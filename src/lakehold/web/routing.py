@@ -61,7 +61,7 @@ def error_page(request: Request, error: Exception) -> Response:
             request, problem, pages.web_app_of(request).load_navigation(request), _request_access_url(error)
         )
     except Exception:  # noqa: BLE001 - what is around the page may be what is broken
-        json_logging.error_log.exception("page", extra={"told": {"request": problems.get_request_id(request)}})
+        json_logging.error_log.exception("page", extra={"fields": {"request": problems.get_request_id(request)}})
         response = _render_problem(request, problem, Navigation(), "")
     if isinstance(error, LakeholdError):
         response.headers.update(problems.error_headers(error))
@@ -96,7 +96,7 @@ def _problem_of(request: Request, error: Exception) -> Problem:
             return problems.make_problem(f"http_{error.status_code}", error.status_code, words.text)
         case _:
             log_fields = {"request": problems.get_request_id(request)}
-            json_logging.error_log.error("unexpected", exc_info=error, extra={"told": log_fields})
+            json_logging.error_log.error("unexpected", exc_info=error, extra={"fields": log_fields})
             return problems.make_problem("unexpected", 500, _ERROR_TEXTS[500].text)
 
 

@@ -42,7 +42,7 @@ class _VisibleResource(NamedTuple):
 
 def write_access(spark_runtime: SparkRuntime, ctx: RequestContext, folder: Path) -> list[str]:
     """Write who may do what with the resources that the caller may see."""
-    if ctx.session.check(ctx.asker, "ask_about_others", ctx.caller.tenant):
+    if ctx.session.check(ctx.principal, "ask_about_others", ctx.caller.tenant):
         return _write_all_members(spark_runtime, ctx, folder)
     return _write_own(ctx, folder)
 
@@ -70,7 +70,7 @@ def _write_own(ctx: RequestContext, folder: Path) -> list[str]:
     rows = [
         {**own, **seen._asdict(), "kind": view.kind(view.resource(seen.resource)), "action": action}
         for seen in _visible_resources(ctx)
-        for action in ctx.session.actions(ctx.asker, seen.resource)
+        for action in ctx.session.actions(ctx.principal, seen.resource)
     ]
     file = folder / "own.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows, ACCESS_SCHEMA), file)
@@ -81,7 +81,9 @@ def _visible_resources(ctx: RequestContext) -> Iterator[_VisibleResource]:
     view = ctx.view
     for uid in visibility.visible_resources(ctx):
         workspace = kinds.workspace_of(view, uid)
-        visible_workspace = workspace if workspace is not None and ctx.session.can_see(ctx.asker, workspace) else None
+        visible_workspace = (
+            workspace if workspace is not None and ctx.session.can_see(ctx.principal, workspace) else None
+        )
         yield _VisibleResource(uid, view.names.get(view.resource(uid)) or uid, visible_workspace)
 
 
@@ -139,7 +141,7 @@ def _run_row(ctx: RequestContext, run: Run) -> dict[str, Any]:
     return {
         **{name: getattr(run, name) for name in _RUN_FIELDS},
         "name": view.names.get(view.resource(run.resource)),
-        "workspace": workspace if workspace and ctx.session.can_see(ctx.asker, workspace) else None,
+        "workspace": workspace if workspace and ctx.session.can_see(ctx.principal, workspace) else None,
     }
 
 

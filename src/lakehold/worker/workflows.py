@@ -114,9 +114,15 @@ def _config(settings: Settings, worker: str) -> DBOSConfig:
     return config
 
 
-# What only reads and writes our own database may meet somebody who was first, and is then begun again.
-_RETRIED: StepOptions = {"retries_allowed": True, "max_attempts": 5, "interval_seconds": 0.2}
-_SINGLE_ATTEMPT: StepOptions = {"retries_allowed": False}
+def _step(name: str, *, retried: bool = False) -> StepOptions:
+    """Return the options of a step: its recorded name, which never changes, and whether it is retried.
+
+    A workflow that resumes after an upgrade finds its recorded steps by name. Steps that only read and write our own
+    database are retried, since another transaction may have been first.
+    """
+    if retried:
+        return {"name": name, "retries_allowed": True, "max_attempts": 5, "interval_seconds": 0.2}
+    return {"name": name, "retries_allowed": False}
 
 
 class Workflows:
@@ -135,8 +141,10 @@ class Workflows:
         @DBOS.workflow(name="mail")
         def mail(number: int, tries: int) -> None:
             with self._track():
-                problem = DBOS.run_step(_SINGLE_ATTEMPT, outbox_delivery.send, platform, number, tries)
-                DBOS.run_step(_RETRIED, outbox_delivery.record_result, platform, number, tries, problem)
+                problem = DBOS.run_step(_step("send"), outbox_delivery.send, platform, number, tries)
+                DBOS.run_step(
+                    _step("write_down", retried=True), outbox_delivery.record_result, platform, number, tries, problem
+                )
 
         return mail
 
@@ -144,10 +152,10 @@ class Workflows:
         @DBOS.workflow(name="job")
         def job(uid: str) -> None:
             with self._track():
-                outcome = DBOS.run_step(_RETRIED, runner.begin_job, platform, uid)
+                outcome = DBOS.run_step(_step("begin", retried=True), runner.begin_job, platform, uid)
                 if not outcome:
-                    outcome = DBOS.run_step(_SINGLE_ATTEMPT, runner.execute_job, platform, uid)
-                DBOS.run_step(_RETRIED, runner.finish_job, platform, uid, outcome)
+                    outcome = DBOS.run_step(_step("do"), runner.execute_job, platform, uid)
+                DBOS.run_step(_step("end", retried=True), runner.finish_job, platform, uid, outcome)
 
         return job
 
@@ -155,11 +163,11 @@ class Workflows:
         @DBOS.workflow(name="run")
         def run(number: int, _tries: int) -> None:
             with self._track():
-                problem, count = DBOS.run_step(_RETRIED, run_executor.begin, number)
+                problem, count = DBOS.run_step(_step("Running.begin", retried=True), run_executor.begin, number)
                 for place in range(count):
-                    problem = problem or DBOS.run_step(_SINGLE_ATTEMPT, run_executor.execute_step, number, place)
-                DBOS.run_step(_RETRIED, run_executor.end, number, problem)
-                DBOS.run_step(_RETRIED, run_executor.start_dependents, number)
+                    problem = problem or DBOS.run_step(_step("Running.step"), run_executor.execute_step, number, place)
+                DBOS.run_step(_step("Running.end", retried=True), run_executor.end, number, problem)
+                DBOS.run_step(_step("Running.follow", retried=True), run_executor.start_dependents, number)
 
         return run
 
@@ -168,7 +176,7 @@ class Workflows:
         def tick(name: str) -> None:
             with self._track():
                 if name in tasks:
-                    DBOS.run_step(_SINGLE_ATTEMPT, tasks[name].run, platform)
+                    DBOS.run_step(_step("Tick.run"), tasks[name].run, platform)
 
         return tick
 

@@ -34,13 +34,13 @@ class Person:
 
     name: str
     tenant: Tenant
-    asker: Principal
+    principal: Principal
     token: str
 
     @property
     def member(self) -> str:
         """Whom it is about."""
-        return self.asker.member if isinstance(self.asker, TokenPrincipal) else self.asker
+        return self.principal.member if isinstance(self.principal, TokenPrincipal) else self.principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Crawl:
             return False
         with self.api.platform.access.read(person.tenant.uid) as session:
             try:
-                return session.check(person.asker, right, person.tenant.uid)
+                return session.check(person.principal, right, person.tenant.uid)
             except NotFoundError:
                 return False
 
@@ -191,7 +191,7 @@ class Crawl:
 def _visible_scope(session: AccessSession, person: Person) -> VisibleScope:
     view = session.current_view()
     own = {person.tenant.uid, person.member} if person.token else set()
-    ids = {uid for uid in person.tenant.names if person.token and _sees(session, view, person.asker, uid)} | own
+    ids = {uid for uid in person.tenant.names if person.token and _sees(session, view, person.principal, uid)} | own
     names = {(view.names.get(view.ids.get(uid) or 0) or "").lower() for uid in ids}
     first = {person.tenant.names.get(uid, "") for uid in ids}
     return VisibleScope(session.seq, frozenset(ids), frozenset(ids | names | first))
@@ -206,14 +206,14 @@ def _by_kind(view: FactView, uids: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _sees(session: AccessSession, view: FactView, asker: Principal, uid: str) -> bool:
+def _sees(session: AccessSession, view: FactView, principal: Principal, uid: str) -> bool:
     number = view.ids.get(uid)
     if number is None:
         return True  # it was deleted meanwhile; its name tells of nothing that is there
     if view.attributes["discoverable"].get(number) == "true":
         return True
     try:
-        return session.can_see(asker, uid)
+        return session.can_see(principal, uid)
     except NotFoundError:
         return False
 
@@ -240,5 +240,5 @@ def person(api: Api, tenant: Tenant, demo: str, name: str = "", **narrowed: froz
     """A member by the name that they have in the demo, with a token, which may be narrowed."""
     member = tenant.id(demo)
     token = api.token(member, tenant.uid, **narrowed)
-    asker: Principal = TokenPrincipal(member, **narrowed) if narrowed else member
-    return Person(name or demo, tenant, asker, token)
+    principal: Principal = TokenPrincipal(member, **narrowed) if narrowed else member
+    return Person(name or demo, tenant, principal, token)

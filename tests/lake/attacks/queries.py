@@ -59,7 +59,7 @@ def fill_placeholders(shop: Shop, text: str) -> str:
 def find_leaks(shop: Shop, asked: str, answer: str) -> list[str]:
     """Return the texts in the answer that neither the query nor the caller's rights explain."""
     place = shop.place("hidden")
-    needles = {*_NEVER, str(shop.platform.settings.data), getpass.getuser(), f"house.{place.namespace}", place.table}
+    needles = {*_NEVER, str(shop.platform.settings.data), getpass.getuser(), f"lakehold.{place.namespace}", place.table}
     return [each for each in needles if each.lower() in answer.lower() and each.lower() not in asked.lower()]
 
 

@@ -114,23 +114,23 @@ def _before_commit(plain: Callable[..., Iterator[str]]) -> Callable[..., Iterato
 def install_gates() -> None:
     """Install all points at which a run may stop."""
     _gate(RunExecutor, "begin", after="run begun")
-    _gate(RunExecutor, "_done", before="step begun", after="written")
-    _gate(RunExecutor, "step", after="recorded")
+    _gate(RunExecutor, "_execute", before="step begun", after="written")
+    _gate(RunExecutor, "execute_step", after="recorded")
     _gate(RunExecutor, "end", after="ended")
-    _gate(notifications, "tell", after="told")
-    _gate(RunExecutor, "follow", after="followed")
-    for name in ("begin", "step", "end", "follow"):
+    _gate(notifications, "notify", after="told")
+    _gate(RunExecutor, "start_dependents", after="followed")
+    for name in ("begin", "execute_step", "end", "start_dependents"):
         _track_run(name)
     _gate(Tables, "create", after="made")
-    _gate(table_writer, "fitted", after="fields added")
-    _gate(sync, "_keep", before="bad rows to come", after="bad rows kept")
-    _gate(files, "_placed", before="file made", after="file placed")
-    _gate(jdbc, "_moved", before="staged", after="moved")
-    _gate(webhook, "_sent", after="one taken")
-    _gate(mail, "_sent", after="one taken")
-    _gate(chat, "_posted", after="one taken")
+    _gate(table_writer, "conform_rows", after="fields added")
+    _gate(sync, "_store_bad_rows", before="bad rows to come", after="bad rows kept")
+    _gate(files, "_publish", before="file made", after="file placed")
+    _gate(jdbc, "_move_rows", before="staged", after="moved")
+    _gate(webhook, "_send_batch", after="one taken")
+    _gate(mail, "_send_mail", after="one taken")
+    _gate(chat, "_post_message", after="one taken")
     for owner in (table_writer, files, delivery_folder):
-        _write_half(owner, "within")
+        _write_half(owner, "move_to_session")
     target_table.fill_staging = _half_staged(target_table.fill_staging)
     jdbc._statements = _before_commit(jdbc._statements)
 

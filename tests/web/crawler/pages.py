@@ -123,7 +123,7 @@ class PageCrawl(Crawl):
             return False
         with self.api.platform.access.read(person.tenant.uid) as session:
             try:
-                return bool(person.token) and session.check(person.asker, right, person.tenant.uid)
+                return bool(person.token) and session.check(person.principal, right, person.tenant.uid)
             except NotFoundError:
                 return False
 
@@ -213,7 +213,7 @@ def impersonating(person: Person, client: httpx.Client, demo: str) -> Person:
     found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/view-as").text)
     assert found
     assert client.post("/view-as", data={"member": member, "csrf_token": found[1]}).status_code == 303
-    return replace(person, name=f"{person.name} as {demo}", asker=member)
+    return replace(person, name=f"{person.name} as {demo}", principal=member)
 
 
 def _kinds_of(tenant: Tenant, view: FactView) -> list[tuple[str, str]]:

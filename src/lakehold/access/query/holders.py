@@ -19,7 +19,7 @@ from lakehold.kit.database import Transaction
 @lru_cache(maxsize=2_048)
 def _who_statement(policy: Policy, dialect: str, kind: str, action: str) -> SqlStatement:
     bind = Placeholders(dialect)
-    never: Callable[[str], bool] = lambda _kind: False  # noqa: E731 - the asker varies, so no set is worked out once
+    never: Callable[[str], bool] = lambda _kind: False  # noqa: E731 - the principal varies, so no set is worked out once
     member, here = SqlTerm("m.id", fixed=False), SqlTerm(bind("here"), fixed=True)
 
     def write(deepest: int) -> str:

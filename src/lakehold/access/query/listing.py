@@ -28,7 +28,7 @@ from lakehold.kit.ids import fold_name, quote, valid_id
 
 SMALL_KIND = 2_000
 SCAN_SIZES: tuple[int, ...] = (100, 400, 500)
-"""So many are handed out in order, one lot after the other, before the database looks for what is the asker's."""
+"""So many are handed out in order, one lot after the other, before the database looks for what is the principal's."""
 MAX_PAGE_SIZE = 1_000
 _MAX_QUOTED = 40
 _LONGEST = 4_000
@@ -82,7 +82,7 @@ class ListStrategy(Enum):
     """How the principal's resources are told from others'."""
 
     GRANTS = 1
-    """They are found from the asker's grants, and then sorted."""
+    """They are found from the principal's grants, and then sorted."""
     INDEX = 2
     """All are handed out in order; the index tells."""
     DATABASE = 3

@@ -120,7 +120,7 @@ class StatementBuilder:
         self._ctes: dict[object, tuple[str, str]] = {}
         self._uses_principal = False
         self.lists: dict[str, tuple[Expression, str]] = {}
-        """The lists that are bound: by name, what holds for the asker on which kind."""
+        """The lists that are bound: by name, what holds for the principal on which kind."""
 
     def alias(self) -> str:
         """Return an alias that the statement does not use yet."""

@@ -164,9 +164,10 @@ class KindColumns:
         """Return the column of resources of a kind whose step leads here, by their rows."""
         edges = (self._view.edges_out if step.back else self._view.edges_in)[step.edge]
         asking = (
-            [rows[asker] for asker in found if asker in rows] if found else () for found in map(edges.get, self.ids)
+            [rows[principal] for principal in found if principal in rows] if found else ()
+            for found in map(edges.get, self.ids)
         )
-        return self._lists((step, kind, "askers"), asking)
+        return self._lists((step, kind, "principals"), asking)
 
     def _along(self, step: EdgeStep) -> Iterator[Sequence[int]]:
         """Yield for each resource those at the end of a step."""

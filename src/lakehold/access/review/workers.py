@@ -44,7 +44,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class AnswerWorker:
-    """Computes the answers of joins, those of many ends as one: `piece` and `row` of the asker, `join`, `sets`."""
+    """Computes the answers of joins, those of many ends as one: `piece` and `row` of the principal, `join`, `sets`."""
 
     layout: BitLayout
     requests: Mapping[str, Sequence[AnswerRequest]]
@@ -54,18 +54,18 @@ class AnswerWorker:
         pending: dict[int, tuple[AnswerRequest, Numbers, Matrix]] = {}
         for kind, batch in read_batches(self.layout, pieces):
             for request in self.requests[kind]:
-                places, askers = batch.numbers(request.column)
+                places, principals = batch.numbers(request.column)
                 sets = np.hstack([batch.evaluate(operation) for operation in request.operations])[places]
                 if request.join in pending:
                     _, before, known = pending[request.join]
-                    askers, sets = np.concatenate([before, askers]), np.vstack([known, sets])
-                pending[request.join] = (request, *_union_by_asker(askers, sets))
+                    principals, sets = np.concatenate([before, principals]), np.vstack([known, sets])
+                pending[request.join] = (request, *_union_by_asker(principals, sets))
                 if pending[request.join][2].size > _PENDING:
                     yield self._rows(*pending.pop(request.join))
         yield from (self._rows(*found) for found in pending.values())
 
-    def _rows(self, request: AnswerRequest, askers: Numbers, sets: Matrix) -> pa.RecordBatch:
-        pieces, rows = np.divmod(askers, self.layout.rows)
+    def _rows(self, request: AnswerRequest, principals: Numbers, sets: Matrix) -> pa.RecordBatch:
+        pieces, rows = np.divmod(principals, self.layout.rows)
         return pa.record_batch(
             {
                 "piece": (pieces + request.first_piece).astype(np.int32),
@@ -76,9 +76,9 @@ class AnswerWorker:
         )
 
 
-def _union_by_asker(askers: Numbers, sets: Matrix) -> tuple[Numbers, Matrix]:
-    order = np.argsort(askers, kind="stable")
-    found, places = np.unique(askers[order], return_inverse=True)
+def _union_by_asker(principals: Numbers, sets: Matrix) -> tuple[Numbers, Matrix]:
+    order = np.argsort(principals, kind="stable")
+    found, places = np.unique(principals[order], return_inverse=True)
     return found, union_rows(len(found), places, sets[order])
 
 

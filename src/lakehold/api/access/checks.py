@@ -113,17 +113,21 @@ def _batch_item(scope: QuestionScope, question: CheckQuestion) -> BatchCheckItem
 
 
 def _decide(scope: QuestionScope, question: CheckQuestion) -> bool:
-    asker = scope.resolve_subject(question.subject)
+    principal = scope.resolve_subject(question.subject)
     if question.new is not None:
         new = question.new
         scope.require_visible(uid for ends in new.edges.values() for uid in ends)
         edges = {edge: ends[0] if len(ends) == 1 else ends for edge, ends in new.edges.items()}
-        return scope.questions.check(asker, question.action, Draft(new.kind, edges, new.attributes), role=question.role)
+        return scope.questions.check(
+            principal, question.action, Draft(new.kind, edges, new.attributes), role=question.role
+        )
     assert question.resource is not None  # noqa: S101 - one of the two is there
     scope.require_visible((question.resource,))
     if question.edges is not None:
         scope.require_visible(uid for ends in question.edges.values() for uid in ends)
-    return scope.questions.check(asker, question.action, question.resource, role=question.role, edges=question.edges)
+    return scope.questions.check(
+        principal, question.action, question.resource, role=question.role, edges=question.edges
+    )
 
 
 explain_routes = make_router("/api/v1/access/explain", "Access")
@@ -191,9 +195,9 @@ def explain(ctx: ReadContext, body: ExplainBody) -> ExplanationJson:
     What the caller may not see is never named.
     """
     scope = QuestionScope(ctx, body.at)
-    asker = scope.resolve_subject(body.subject)
+    principal = scope.resolve_subject(body.subject)
     scope.require_visible((body.resource,))
-    found = scope.questions.explain(asker, body.action, body.resource, viewer=ctx.asker)
+    found = scope.questions.explain(principal, body.action, body.resource, viewer=ctx.principal)
     return scope.questions.read_view(lambda _: _explanation_json(scope, found))
 
 

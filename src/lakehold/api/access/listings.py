@@ -65,9 +65,9 @@ class AllowedActionsJson(ResponseModel):
 def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None, at: AsOf = None) -> AllowedActionsJson:
     """List what a member may do with a resource."""
     scope = QuestionScope(ctx, at)
-    asker = scope.resolve_subject(subject)
+    principal = scope.resolve_subject(subject)
     scope.require_visible((resource,))
-    return AllowedActionsJson(resource=resource, actions=list(scope.questions.actions(asker, resource)))
+    return AllowedActionsJson(resource=resource, actions=list(scope.questions.actions(principal, resource)))
 
 
 @routes.get("/resources")
@@ -84,10 +84,10 @@ def resources_for(
 ) -> PageResponse[NamedResourceJson]:
     """List the resources of a kind with which a member may do this."""
     scope = QuestionScope(ctx, at)
-    asker = scope.resolve_subject(subject)
+    principal = scope.resolve_subject(subject)
     if within is not None:
         scope.require_visible((within,))
-    listed = AllowedResourcePages(scope, asker, action, kind, within=within, search=search, sort=sort)
+    listed = AllowedResourcePages(scope, principal, action, kind, within=within, search=search, sort=sort)
     found, next_cursor = listed.page(paged.after, paged.limit)
     return PageResponse(
         items=[NamedResourceJson(id=each.uid, name=each.name, kind=each.kind) for each in found], next=next_cursor
@@ -103,7 +103,7 @@ class AllowedResourcePages:
     def __init__(
         self,
         scope: QuestionScope,
-        asker: Principal,
+        principal: Principal,
         action: str,
         kind: str,
         *,
@@ -111,10 +111,10 @@ class AllowedResourcePages:
         search: str = "",
         sort: str = "name",
     ) -> None:
-        self._scope, self._asker, self._action, self._kind = scope, asker, action, kind
+        self._scope, self._asker, self._action, self._kind = scope, principal, action, kind
         self._within, self._search, self._sort = within, search, sort
         # What the caller may see is a list that needs no second look.
-        self._lists_visible = asker == scope.work.asker and scope.questions.read_view(
+        self._lists_visible = principal == scope.work.principal and scope.questions.read_view(
             lambda view: action == view.policy.kind(kind).schema.visible
         )
 

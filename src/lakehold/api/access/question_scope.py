@@ -48,18 +48,18 @@ class QuestionScope:
         A narrowed token that asks about its own member gets what the token itself may do.
         """
         if given is None or given == self.work.caller.member:
-            return self.work.asker
+            return self.work.principal
         need_others(self.work)
         self.require_visible((given,), "member")
         return given
 
     def is_visible(self, uid: str) -> bool:
         """Return whether the caller may see it, now if it exists now, else at that moment."""
-        asker, now = self.work.asker, self.work.session
+        principal, now = self.work.principal, self.work.session
         if now is self.questions or self.work.view.ids.get(uid) is not None:
-            return now.can_see(asker, uid)
+            return now.can_see(principal, uid)
         try:
-            return self.questions.can_see(asker, uid)
+            return self.questions.can_see(principal, uid)
         except NotFoundError:
             return False
 

@@ -45,10 +45,10 @@ def decide(
     context: Context | None,
 ) -> bool:
     """Return the decision, or raise if there is none."""
-    asker = resolve_asker(ctx, subject)
+    principal = resolve_asker(ctx, subject)
     uid = resolve_resource(ctx, resource)
     questions = with_properties(ctx, subject.properties, resource.properties, context)
-    return questions.check(asker, action.name, uid)
+    return questions.check(principal, action.name, uid)
 
 
 def decide_or_deny(
@@ -90,7 +90,7 @@ def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
 
 def need_others(ctx: RequestContext) -> None:
     """Raise unless the caller may ask about others."""
-    if not ctx.session.check(ctx.asker, "ask_about_others", ctx.caller.tenant):
+    if not ctx.session.check(ctx.principal, "ask_about_others", ctx.caller.tenant):
         raise ForbiddenError("You may not ask about others.", "Ask about yourself, or ask an admin for the right.")
 
 

@@ -144,13 +144,13 @@ def search_resources(ctx: ReadContext, body: ResourceSearch) -> SearchResults[Re
     position = SearchCursor(body, str)
     kind = evaluations.resolve_kind(ctx, body.resource.type)
     try:
-        asker = evaluations.resolve_asker(ctx, body.subject)
+        principal = evaluations.resolve_asker(ctx, body.subject)
     except NotFoundError:
         return position.make_page([], None)
     scope = QuestionScope(ctx)
     scope.questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
     after = None if position.after_key is None else str(position.after_key[0])
-    found, next_cursor = AllowedResourcePages(scope, asker, body.action.name, kind).page(after, position.limit)
+    found, next_cursor = AllowedResourcePages(scope, principal, body.action.name, kind).page(after, position.limit)
     results = [ResourceResult(type=body.resource.type, id=each.uid) for each in found]
     return position.make_page(results, None if next_cursor is None else (next_cursor,))
 
@@ -160,11 +160,11 @@ def search_actions(ctx: ReadContext, body: ActionSearch) -> SearchResults[Action
     """Search the actions that a subject may perform on a resource."""
     position = SearchCursor(body, int)
     try:
-        asker, uid = evaluations.resolve_asker(ctx, body.subject), evaluations.resolve_resource(ctx, body.resource)
+        principal, uid = evaluations.resolve_asker(ctx, body.subject), evaluations.resolve_resource(ctx, body.resource)
     except NotFoundError:
         return position.make_page([], None)
     questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
-    actions = list(enumerate(questions.actions(asker, uid)))
+    actions = list(enumerate(questions.actions(principal, uid)))
     left = [each for each in actions if position.after_key is None or each[0] > int(position.after_key[0])]
     return position.page(left[: position.limit + 1], lambda each: (each[0],), lambda each: ActionResult(name=each[1]))
 

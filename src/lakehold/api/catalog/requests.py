@@ -69,7 +69,7 @@ class RequestJson(ResponseModel):
     """An access request, as the caller may see it."""
 
     id: RequestId
-    asker: RefJson | None
+    principal: RefJson | None
     asked_for: IdText = Field(description="The id that was asked for. There may be nothing of this id.")
     resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
     action: Word
@@ -153,7 +153,7 @@ def _request_json(found: RequestView) -> RequestJson:
     request = found.request
     return RequestJson(
         id=request.uid,
-        asker=schemas.optional_ref_json(found.asker),
+        principal=schemas.optional_ref_json(found.principal),
         asked_for=request.resource,
         resource=schemas.optional_ref_json(found.resource),
         action=request.action,

@@ -158,7 +158,7 @@ def restore_resource(ctx: WriteContext, resource: ResourceId) -> ResourceJson | 
     resources.restore(ctx, resource)
     return (
         schemas.load_resource_json(ctx, resource)
-        if ctx.session.can_see(ctx.asker, resource)
+        if ctx.session.can_see(ctx.principal, resource)
         else Response(status_code=204)
     )
 

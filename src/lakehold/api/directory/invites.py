@@ -171,7 +171,7 @@ def _created_invite(ctx: RequestContext, made: CreatedInvite) -> CreatedInviteJs
 
 def _invite_json(ctx: RequestContext, invite: Invite) -> InviteJson:
     def sees(uid: str) -> bool:
-        return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)
+        return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)
 
     carried = invite.grants
     return InviteJson(

@@ -56,8 +56,8 @@ def get_me(ctx: ReadContext) -> Me:
         tenant=tenant,
         tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
         member=schemas.member_json(members.get(ctx, ctx.caller.member)),
-        everybody=everybody if ctx.session.can_see(ctx.asker, everybody) else None,
-        may=list(ctx.session.actions(ctx.asker, tenant)),
+        everybody=everybody if ctx.session.can_see(ctx.principal, everybody) else None,
+        may=list(ctx.session.actions(ctx.principal, tenant)),
     )
 
 

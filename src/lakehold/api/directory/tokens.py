@@ -134,4 +134,4 @@ def _token_json(ctx: RequestContext, token: ApiToken) -> TokenJson:
 
 
 def _is_visible(ctx: RequestContext, uid: str) -> bool:
-    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.asker, uid)
+    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)

@@ -30,7 +30,7 @@ class JsonLineFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        entry.update(getattr(record, "told", {}))
+        entry.update(getattr(record, "fields", {}))
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
             entry["raised_at"] = traceback_locations(record.exc_info[2])

@@ -58,7 +58,7 @@ class RequestMiddleware:
             tracker.status = tracker.status or _CLIENT_CLOSED_REQUEST
         except Exception:  # noqa: BLE001 - this is the edge: nothing gets past it
             json_logging.error_log.exception(
-                "unexpected", extra={"told": {"request": tracker.id, "route": tracker.route}}
+                "unexpected", extra={"fields": {"request": tracker.id, "route": tracker.route}}
             )
             await tracker.send_response(problems.unexpected_response(tracker.id))
         finally:
@@ -66,7 +66,7 @@ class RequestMiddleware:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._metrics.record_request(method, tracker.route, tracker.status, seconds)
             if json_logging.request_log.isEnabledFor(20):
-                json_logging.request_log.info("request", extra={"told": tracker.log_fields(method, seconds)})
+                json_logging.request_log.info("request", extra={"fields": tracker.log_fields(method, seconds)})
 
 
 class _RequestTracker:

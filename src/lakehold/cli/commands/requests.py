@@ -11,7 +11,7 @@ from lakehold.cli.transport import fetch_all, join_path
 
 _REQUESTS = "/api/v1/requests"
 _COLUMNS = {
-    "id": "id", "asker": "who", "action": "wants to", "asked_for": "what", "reason": "why", "state": "state",
+    "id": "id", "principal": "who", "action": "wants to", "asked_for": "what", "reason": "why", "state": "state",
     "answer": "answer",
 }  # fmt: skip
 

@@ -49,7 +49,7 @@ _CONF = {
 _JAVA_FUNCTIONS = ("reflect", "java_method", "try_reflect")
 # Of each error these write down the whole text of the query, with all that somebody typed into it.
 _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-# And these the error with the value that it is about; the asker is told, and the platform's own runs log theirs.
+# And these the error with the value that it is about; the principal is told, and the platform's own runs log theirs.
 _VALUE_LOGGERS = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 

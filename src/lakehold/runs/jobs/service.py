@@ -120,7 +120,7 @@ def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
 
 def _visible_jobs(ctx: RequestContext) -> sa.ColumnElement[bool]:
     mine = [job_table.c.tenant_id == ctx.session.tenant]
-    if not ctx.session.check(ctx.asker, "see_audit", ctx.caller.tenant):
+    if not ctx.session.check(ctx.principal, "see_audit", ctx.caller.tenant):
         mine.append(job_table.c.started_by == ctx.caller.member)
     return sa.and_(*mine)
 

@@ -102,7 +102,7 @@ class Triggers:
         if (
             row is None
             or resource is None
-            or not ctx.session.can_see(ctx.asker, resource)
+            or not ctx.session.can_see(ctx.principal, resource)
             or not exists(ctx, self._runs.runnables, row)
         ):
             raise NotFoundError(f"There is no trigger {quote(uid)}.", "Look the id up in a list.")
@@ -218,7 +218,7 @@ def _schedule_settings(ctx: RequestContext, when: TriggerSchedule) -> dict[str, 
 def _build_trigger(ctx: RequestContext, row: TriggerRow) -> Trigger:
     when = load_schedule(row)
     uids = [uid for number in when.after if (uid := ctx.view.uids.get(int(number))) is not None]
-    seen = tuple(uid for uid in uids if ctx.session.can_see(ctx.asker, uid))
+    seen = tuple(uid for uid in uids if ctx.session.can_see(ctx.principal, uid))
     visible_schedule = TriggerSchedule(when.cron, when.zone, seen, when.every)
     resource = ctx.view.uid(row.resource_id)
     moments = (row.saved_at, row.next_at, row.last_at)

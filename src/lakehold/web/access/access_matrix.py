@@ -83,7 +83,7 @@ def _filter_members(view: FactView, found: ActionHolders, listing: ListState, me
 
 def _visible_members(ctx: RequestContext, view: FactView, members: list[int]) -> list[int]:
     decisions = ctx.session.evaluator
-    return [member for member in members if decisions.can_see(ctx.asker, view.uid(member))]
+    return [member for member in members if decisions.can_see(ctx.principal, view.uid(member))]
 
 
 def _matrix_row(view: FactView, source: _MatrixSource, member: int) -> MatrixRow:

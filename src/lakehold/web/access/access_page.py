@@ -87,7 +87,7 @@ def owner_roles(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[
     for role in ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles).values():
         if role.person_only:
             theirs = [grant_entry(ctx, uid, each) for each in held if each.role == role.name]
-            may = bool(theirs) and ctx.session.check(ctx.asker, "give", uid, role=role.name)
+            may = bool(theirs) and ctx.session.check(ctx.principal, "give", uid, role=role.name)
             where = f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': role.name})}"
             found.append(OwnerRole(role.name, role.title, theirs, where if may else ""))
     return found
@@ -144,14 +144,14 @@ def sharing_edges(ctx: RequestContext, uid: str) -> list[SharingEdge]:
 def _edge_options(ctx: RequestContext, uid: str, schema: KindSchema, edge: EdgeKind) -> list[ResourceRef]:
     """Return the resources of the same workspace that the edge may lead to; empty if there are too many."""
     right = _sharing_action(schema, edge)
-    if right is None or not ctx.session.check(ctx.asker, right, uid):
+    if right is None or not ctx.session.check(ctx.principal, right, uid):
         return []
     within = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid))
     found: list[ResourceRef] = []
     for word in edge.to:
         kind = str(word) if "." in word else f"{schema.model}.{word}"
         sight = ctx.view.policy.kind(kind).schema.visible
-        page = ctx.session.list(ctx.asker, sight, kind, within=within, limit=MAX_EDGE_ENDS)
+        page = ctx.session.list(ctx.principal, sight, kind, within=within, limit=MAX_EDGE_ENDS)
         if page.after is not None:
             return []
         found += [ResourceRef(each.uid, each.kind, each.name) for each in page.items if each.uid != uid]
@@ -182,7 +182,7 @@ def _grant_actions(ctx: RequestContext, uid: str, held: GrantedRole) -> list[Pag
 
 def _may_change(ctx: RequestContext, change: Add | Remove) -> bool:
     try:
-        return ctx.session.check_change(ctx.asker, change)
+        return ctx.session.check_change(ctx.principal, change)
     except LakeholdError:
         # It cannot be at all, as to take the role of the last who holds it.
         return False

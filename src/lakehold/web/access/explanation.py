@@ -193,7 +193,7 @@ def _check_may_explain(ctx: RequestContext, uid: str, who: str) -> None:
 
 def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> ExplanationView:
     mine = who == ctx.caller.member
-    found = ctx.session.explain(ctx.asker if mine else who, action, here.uid, viewer=ctx.asker)
+    found = ctx.session.explain(ctx.principal if mine else who, action, here.uid, viewer=ctx.principal)
     paths = (
         PathDrawing(ctx, who, here.uid).draw_allowed(found)
         if found.allowed

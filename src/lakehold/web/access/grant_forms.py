@@ -48,7 +48,7 @@ def revoke_undo_url(ctx: RequestContext, held: GrantedRole) -> str:
 def may_undo(ctx: RequestContext, *changes: Add | Remove) -> bool:
     """Whether the caller may still undo the change: they may have given their own right away."""
     try:
-        return all(ctx.session.check_change(ctx.asker, change) for change in changes)
+        return all(ctx.session.check_change(ctx.principal, change) for change in changes)
     except LakeholdError:
         return False
 
@@ -180,7 +180,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         return question
     grants.revoke(ctx, grant)
     message = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
-    there = _access_url(uid) if ctx.session.can_see(ctx.asker, uid) else "/"
+    there = _access_url(uid) if ctx.session.can_see(ctx.principal, uid) else "/"
     return pages.redirect(request, there, Flash(message, undo=revoke_undo_url(ctx, held)))
 
 
@@ -226,7 +226,7 @@ def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = Non
     """Return the roles that the caller may give on the resource, highest first; refused if there are none."""
     ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
-    may = [role for role in schema.roles.values() if ctx.session.check(ctx.asker, "give", uid, role=role.name)]
+    may = [role for role in schema.roles.values() if ctx.session.check(ctx.principal, "give", uid, role=role.name)]
     if held and schema.roles[held.role].person_only:
         may = [role for role in may if role.name == held.role]
     if not may:

@@ -71,7 +71,7 @@ def _undo_url(ctx: RequestContext, uid: str, role: str, old: str, new: str) -> s
 
 def _next_url(ctx: RequestContext, uid: str) -> str:
     """Return the URL after a transfer: the caller may no longer see the resource."""
-    return urls.resource(uid, "access") if ctx.session.can_see(ctx.asker, uid) else "/"
+    return urls.resource(uid, "access") if ctx.session.can_see(ctx.principal, uid) else "/"
 
 
 def _planned_changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:

@@ -116,11 +116,11 @@ def _build_draft(ctx: RequestContext, uid: str, action: str) -> AccessRequestDra
 
 def _draft_for_visible(ctx: RequestContext, here: ResourceRef, action: str) -> AccessRequestDraft:
     known = ctx.session.read_view(lambda view: kinds.schema_of(view, here.uid).actions)
-    may = set(ctx.session.actions(ctx.asker, here.uid))
+    may = set(ctx.session.actions(ctx.principal, here.uid))
     options = _action_options(tuple(each for each in known if each not in may or each == action))
     if action not in known:
         return AccessRequestDraft(here.uid, here.name, here, True, "", options)
-    found = ctx.session.explain(ctx.asker, action, here.uid)
+    found = ctx.session.explain(ctx.principal, action, here.uid)
     missing = MissingAccess(ctx, ctx.caller.member, here.uid)
     ways = {}
     for n, way in rank_ways(ctx, here.uid, found.ways):

@@ -39,7 +39,7 @@ def actions_of(
         if offered_actions is not None
         else {name: _explain_action(uid, name) for name in _action_names(ctx, uid)}
     )
-    may = frozenset(ctx.session.actions(ctx.asker, uid))
+    may = frozenset(ctx.session.actions(ctx.principal, uid))
     return [act if name in may else refuse_action(ctx, uid, name, act, exactly=exactly) for name, act in chosen.items()]
 
 
@@ -59,7 +59,7 @@ def check_right(ctx: RequestContext, right: RequiredRight | None, act: PageActio
     """Return the action if the caller has the right that the model names for it, refused otherwise."""
     if kinds.has_right(ctx, right):
         return act
-    if right is None or not ctx.session.can_see(ctx.asker, right.resource):
+    if right is None or not ctx.session.can_see(ctx.principal, right.resource):
         return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
     return refuse_action(ctx, right.resource, right.action, act)
 
@@ -89,7 +89,7 @@ def overview_url(ctx: RequestContext, uid: str) -> str:
 def breadcrumbs(ctx: RequestContext, uid: str, *more: str) -> list[Breadcrumb]:
     """Return the breadcrumbs to a resource through its visible ancestors; `more` are the labels that follow it."""
     above = ctx.session.read_view(lambda view: _ancestors(view, uid))
-    seen = [container for container in above if ctx.session.can_see(ctx.asker, container)]
+    seen = [container for container in above if ctx.session.can_see(ctx.principal, container)]
     way = [Breadcrumb(_name(ctx, container), overview_url(ctx, container)) for container in reversed(seen)]
     here = Breadcrumb(_name(ctx, uid), overview_url(ctx, uid) if more else "")
     return [*way, here, *(Breadcrumb(label) for label in more)]
@@ -118,12 +118,14 @@ def _missing_right(ctx: RequestContext, uid: str, action: str) -> str:
     The result is cached for all actions that ask for the same, until something changes.
     """
     rule = ctx.session.read_view(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
-    return ctx.session.cached((_missing_right, ctx.asker, uid, rule), lambda: _describe_nearest_way(ctx, uid, action))
+    return ctx.session.cached(
+        (_missing_right, ctx.principal, uid, rule), lambda: _describe_nearest_way(ctx, uid, action)
+    )
 
 
 def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
     try:
-        ways = ctx.session.read_view(lambda _: ctx.session.evaluator.ways(ctx.asker, action, uid))
+        ways = ctx.session.read_view(lambda _: ctx.session.evaluator.ways(ctx.principal, action, uid))
     except LakeholdError:
         return ""
     if not ways:

@@ -47,7 +47,7 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     resource_edit.apply_edit_plan(ctx, plan)
     back = [*before, *((_FORM_FIELDS, name) for name in _edited_names(plan))]
     undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""
-    return pages.redirect(request, here if ctx.session.can_see(ctx.asker, uid) else "/", Flash("Saved.", undo=undo))
+    return pages.redirect(request, here if ctx.session.can_see(ctx.principal, uid) else "/", Flash("Saved.", undo=undo))
 
 
 @routes.post("/undo")

@@ -53,13 +53,13 @@ class WriteTargets:
 
 def write_targets(ctx: RequestContext, workspace: str) -> WriteTargets:
     """Return what the caller may write in a lakehouse."""
-    found = ctx.session.list(ctx.asker, "write", TABLE_KIND, within=workspace, limit=MAX_TARGETS).items
+    found = ctx.session.list(ctx.principal, "write", TABLE_KIND, within=workspace, limit=MAX_TARGETS).items
     return WriteTargets(writable_layers(ctx, workspace), {name: uid for uid, name in qualified_names(ctx, found)})
 
 
 def writable_layers(ctx: RequestContext, workspace: str) -> dict[str, str]:
     """Return the layers in which the caller may create tables, by name."""
-    found = ctx.session.list(ctx.asker, "create_table", LAYER_KIND, within=workspace, limit=MAX_TARGETS).items
+    found = ctx.session.list(ctx.principal, "create_table", LAYER_KIND, within=workspace, limit=MAX_TARGETS).items
     return {item.name: item.uid for item in found}
 
 
@@ -240,7 +240,7 @@ def pipeline_form_options(ctx: RequestContext, workspace: str) -> PipelineFormOp
 def readable_tables(ctx: RequestContext, workspace: str) -> list[tuple[str, str, bool]]:
     """Return the tables that the caller may read, each with whether a pipeline of theirs may read it too."""
     found = _table_options(ctx, "read", TABLE_KIND, workspace)
-    may = ctx.session.check_many([(ctx.asker, "write", uid) for uid, _ in found])
+    may = ctx.session.check_many([(ctx.principal, "write", uid) for uid, _ in found])
     return [(uid, name, each) for (uid, name), each in zip(found, may, strict=True)]
 
 
@@ -255,7 +255,7 @@ def split_names(text: str) -> list[str]:
 
 
 def _table_options(ctx: RequestContext, action: str, kind: str, workspace: str) -> list[tuple[str, str]]:
-    found = ctx.session.list(ctx.asker, action, kind, within=workspace, limit=_MAX_OPTIONS).items
+    found = ctx.session.list(ctx.principal, action, kind, within=workspace, limit=_MAX_OPTIONS).items
     if kind == LAYER_KIND:
         return [(item.uid, item.name) for item in found]
     return qualified_names(ctx, found)

@@ -87,7 +87,7 @@ def create_group(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
 def _all_members_row(ctx: RequestContext, member_actions: MemberActions, listing: ListState) -> list[GroupRow]:
     """Return the row of the group All, if it belongs on this page and matches the search."""
     uid = groups.all_members_group(ctx)
-    if listing.after or not ctx.session.can_see(ctx.asker, uid):
+    if listing.after or not ctx.session.can_see(ctx.principal, uid):
         return []
     row = _group_row(ctx, member_actions, uid, None)
     return [row] if fold_name(listing.search) in fold_name(row.name) else []

@@ -55,7 +55,7 @@ class WorkspaceInviteOptions:
 
 def may_invite_to(ctx: RequestContext, *places: InvitedRole) -> bool:
     """Whether the caller may invite to all of these places."""
-    return invite_grants.may_invite(ctx.session, ctx.caller.tenant, ctx.asker, InviteGrants(places))
+    return invite_grants.may_invite(ctx.session, ctx.caller.tenant, ctx.principal, InviteGrants(places))
 
 
 def may_invite(ctx: RequestContext) -> bool:
@@ -101,7 +101,7 @@ def _membership_value(ctx: RequestContext, uid: str, declared: Declared) -> Memb
         return found or declared.default
 
     chooses = all(
-        ctx.session.check_change(ctx.asker, Add(Attribute(uid, declared.name, value, ctx.caller.member)))
+        ctx.session.check_change(ctx.principal, Add(Attribute(uid, declared.name, value, ctx.caller.member)))
         for value in declared.values
     )
     options = [(value, humanize(value)) for value in declared.values] if chooses else []
@@ -116,10 +116,10 @@ def _invite_labels(ctx: RequestContext, root: KindSchema, uid: str, roles: list[
         for role in kind.roles.values():
             if kind.name == root.name or role.invited_with is None or not roles:
                 continue
-            listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MAX_LABELS)
+            listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS)
             found += [
                 InviteLabel(item.uid, item.name, role.name, kind.title)
                 for item in listed.items
-                if ctx.session.check(ctx.asker, "invite", item.uid, role=role.name)
+                if ctx.session.check(ctx.principal, "invite", item.uid, role=role.name)
             ]
     return found

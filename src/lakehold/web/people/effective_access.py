@@ -84,7 +84,7 @@ def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the list of accessible resources."""
     asking = QuestionScope(ctx)
-    asker = asking.resolve_subject(uid)
+    principal = asking.resolve_subject(uid)
     member = members.get(ctx, uid)
     listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=urls.member(uid, "reach"))
@@ -92,7 +92,7 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     within = listing.chosen["workspace"] or None
     sort = "-name" if listing.descending else "name"
     listed = [
-        AllowedResourcePages(asking, asker, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
+        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
         for kind in chosen_kinds
         if kind.actions
     ]
@@ -115,7 +115,7 @@ def count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCou
     resources
     this takes a third of a second, so the result is cached until something changes.
     """
-    return ctx.session.cached((count_by_workspace, uid, ctx.asker), lambda: _count_by_workspace(ctx, uid))
+    return ctx.session.cached((count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
 
 
 def _count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
@@ -138,11 +138,11 @@ def _count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCo
 
 def _accessible_numbers(ctx: RequestContext, uid: str, kind: KindSchema) -> Iterable[int]:
     if uid == ctx.caller.member:
-        return ctx.session.ids(ctx.asker, kind.visible, kind.id)
+        return ctx.session.ids(ctx.principal, kind.visible, kind.id)
     theirs = ctx.session.ids(uid, kind.visible, kind.id)
     if len(theirs) > _MAX_SINGLE_CHECKS:
-        return set(theirs).intersection(ctx.session.ids(ctx.asker, kind.visible, kind.id))
-    return [number for number in theirs if ctx.session.can_see(ctx.asker, ctx.view.uid(number))]
+        return set(theirs).intersection(ctx.session.ids(ctx.principal, kind.visible, kind.id))
+    return [number for number in theirs if ctx.session.can_see(ctx.principal, ctx.view.uid(number))]
 
 
 def _counts_per_workspace(
@@ -208,12 +208,12 @@ def _merge_pages(
 
 def _resource_row(ctx: RequestContext, uid: str, eyes: VisibleRefs, resource: ListedResource) -> AccessibleResourceRow:
     visible = ctx.view.policy.kind(resource.kind).schema.visible
-    asker = ctx.asker if uid == ctx.caller.member else uid
-    explanation = ctx.session.explain(asker, visible, resource.uid, viewer=ctx.asker)
+    principal = ctx.principal if uid == ctx.caller.member else uid
+    explanation = ctx.session.explain(principal, visible, resource.uid, viewer=ctx.principal)
     return AccessibleResourceRow(
         resource,
         eyes.parent(resource.uid),
-        ctx.session.actions(asker, resource.uid),
+        ctx.session.actions(principal, resource.uid),
         find_reason(ctx, uid, explanation),
         urls.why(resource.uid, visible, "" if uid == ctx.caller.member else uid),
     )

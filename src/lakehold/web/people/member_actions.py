@@ -16,7 +16,7 @@ class MemberActions:
         self.me = ctx.caller.member
         self.tenant = ctx.caller.tenant
         self.name = ctx.view.names.get(ctx.view.resource(self.tenant)) or self.tenant
-        self.may = frozenset(ctx.session.actions(ctx.asker, self.tenant))
+        self.may = frozenset(ctx.session.actions(ctx.principal, self.tenant))
         self._ctx = ctx
         self._giveable_roles: dict[str, bool] = {}
 
@@ -117,5 +117,5 @@ class MemberActions:
 
     def _may_give(self, role: str) -> bool:
         if role not in self._giveable_roles:
-            self._giveable_roles[role] = self._ctx.session.check(self._ctx.asker, "give", self.tenant, role=role)
+            self._giveable_roles[role] = self._ctx.session.check(self._ctx.principal, "give", self.tenant, role=role)
         return self._giveable_roles[role]

@@ -86,12 +86,12 @@ def _workspace_roles(ctx: RequestContext, uid: str) -> list[GrantedRole]:
 def _credential_values(ctx: RequestContext, member: Member) -> dict[str, object]:
     """Return the sessions and, for service accounts, the tokens, if the caller may see them."""
     whole = ctx.caller.narrowed is None
-    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    keeps = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
     may_see = whole and (keeps or member.uid == ctx.caller.member)
     return {
         "sign_ins": sign_ins.list_of_member(ctx, member.uid) if may_see and not member.service else None,
         "tokens": tokens.list_of_member(ctx, member.uid) if may_see and keeps and member.service else None,
-        "may_group": ctx.session.check(ctx.asker, "manage_groups", ctx.caller.tenant),
+        "may_group": ctx.session.check(ctx.principal, "manage_groups", ctx.caller.tenant),
     }
 
 

@@ -39,7 +39,7 @@ def member_choices(
     options: list[tuple[str, str]] = []
     after: str | None = None
     for _ in range(_MAX_PAGES):
-        found = ctx.session.list(ctx.asker, "see", MEMBER, search=find, after=after, limit=MAX_OPTIONS)
+        found = ctx.session.list(ctx.principal, "see", MEMBER, search=find, after=after, limit=MAX_OPTIONS)
         options += [(item.uid, item.name) for item in found.items if item.uid not in but]
         after = found.after
         if after is None or len(options) >= MAX_OPTIONS:
@@ -72,6 +72,6 @@ def is_group(ctx: RequestContext, uid: str) -> bool:
 def _with_chosen(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
     if not chosen or chosen in dict(options) or ctx.view.ids.get(chosen) is None:
         return options
-    if not ctx.session.can_see(ctx.asker, chosen):
+    if not ctx.session.can_see(ctx.principal, chosen):
         return options
     return [(chosen, ctx.session.read_view(lambda view: make_ref(view, chosen)).name), *options]

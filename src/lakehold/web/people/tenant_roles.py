@@ -63,7 +63,7 @@ def set_roles(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
 def _load_subject(ctx: RequestContext, uid: str) -> ResourceRef:
     ctx.need("see", uid)
     found = ctx.session.read_view(lambda view: make_ref(view, uid))
-    if not any(ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role) for role in _role_names(ctx)):
+    if not any(ctx.session.check(ctx.principal, "give", ctx.caller.tenant, role=role) for role in _role_names(ctx)):
         ctx.need("set_tenant_role", ctx.caller.tenant)
     return found
 
@@ -83,7 +83,7 @@ def _may_give(ctx: RequestContext, subject: ResourceRef, role: str) -> bool:
     declared = ctx.view.policy.role(TENANT, role)
     if declared.person_only and subject.kind != MEMBER:
         return False
-    return ctx.session.check(ctx.asker, "give", ctx.caller.tenant, role=role)
+    return ctx.session.check(ctx.principal, "give", ctx.caller.tenant, role=role)
 
 
 def _confirm_change(

@@ -85,7 +85,7 @@ def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Submitte
 
 def managed_service_accounts(ctx: RequestContext) -> list[Member]:
     """Return the service accounts that the caller manages."""
-    keeps = ctx.session.check(ctx.asker, MANAGE, ctx.caller.tenant)
+    keeps = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
     return members.list_service_accounts(ctx) if keeps and not ctx.caller.impersonator else []
 
 

@@ -99,5 +99,5 @@ def _edge_options(ctx: RequestContext, model: str, to: str, within: str) -> list
     sight = ctx.view.policy.kind(kind).schema.visible
     place = None if is_root or not within else within
     # Names alone: what one may do with each of hundreds takes longer than the rest of the page.
-    found = ctx.session.list(ctx.asker, sight, kind, within=place, limit=MAX_OPTIONS)
+    found = ctx.session.list(ctx.principal, sight, kind, within=place, limit=MAX_OPTIONS)
     return [(item.uid, item.name) for item in found.items if not is_root or not within or item.uid == within]

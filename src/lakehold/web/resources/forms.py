@@ -195,13 +195,13 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         return pages.redirect(request, to, Flash(f"{found.name} was deleted."))
     undo = f"{back}/restore" if resources.may_restore(ctx, uid) else ""
     flash = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=undo)
-    return pages.redirect(request, back if ctx.session.can_see(ctx.asker, uid) else "/", flash)
+    return pages.redirect(request, back if ctx.session.can_see(ctx.principal, uid) else "/", flash)
 
 
 @delete_routes.post("/{uid:path}/restore")
 def restore(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Restore the resource; the form may name the page to return to, for a caller who does not see the resource."""
     resources.restore(ctx, uid)
-    seen = ctx.session.can_see(ctx.asker, uid)
+    seen = ctx.session.can_see(ctx.principal, uid)
     there = urls.resource(uid) if seen else pages.safe_redirect_url(str(sent.get("back", "")))
     return pages.redirect(request, there, Flash("It is back."))

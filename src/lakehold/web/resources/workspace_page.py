@@ -110,7 +110,7 @@ def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
     if kind.parent is None or parent is None or here not in parent.to:
         return True
     try:
-        may = ctx.session.check(ctx.asker, "create", Draft(kind.id, {kind.parent: uid}))
+        may = ctx.session.check(ctx.principal, "create", Draft(kind.id, {kind.parent: uid}))
     except LakeholdError:
         return True
     return may or len(kind.edges) > 1

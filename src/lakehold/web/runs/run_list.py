@@ -106,7 +106,7 @@ def _pipeline_filter(ctx: RequestContext, uid: str) -> ListFilter:
     found: list[tuple[str, str]] = []
     for kind in RUNNABLE_KINDS:
         sight = ctx.view.policy.kind(kind).schema.visible
-        some = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_MOST_OPTIONS).items
+        some = ctx.session.list(ctx.principal, sight, kind, within=uid, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]
     return ListFilter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
 

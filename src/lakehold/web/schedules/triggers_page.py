@@ -166,7 +166,7 @@ def _upstream_options(ctx: RequestContext, found: ResourceView) -> list[tuple[st
     others: list[tuple[str, str]] = []
     for kind in RUNNABLE_KINDS:
         see = RUNS.runnables[kind].see
-        some = ctx.session.list(ctx.asker, see, kind, within=within, limit=_MOST_OTHERS).items
+        some = ctx.session.list(ctx.principal, see, kind, within=within, limit=_MOST_OTHERS).items
         others += [(item.uid, item.name) for item in some if item.uid != found.uid]
     return sorted(others, key=lambda pair: pair[1].casefold())
 

@@ -68,4 +68,4 @@ def known_fields(
 def _may_read(ctx: RequestContext, uid: str) -> bool:
     kind = ctx.session.read_view(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
     action = readable_tables.READABLE.get(kind or "")
-    return action is not None and ctx.session.check(ctx.asker, action, uid)
+    return action is not None and ctx.session.check(ctx.principal, action, uid)

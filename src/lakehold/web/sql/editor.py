@@ -134,7 +134,7 @@ def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedFo
 @routes.post("/{uid:path}/sql/stop")
 def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Stop a query of the caller. Answers 202 if it has not started or has ended."""
-    del uid  # a query is its asker's, wherever they ask
+    del uid  # a query is its principal's, wherever they ask
     caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
@@ -193,7 +193,7 @@ def _page(
             (each, saved_queries.saved_query_actions(uid, each)) for each in saved_queries.own_saved_queries(ctx, uid)
         ],
         "before": recent_queries(ctx, uid),
-        "may_save": ctx.session.check(ctx.asker, "save_query", uid),
+        "may_save": ctx.session.check(ctx.principal, "save_query", uid),
         "duration": labels.format_duration,
         "chart_kinds": query_result.CHART_KINDS,
         "size": (query_result.WIDTH, query_result.HEIGHT),

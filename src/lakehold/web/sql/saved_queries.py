@@ -48,7 +48,7 @@ def own_saved_queries(ctx: RequestContext, workspace: str) -> list[resource_view
     found: list[resource_view.ResourceRef] = []
     after, seen = None, 0
     while seen < _MOST:
-        some = ctx.session.list(ctx.asker, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
+        some = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
         found += [
             resource_view.ResourceRef(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)
         ]
@@ -218,7 +218,7 @@ def _save_table_page(
     layer: str = "",
     error: LakeholdError | None = None,
 ) -> Response:
-    found = ctx.session.list(ctx.asker, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS)
+    found = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as a table"),
         "space": need_lakehouse(ctx, uid),

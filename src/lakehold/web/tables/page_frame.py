@@ -60,6 +60,6 @@ def table_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str
 def _query_url(ctx: RequestContext, found: ResourceView) -> str:
     """Return the address of the SQL editor for this table, or an empty string if the caller may not query."""
     space = found.workspace
-    if space is None or found.kind != TABLE or not ctx.session.check(ctx.asker, "execute_query", space.uid):
+    if space is None or found.kind != TABLE or not ctx.session.check(ctx.principal, "execute_query", space.uid):
         return ""
     return f"{urls.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

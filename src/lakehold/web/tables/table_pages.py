@@ -48,7 +48,7 @@ def maintenance_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
 
 def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> PageAction | None:
     """Return the action that rolls the table back to a snapshot, or None if the caller may not."""
-    if not ctx.session.check(ctx.asker, "rollback", uid):
+    if not ctx.session.check(ctx.principal, "rollback", uid):
         return None
     return PageAction(
         "Roll back",

@@ -95,7 +95,7 @@ def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
     """Return the roles of the workspace in the model's order, without those that have a single holder."""
     roles = kinds.schema_of(ctx.view, uid).roles
     return [
-        RoleField(name, role.title, ctx.session.check(ctx.asker, "give", uid, role=name))
+        RoleField(name, role.title, ctx.session.check(ctx.principal, "give", uid, role=name))
         for name, role in roles.items()
         if not role.single
     ]
@@ -115,7 +115,9 @@ def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
             name,
             humanize(name),
             [(value, humanize(value)) for value in known.values],
-            all(ctx.session.check_change(ctx.asker, Add(Attribute(uid, name, value, me))) for value in known.values),
+            all(
+                ctx.session.check_change(ctx.principal, Add(Attribute(uid, name, value, me))) for value in known.values
+            ),
         )
         for name, known in kinds.schema_of(ctx.view, uid).membership.items()
     ]
@@ -135,14 +137,14 @@ def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
     """Return all labels of the workspace."""
     found: list[LabelField] = []
     for kind in label_kinds(ctx, uid):
-        listed = ctx.session.list(ctx.asker, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
+        listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
         for role in kind.roles.values():
             found += [
                 LabelField(
                     f"{role.name} {item.uid}",
                     item.name,
                     kind.title,
-                    ctx.session.check(ctx.asker, "give", item.uid, role=role.name),
+                    ctx.session.check(ctx.principal, "give", item.uid, role=role.name),
                 )
                 for item in listed
             ]

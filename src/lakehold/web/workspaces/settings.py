@@ -181,7 +181,7 @@ def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]
 
 def _may_switch(ctx: RequestContext, uid: str, declared: Declared) -> bool:
     return all(
-        ctx.session.check_change(ctx.asker, Add(Attribute(uid, declared.name, value))) for value in declared.values
+        ctx.session.check_change(ctx.principal, Add(Attribute(uid, declared.name, value))) for value in declared.values
     )
 
 
@@ -197,9 +197,9 @@ def _value_label(value: str) -> str:
 
 def _label_group(ctx: RequestContext, uid: str, kind: str) -> LabelGroup:
     schema = kinds.catalog_kind(ctx.view.policy, kind)
-    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MAX_LABELS).items
+    listed = ctx.session.list(ctx.principal, schema.visible, kind, within=uid, limit=_MAX_LABELS).items
     draft = Draft(kind, {schema.parent: uid} if schema.parent else {})
-    may = ctx.session.check(ctx.asker, "create", draft)
+    may = ctx.session.check(ctx.principal, "create", draft)
     return LabelGroup(kind, schema.title, [ResourceRef(item.uid, item.kind, item.name) for item in listed], may)
 
 

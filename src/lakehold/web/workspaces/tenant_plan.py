@@ -47,7 +47,7 @@ def load_plan(ctx: RequestContext, kind: KindSchema) -> TenantPlan | None:
         value,
         humanize(value),
         [(each, humanize(each)) for each in declared.values],
-        all(ctx.session.check_change(ctx.asker, Add(Attribute(tenant, PLAN, each))) for each in declared.values),
+        all(ctx.session.check_change(ctx.principal, Add(Attribute(tenant, PLAN, each))) for each in declared.values),
         urls.request(tenant, "set_plan"),
     )
 

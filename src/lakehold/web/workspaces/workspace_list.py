@@ -121,7 +121,7 @@ def model_choices(ctx: RequestContext) -> list[ModelChoice]:
     for root in kinds.workspace_kinds(ctx.view.policy):
         model = ctx.view.policy.models[root.model]
         edges = {root.parent: ctx.caller.tenant} if root.parent else {}
-        may = ctx.session.check(ctx.asker, "create", Draft(root.id, edges))
+        may = ctx.session.check(ctx.principal, "create", Draft(root.id, edges))
         found.append(ModelChoice(model, model_labels.model_title(model), model_labels.describe_model(model), may))
     return found
 
@@ -148,7 +148,7 @@ def _access_reason(ctx: RequestContext, space: ResourceSummary) -> str:
     if own_roles(ctx, space.uid):
         return ""
     visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
-    explanation = ctx.session.explain(ctx.asker, visible, space.uid)
+    explanation = ctx.session.explain(ctx.principal, visible, space.uid)
     return find_reason(ctx, ctx.caller.member, explanation).words
 
 

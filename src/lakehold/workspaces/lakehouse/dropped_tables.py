@@ -125,12 +125,12 @@ def _deleted_resources(
 def _restorable(ctx: RequestContext, row: _DeletedResource) -> RestorableTable | None:
     """Return the table if the caller could delete it then and may create one in its layer now."""
     then = ctx.session.as_of(row.until - 1)
-    if not then.check(ctx.asker, "delete", row.uid):
+    if not then.check(ctx.principal, "delete", row.uid):
         return None
     layer = next(
         iter(then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])), ""
     )
-    if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.asker, "create_table", layer):
+    if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.principal, "create_table", layer):
         return None
     return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
 

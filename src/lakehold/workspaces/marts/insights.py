@@ -91,7 +91,7 @@ def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
     destinations: these are added by `with_destinations` for those that are displayed.
     """
     mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
-    numbers = ctx.session.ids(ctx.asker, "see", mart_kinds.REPORT_KIND, within=uid)
+    numbers = ctx.session.ids(ctx.principal, "see", mart_kinds.REPORT_KIND, within=uid)
     found: list[ReportUsage] = []
     for start in range(0, len(numbers), _BATCH):
         found += _load_insights(ctx, numbers[start : start + _BATCH])
@@ -133,7 +133,7 @@ def _with_visible_places(ctx: RequestContext, destinations: Iterable[str]) -> se
         uid: "use" if number in metadata and metadata[number].settings.get("to") == _FILES else "edit"
         for number, uid in numbers.items()
     }
-    return {uid for uid, right in rights.items() if ctx.session.check(ctx.asker, right, uid)}
+    return {uid for uid, right in rights.items() if ctx.session.check(ctx.principal, right, uid)}
 
 
 def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, DeliveryStatistics]:

@@ -123,7 +123,7 @@ def _matching_tables(ctx: RequestContext, lakehouse: str, search: str) -> list[C
     """Return the tables that match a search, which may be for a layer and a table with a dot between them."""
     layer, dot, table = search.casefold().partition(".")
     some = ctx.session.list(
-        ctx.asker,
+        ctx.principal,
         readable_tables.READABLE[_TABLE],
         _TABLE,
         within=lakehouse,

@@ -88,7 +88,7 @@ def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> R
         "listing": listing,
         "layers": shelves,
         "new_layer": _create_action(ctx, LAYER, "lakehouse", uid, uid),
-        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
+        "asks": ctx.session.check(ctx.principal, "execute_query", uid),
     }
     return pages.render(request, "lakehouse/data.html", values)
 
@@ -209,7 +209,7 @@ def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space
     title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
     form = kind_pages.create_form_url(space, kind) or f"/resources/new?{urlencode({'kind': kind, 'in': within})}"
     act = PageAction(f"New {title}", form, icon="plus")
-    if ctx.session.check(ctx.asker, "create", Draft(kind, {edge: within})):
+    if ctx.session.check(ctx.principal, "create", Draft(kind, {edge: within})):
         return act
     return resource_header.refuse_action(ctx, within, f"create_{title}", act, exactly=False)
 

@@ -183,7 +183,7 @@ class LakehouseDestinationFormPage(form_page.ConnectionFormPage[LakehouseDestina
     def extra_values(self, ctx: RequestContext) -> dict[str, object]:
         """Return the template values of this form alone."""
         writable = ctx.session.list(
-            ctx.asker, "write", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
+            ctx.principal, "write", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
         ).items
         return {
             "ways": WAYS,

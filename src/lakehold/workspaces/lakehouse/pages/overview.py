@@ -49,7 +49,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "found": found,
         **kind_pages.workspace_tab_values(uid, found.kind),
         "makes": _create_actions(ctx, uid),
-        "asks": ctx.session.check(ctx.asker, "execute_query", uid),
+        "asks": ctx.session.check(ctx.principal, "execute_query", uid),
         "counts": _counts(ctx, uid),
         "layers": layers.items,
         "more_layers": layers.after is not None,
@@ -90,6 +90,6 @@ def _count_visible(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:
     number, more = 0, False
     for kind in among:
         sight = ctx.view.policy.kind(kind).schema.visible
-        found = ctx.session.list(ctx.asker, sight, kind, within=uid, limit=_COUNTED)
+        found = ctx.session.list(ctx.principal, sight, kind, within=uid, limit=_COUNTED)
         number, more = number + len(found.items), more or found.after is not None
     return f"{number:,}{'+' if more else ''}"

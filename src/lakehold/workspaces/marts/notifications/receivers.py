@@ -68,7 +68,7 @@ def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChan
 
 def can_manage(ctx: RequestContext, project: str) -> bool:
     """Return whether the caller manages all receivers, and not only themselves."""
-    return ctx.session.check(ctx.asker, MANAGE_SETTINGS, project)
+    return ctx.session.check(ctx.principal, MANAGE_SETTINGS, project)
 
 
 def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
@@ -241,7 +241,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     themselves.
     """
     need_project(ctx, project)
-    marts = ctx.session.ids(ctx.asker, "see", mart_kinds.DATA_MART_KIND, within=project)
+    marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
     found = ctx.session.read_view(lambda view: _underprivileged_pairs(view, project, marts))
     if not can_manage(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]

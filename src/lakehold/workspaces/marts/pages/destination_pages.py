@@ -141,7 +141,7 @@ def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) ->
     """Return the file of a report's last delivery, if it exists and the caller may use it."""
     delivered = insights.report_insight(ctx, report)
     to, places = delivered.destination, delivered.delivered.places
-    if to is None or not places or not ctx.session.check(ctx.asker, "use", to.uid):
+    if to is None or not places or not ctx.session.check(ctx.principal, "use", to.uid):
         return None
     if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
         return None

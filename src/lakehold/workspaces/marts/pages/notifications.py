@@ -169,7 +169,7 @@ def _matches(each: MemberSubscriptions, listing: ListState) -> bool:
 
 
 def _low_role_owners(ctx: RequestContext, uid: str) -> list[LowRoleOwner]:
-    keeps = ctx.session.check(ctx.asker, "manage_members", uid)
+    keeps = ctx.session.check(ctx.principal, "manage_members", uid)
     found = []
     for each in receivers.underprivileged_owners(ctx, uid):
         who = urlencode({"subject": each.owner.uid})

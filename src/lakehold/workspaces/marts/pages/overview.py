@@ -74,7 +74,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
     schema = kinds.catalog_kind(ctx.view.policy, kind)
-    listed = ctx.session.list(ctx.asker, schema.visible, kind, within=uid, limit=_MAX_COUNT)
+    listed = ctx.session.list(ctx.principal, schema.visible, kind, within=uid, limit=_MAX_COUNT)
     items = resources.page(ctx, kind, within=uid, limit=_MAX_ITEMS).items
     return ProjectSection(
         schema,
@@ -91,11 +91,11 @@ def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAct
     """Return the action that creates a resource of a kind, with the reason if the caller may not."""
     new = workspace_page.create_action(ctx, schema, uid)
     if schema.id == DATA_MART_KIND:
-        may = ctx.session.check(ctx.asker, "create_data_mart", uid)
+        may = ctx.session.check(ctx.principal, "create_data_mart", uid)
     elif schema.id == REPORT_KIND:
-        may = bool(ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=uid, limit=1).items)
+        may = bool(ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=uid, limit=1).items)
     else:
-        may = ctx.session.check(ctx.asker, "create", Draft(schema.id, {"project": uid}))
+        may = ctx.session.check(ctx.principal, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="Your role here does not let you make one.")
 
 

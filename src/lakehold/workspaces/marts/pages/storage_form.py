@@ -253,5 +253,5 @@ def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
 
 def _lakehouses(ctx: RequestContext) -> list[tuple[str, str]]:
     sight = ctx.view.policy.kind(_LAKEHOUSE).schema.visible
-    found = ctx.session.list(ctx.asker, sight, _LAKEHOUSE, limit=_MAX_LAKEHOUSES).items
+    found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_LAKEHOUSES).items
     return [(item.uid, item.name) for item in found]

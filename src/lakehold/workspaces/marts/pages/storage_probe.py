@@ -92,19 +92,19 @@ def storage_options(request: Request, uid: str) -> StorageOptions:
 def usable_storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
     """Return the storages that the caller may use."""
     return load_summaries(
-        ctx, ctx.session.list(ctx.asker, "use", STORAGE_KIND, within=project, limit=_MAX_OPTIONS).items
+        ctx, ctx.session.list(ctx.principal, "use", STORAGE_KIND, within=project, limit=_MAX_OPTIONS).items
     )
 
 
 def new_storage_url(ctx: RequestContext, project: str) -> str:
     """Return the address of the form for a new storage, or an empty string if the caller may not create one."""
-    may = ctx.session.check(ctx.asker, "create", Draft(STORAGE_KIND, {"project": project}))
+    may = ctx.session.check(ctx.principal, "create", Draft(STORAGE_KIND, {"project": project}))
     return kind_pages.create_form_url(project, STORAGE_KIND) if may else ""
 
 
 def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
     """Return the data marts that the caller may use, except one."""
-    found = ctx.session.list(ctx.asker, "use", DATA_MART_KIND, within=project, limit=_MAX_OPTIONS).items
+    found = ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=project, limit=_MAX_OPTIONS).items
     return [(item.uid, item.name) for item in found if item.uid != but]
 
 
@@ -113,5 +113,5 @@ def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, st
     ctx.need("use", uid)
     settings, eyes = kept.storage_settings(ctx, uid), VisibleRefs(ctx)
     kind, lakehouse = str(settings.raw.get("kind", "")), eyes.ref(str(settings.raw.get("lakehouse", "")))
-    may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.asker, _EXECUTE, lakehouse.uid)
+    may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.principal, _EXECUTE, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

@@ -122,7 +122,7 @@ class SourceFormPage(form_page.ConnectionFormPage[SourceForm]):
     def extra_values(self, ctx: RequestContext) -> dict[str, object]:
         """Return the template values of this form alone."""
         found = ctx.session.list(
-            ctx.asker, "read", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
+            ctx.principal, "read", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
         ).items
         return {
             "steps": setup_steps(CONNECT, self.uid) if self.setup else [],

@@ -137,7 +137,7 @@ class MartColumns:
 
 def mart_options(ctx: RequestContext, within: str | None, *, limit: int = _MAX_OPTIONS) -> list[MartOption]:
     """Return the data marts that the caller may report on, by name."""
-    found = ctx.session.list(ctx.asker, "use", mart_kinds.DATA_MART_KIND, within=within, limit=limit).items
+    found = ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=within, limit=limit).items
     details_by_id = resource_metadata.load_many(ctx, [item.id for item in found])
     return [
         MartOption(
@@ -152,7 +152,9 @@ def mart_options(ctx: RequestContext, within: str | None, *, limit: int = _MAX_O
 
 def destination_options(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Return the destinations that the caller may use. A present destination that they may not use can stay."""
-    usable = ctx.session.list(ctx.asker, "use", mart_kinds.DESTINATION_KIND, within=within, limit=_MAX_OPTIONS).items
+    usable = ctx.session.list(
+        ctx.principal, "use", mart_kinds.DESTINATION_KIND, within=within, limit=_MAX_OPTIONS
+    ).items
     details_by_id = resource_metadata.load_many(ctx, [item.id for item in usable])
     options = [(item.uid, _destination_label(item.name, details_by_id.get(item.id))) for item in usable]
     if found is None:
