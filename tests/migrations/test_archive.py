@@ -1,0 +1,108 @@
+"""A data folder that an earlier release has filled is opened by this one, and everything in it is found."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakehold import workspaces
+from lakehold.catalog import approvals, requests
+from lakehold.demo import company
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.kit.settings import Settings
+from lakehold.lake import previews, readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.previews import PreviewOptions
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.runs.service import Runs
+
+ARCHIVE = Path(__file__).parent / "archive" / "6be130b.tar.xz"
+PLACE = Path(tempfile.gettempdir()) / "lakehold-6be130b"
+"""Where it was made: Iceberg's metadata holds absolute paths."""
+OLGA, ERIK = (Caller(company.TENANT, member) for member in ("olga", "erik"))
+
+ROWS = {
+    "shop_raw_customers": 240,
+    "shop_raw_events": 1500,
+    "shop_raw_orders": 2400,
+    "shop_service_customer_value": 240,
+    "shop_service_sales_by_day": 359,
+    "shop_trusted_customer_history": 240,
+    "shop_trusted_orders": 2400,
+    "shop_trusted_visits": 300,
+    "web_customers": 240,
+    "web_orders_mart": 2400,
+    "web_sales": 359,
+}
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[Platform]:
+    with Path(f"{PLACE}.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Another checkout on this machine may run its tests too.
+        shutil.rmtree(PLACE, ignore_errors=True)
+        with tarfile.open(ARCHIVE) as archive:
+            archive.extractall(PLACE, filter="data")
+        found = Platform(Settings(data=PLACE))
+        found.database.migrate()
+        yield found
+        found.close()
+        shutil.rmtree(PLACE)
+
+
+def test_members_grants_and_decisions_are_there(platform: Platform) -> None:
+    with platform.read(OLGA) as ctx:
+        members = ctx.session.list("olga", "see", "tenant.member", limit=100).items
+        assert len(members) == 18
+        asked = [("tara", "edit", "daily_sales"), ("bella", "edit", "daily_sales"), ("erik", "edit", "orders")]
+        assert ctx.session.check_many([*asked, ("nils", "read", "salaries")]) == [True, False, True, False]
+
+
+def test_requests_wait_for_who_answers_them(platform: Platform) -> None:
+    with platform.read(Caller(company.TENANT, "ana")) as ctx:
+        assert requests.list_own(ctx, limit=50)
+    with platform.read(OLGA) as ctx:
+        assert isinstance(approvals.list_answerable(ctx, limit=50), list)
+
+
+def test_the_audit_log_is_whole(platform: Platform) -> None:
+    with platform.read(OLGA) as ctx:
+        verified = ctx.audit.verify()
+        assert not verified.fault
+        assert verified.entries >= 214
+
+
+def test_runs_and_triggers_are_there(platform: Platform) -> None:
+    runs = Runs(workspaces.runnables())
+    with platform.read(OLGA) as ctx:
+        found = runs.page(ctx, limit=100)
+        assert len(found) == 14
+        assert {run.state for run in found} == {"succeeded"}
+    with platform.read(ERIK) as ctx:
+        (trigger,) = Triggers(runs).for_resource(ctx, "orders_source")
+        assert trigger.when.cron == "0 4 * * *"
+
+
+def test_tables_have_their_rows(platform: Platform) -> None:
+    lake = IcebergCatalog(platform.settings)
+    with platform.read(OLGA) as ctx:
+        places = {uid: readable_tables.identifier_of(ctx, uid) for uid in ROWS}
+    found = {uid: lake.current_metadata(place) for uid, place in places.items()}
+    counts = {uid: now.current.count("total-records") if now and now.current else 0 for uid, now in found.items()}
+    assert counts == ROWS
+    orders = previews.read_preview(lake, places["shop_raw_orders"], PreviewOptions(rows=100)).rows
+    assert orders.num_rows == 100
+    assert "order_id" in orders.column_names
+    lake.close()
+
+
+def test_a_delivered_file_is_there(platform: Platform) -> None:
+    files = {file.name: file for file in platform.settings.volumes_folder.rglob("*.csv")}
+    assert files["sales by day.csv"].read_text(encoding="utf-8").count("\n") > 10
