@@ -10,7 +10,7 @@ from lakehold import workspaces
 from lakehold.directory.platform import Platform
 from lakehold.runs import heartbeat, queue
 from lakehold.runs.runnable import StepResult
-from lakehold.worker import process as working
+from lakehold.worker import process
 from lakehold.worker.process import Worker
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
@@ -47,8 +47,8 @@ def lost(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch, *, le
     def dies(_code: int) -> None:
         raise KilledError
 
-    monkeypatch.setattr(working, "exit_process", dies)
-    monkeypatch.setattr(running, "_done", ends)
+    monkeypatch.setattr(process, "exit_process", dies)
+    monkeypatch.setattr(running, "_execute", ends)
     running.begin(number)
     try:
         return running.execute_step(number, 0)

@@ -1,14 +1,13 @@
 """Runs of pipelines, background jobs, schedules and notifications.
 
-A request only inserts a row in its own transaction: a run, a job, a mail in the outbox. A worker finds it and
-executes
-it as a durable workflow whose id is made from it, so that it is executed once however often it is found, and
-continues
+A request only inserts a row in its own transaction: a run, a job, a mail in the outbox. A worker finds it and executes
+it as a durable workflow whose id is made from it, so that it is executed once however often it is found, and continues
 after a crash where it was. Interactive queries do not wait in a queue.
 
 - `service`: start, stop, resume, retry, list and delete runs; their logs
 - `runnable`: the interface of a kind that can be run, its steps and the options of a run
 - `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
+- `step_plan`: the steps of a run as they are stored when it begins
 - `run_state`: the state that the last successful run left for the next one
 - `queue`: which queued run starts next
 - `scheduler`: schedules, triggers and periodic tasks

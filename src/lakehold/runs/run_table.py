@@ -54,6 +54,8 @@ run_step_table = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True),
     sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
+    # The step as it was planned when the run began; empty for runs of releases that planned each step anew.
+    sa.Column("plan", sa.Text, nullable=False, server_default=""),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("rows", IdType, nullable=False),
     sa.Column("size", IdType, nullable=False),

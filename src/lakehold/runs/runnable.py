@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_CURSOR_LENGTH = 200
 NOTIFY_SETTING = "notify"
-"""The setting of a pipeline that names members who are told of its runs."""
+"""The setting of a pipeline that names the members who are notified of its runs."""
 WEBHOOK_SETTING = "failure_webhook"
 """The setting of a pipeline or a workspace that is an address, and the credential that is its secret."""
 
@@ -116,9 +116,9 @@ class BackfillSpan:
     """A range of cursor values to load again: from one on, and before another."""
 
     since: str = ""
-    """The first that is wanted; empty for the very first."""
+    """The first cursor value; empty for no lower bound."""
     until: str = ""
-    """The first that is no longer wanted; empty if all that follow are."""
+    """The first cursor value that is not included; empty for no upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class RunNotice:
     receivers: Sequence[str]
     message: str = ""
     settings_path: str = ""
-    """The path of the page on which one says whether one is told."""
+    """The path of the page on which members subscribe and unsubscribe."""
 
 
 class Runnable(Protocol):
@@ -207,6 +207,8 @@ class Runnable(Protocol):
     """The kind that its triggers are of; empty if its model has none."""
     choices: Mapping[str, Sequence[str]]
     """What a trigger may ask of its runs, by parameter."""
+    reloads: bool
+    """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables and volumes that it writes, or the layers in which they will be created."""
@@ -222,6 +224,9 @@ class Runnable(Protocol):
 
         Nothing is executed.
         """
+
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices of an ended run. A receiver of one notice does not get the next one."""
@@ -244,6 +249,7 @@ class BaseRunnable(ABC):
     stop: str
     trigger_kind = ""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
+    reloads = True
 
     @abstractmethod
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
@@ -258,6 +264,10 @@ class BaseRunnable(ABC):
         """Return its outputs."""
         del options
         return self.outputs(ctx, uid)
+
+    @abstractmethod
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Notify the member who started a failed run, or those whom the pipeline names, if they may see it."""

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,14 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.lake.errors import StoppedError
-from lakehold.runs import notifications
+from lakehold.runs import notifications, step_plan
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import EndedRun, RunnableRegistry, Step, StepExecutors, StepResult
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.service import Runs, load_options, need_start
 from lakehold.worker.spark_session import SparkRuntime
+from lakehold.workspaces import registry
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +63,7 @@ class RunExecutor:
         """The steps that this process is at: the number of the run, and the place of the step."""
 
     def begin(self, number: int) -> tuple[str, int]:
-        """Check access again and insert the steps; return the error, and the number of steps."""
+        """Check access again, and store the plan of the run; return the error, and the number of steps."""
         row = self._row(number)
         try:
             steps = self._steps(row)
@@ -70,17 +72,25 @@ class RunExecutor:
                 raise
             self._write_log(row, -1, str(error), "error")
             return str(error), 0
-        c = run_step_table.c
         with self._platform.database.write() as transaction:
-            known = set(transaction.connection.execute(sa.select(c.number).where(c.run == number)).scalars())
-            for place, step in enumerate(steps):
-                if place not in known:
-                    transaction.connection.execute(
-                        run_step_table.insert().values(
-                            run=number, number=place, tenant_id=row.tenant_id, name=step.name, **_NEW
-                        )
-                    )
-        return "", len(steps)
+            return "", self._store_plan(transaction, row, steps)
+
+    def _store_plan(self, transaction: Transaction, row: RunRow, steps: Sequence[Step]) -> int:
+        """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did; what is
+        still to do follows the definition, which may have been corrected.
+        """
+        c, execute = run_step_table.c, transaction.connection.execute
+        known = execute(sa.select(run_step_table).where(c.run == row.n).order_by(c.number)).all()
+        for step in known:
+            if step.state != states.SUCCEEDED and step.plan:
+                which = run_step_table.update().where(c.run == row.n, c.number == step.number)
+                execute(which.values(plan=step_plan.replan(step.plan, steps)))
+        if known:
+            return len(known)
+        for place, planned in enumerate(steps):
+            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": step_plan.dump_step(planned), **_NEW}
+            execute(run_step_table.insert().values(run=row.n, number=place, **values))
+        return len(steps)
 
     def execute_step(self, number: int, place: int) -> str:
         """Execute one step unless it has succeeded; return the error, or an empty text."""
@@ -136,7 +146,7 @@ class RunExecutor:
 
     def _execute(self, row: RunRow, place: int) -> tuple[str, StepResult]:
         try:
-            step = self._steps(row)[place]
+            step = self._planned_step(row, place)
             with self._step_context(row, place) as step_ctx:
                 return "", self._executors()[type(step)](step, step_ctx)
         except LakeholdError as error:
@@ -173,6 +183,19 @@ class RunExecutor:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))
             return runnable.steps(ctx, uid, load_options(row))
+
+    def _planned_step(self, row: RunRow, place: int) -> Step:
+        """Return a step of the stored plan, if the caller still has the rights to all that it does."""
+        stored = self._step_row(row.n, place).plan
+        if not stored:
+            # A run of a release that planned each step anew.
+            return self._steps(row)[place]
+        step = step_plan.load_step(stored, self._executors())
+        with self._platform.read(load_caller(row)) as ctx:
+            runnable, uid = self._runnables[row.kind], _resource(ctx, row)
+            need_start(ctx, runnable, uid, load_options(row))
+            runnable.need_step(ctx, uid, step)
+        return step
 
     def _row(self, number: int) -> RunRow:
         with self._platform.database.read() as transaction:
@@ -259,6 +282,15 @@ class RunStepContext:
         """Raise `StoppedError` if the run is being stopped."""
         if self._executor._row(self._row.n).state == states.STOPPING:  # noqa: SLF001 - as above
             raise StoppedError(STOPPED_MESSAGE)
+
+
+@cache
+def step_executors() -> StepExecutors:
+    """Return the executors of the steps of all ways of working. They import Spark."""
+    found = {step: do for workspace in registry.all_workspaces() for step, do in workspace.executors().items()}
+    # Stored plans name their steps by type.
+    assert len({step.__name__ for step in found}) == len(found)  # noqa: S101 - ours
+    return found
 
 
 def spark_job_tag(number: int) -> str:

@@ -38,7 +38,7 @@ def upgrade() -> None:
         sa.Column("n", _number, primary_key=True, autoincrement=True),
         _column("tenant_id", _number),
         _column("uid", _exact),
-        _column("principal", _exact),
+        _column("asker", _exact),
         _column("resource", _exact),
         _column("action", _exact),
         _column("facts", sa.Text()),
@@ -52,7 +52,7 @@ def upgrade() -> None:
         sa.Column("until", _number),
     )
     op.create_index("request_by_uid", "access_request", ["tenant_id", "uid"], unique=True)
-    op.create_index("request_by_asker", "access_request", ["tenant_id", "principal", "n"])
+    op.create_index("request_by_asker", "access_request", ["tenant_id", "asker", "n"])
     op.create_index("request_by_state", "access_request", ["tenant_id", "state", "n"])
     op.create_table(
         "credential",

@@ -35,6 +35,14 @@ class LakehousePipeline(BaseRunnable):
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return the steps of a run."""
 
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a step if the caller may no longer read its inputs or write its outputs."""
+        del uid
+        for each in step.reads:
+            ctx.need("read", each)
+        for each in step.writes:
+            need_writable_target(ctx, each)
+
     def read_settings(self, ctx: RequestContext, uid: str) -> SettingsReader:
         """Return a reader of its settings."""
         return SettingsReader(resource_metadata.load(ctx, uid).settings, self.label)
@@ -52,11 +60,15 @@ class LakehousePipeline(BaseRunnable):
 
 def resolve_output(ctx: RequestContext, uid: str, target: str, reader: SettingsReader) -> OutputTarget:
     """Return a table that the caller may write, or a layer in which they may create one."""
-    if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND:
-        ctx.need("create_table", target)
-        return OutputTarget(pipeline=uid, target=target, table=reader.table_name())
-    ctx.need("write", target)
-    return OutputTarget(pipeline=uid, target=target)
+    need_writable_target(ctx, target)
+    table = reader.table_name() if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND else ""
+    return OutputTarget(pipeline=uid, target=target, table=table)
+
+
+def need_writable_target(ctx: RequestContext, target: str) -> None:
+    """Refuse a table or volume that the caller may not write, and a layer in which they may not create a table."""
+    ctx.need_visible(target, "write")
+    ctx.need("create_table" if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND else "write", target)
 
 
 def read_write_options(reader: SettingsReader, *, default: str = "overwrite") -> WriteOptions:

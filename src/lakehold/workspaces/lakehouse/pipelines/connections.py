@@ -93,6 +93,11 @@ class SourcePipeline(LakehousePipeline):
             found = _incremental_streams(ctx, uid, found)
         return [_ingest_step(ctx, uid, stream, options) for stream in found]
 
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a step also if the caller may no longer read the files of the source."""
+        need_readable_files(ctx, self.read_settings(ctx, uid))
+        super().need_step(ctx, uid, step)
+
 
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
     """Return the enabled streams, by name."""

@@ -201,6 +201,11 @@ class SavedTablePipeline(LakehousePipeline):
         """Return the table itself; for maintenance also everything whose writes may have files in progress."""
         return maintenance_locks(ctx, uid) if maintenance_action(options) else self.outputs(ctx, uid)
 
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse the query as others are; maintenance needs no more than the right to start it."""
+        if isinstance(step, MaterialiseQuery):
+            super().need_step(ctx, uid, step)
+
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that replaces the rows by those of the query, or the steps of its maintenance."""
         if maintenance_action(options):

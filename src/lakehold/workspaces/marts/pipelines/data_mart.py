@@ -27,7 +27,7 @@ from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunCheck
 from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
 
 TASK_PARAMETER, CHECK_TASK = "do", "check"
-"""What a run may be asked to do instead of all: its checks alone."""
+"""The option to run only the checks."""
 
 
 class DataMartPipeline(BaseRunnable):
@@ -64,6 +64,12 @@ class DataMartPipeline(BaseRunnable):
             return [refresh, *looks]
         _refuse_copy_name(ctx, uid, storage, definition.kept_as)
         return [refresh, *looks, CopyToStorage(name="keep", reads=(uid, storage), mart=uid, storage=storage)]
+
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a step if the caller may no longer use the storage."""
+        del uid
+        if isinstance(step, RefreshMart | CopyToStorage):
+            ctx.need("use", step.storage)
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices that the project is subscribed to."""

@@ -28,6 +28,7 @@ class ReportPipeline(BaseRunnable):
     kind = mart_kinds.REPORT_KIND
     trigger, schedule, stop, see = "run", "edit", "run", "see"
     trigger_kind = "marts.report_trigger"
+    reloads = False
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the report itself, so that two of its runs do not overlap."""
@@ -45,6 +46,11 @@ class ReportPipeline(BaseRunnable):
             )
         need_published(ctx, mart)
         return [SendReport(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a data mart that has become a draft meanwhile."""
+        need_published(ctx, mart_of(ctx, uid))
+        del step
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices that the project is subscribed to, for those who may see the data mart."""

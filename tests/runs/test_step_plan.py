@@ -1,0 +1,61 @@
+"""The plan of a run is frozen when it begins; one that goes on follows what was corrected meanwhile."""
+
+from __future__ import annotations
+
+from lakehold.runs.runnable import BackfillSpan
+from lakehold.runs.step_plan import dump_step, load_step, replan
+from lakehold.worker.run_executor import step_executors
+from lakehold.workspaces.lakehouse.steps import (
+    DescribeFields,
+    IngestStream,
+    MaterialiseQuery,
+    OutputTarget,
+    WriteOptions,
+)
+from lakehold.workspaces.marts.steps import SendReport
+
+QUERY = MaterialiseQuery(
+    name="query",
+    reads=("orders",),
+    writes=("sales",),
+    workspace="Shop",
+    sql="SELECT 1",
+    into=OutputTarget(pipeline="q", target="sales"),
+    how=WriteOptions(mode="merge", keys=("id", "day")),
+    cursor="day",
+    span=BackfillSpan("2026-01-01", "2026-02-01"),
+)
+STREAM = IngestStream(
+    name="orders",
+    writes=("raw",),
+    source="shop",
+    stream="s1",
+    into=OutputTarget(pipeline="s1", target="raw", table="o"),
+)
+STEPS = [
+    QUERY,
+    STREAM,
+    DescribeFields(name="describe", writes=("t",), table="t", fields=(("id", "Number"), ("day", "Ä"))),
+    SendReport(name="send", reads=("m",), report="r", mart="m", destination="d"),
+]
+
+
+def test_every_step_comes_back_as_it_was_stored() -> None:
+    for step in STEPS:
+        assert load_step(dump_step(step), step_executors()) == step
+
+
+def test_every_type_of_step_has_a_name_of_its_own() -> None:
+    names = [step.__name__ for step in step_executors()]
+    assert len(names) == len(set(names)) > 10
+
+
+def test_a_step_that_is_tried_again_follows_its_corrected_definition() -> None:
+    corrected = MaterialiseQuery(
+        name="query", workspace="Shop", sql="SELECT 2", into=QUERY.into, how=QUERY.how, writes=("sales",)
+    )
+    assert load_step(replan(dump_step(QUERY), [corrected]), step_executors()) == corrected
+
+
+def test_a_step_that_the_definition_no_longer_has_stays_as_it_was() -> None:
+    assert replan(dump_step(STREAM), [QUERY]) == dump_step(STREAM)
